@@ -1,8 +1,8 @@
-# The engine as a container: helmdeck-memory with its one native dependency, for an account that is not root.
+# The engine as a container: helmdeck-memory with its only native dependency, run by a non-root account.
 #
 #     docker build -t helmdeck-memory .
 #
-# It needs no write access but to /data and /tmp, so it runs with a read-only root. docs/howto/run-the-server.md tells the rest.
+# It writes only to /data and /tmp, so it runs with a read-only root. See docs/howto/run-the-server.md.
 
 FROM node:24.21.0-slim AS build
 WORKDIR /build
@@ -18,7 +18,7 @@ WORKDIR /app
 COPY --from=build /build/LICENSE /build/dist/THIRD_PARTY_NOTICES.md ./
 COPY --from=build /build/dist/helmdeck-memory.mjs /build/dist/cli.mjs ./dist/
 COPY --from=build /build/dist/chunks ./dist/chunks
-# Everything else is in the bundle; this one brings its binaries along.
+# Everything else is in the bundle; this package has native binaries.
 COPY --from=build /build/node_modules/better-sqlite3 ./node_modules/better-sqlite3
 RUN install -d -o node -g node -m 0700 /data
 USER node

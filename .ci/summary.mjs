@@ -1,5 +1,5 @@
-// Prints what each part took, what failed and why, and one closing line for the whole as vitest prints it for each of its
-// runs. The failures stand here again because a long run's own report of them may be cut off.
+// Prints the duration of each part, the failures, and one closing line like vitest's for all runs together. It repeats the
+// failures because the report of a long run may be cut off.
 // usage: node .ci/summary.mjs FOLDER, with parts.tsv (name, ending, seconds) and vitest's JSON reports in it
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ function endingOfFile({ status, assertionResults }) {
   return assertionResults.every((test) => endingOf(test.status) === "skipped") ? "skipped" : "passed";
 }
 
-/** Each failed test of a file with its messages, or the file's own where it failed before its tests. */
+/** Each failed test of a file with its messages, or the file's own message if it failed before its tests. */
 function failuresOf({ name, status, message, assertionResults }) {
   const failed = assertionResults.filter((test) => test.status === "failed");
   if (failed.length === 0) return status === "failed" ? [told(name, [message])] : [];
@@ -43,12 +43,12 @@ function told(name, messages) {
   );
 }
 
-/** vitest calls what was left out by many names. */
+/** vitest has several names for skipped tests. */
 function endingOf(status) {
   return status === "passed" || status === "failed" ? status : "skipped";
 }
 
-/** "1 failed | 2 passed (3)", without what there is none of. */
+/** "1 failed | 2 passed (3)", without zero counts. */
 function counted(endings) {
   const each = ["failed", "passed", "skipped"].flatMap((ending) => {
     const count = endings.filter((one) => one === ending).length;

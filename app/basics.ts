@@ -1,6 +1,6 @@
 /**
- * What a program says before it opens a memory: errors, limits, harmless text and JSON. A second door beside index.ts, so that
- * `--version` and a wrong option are answered without loading a store and an index.
+ * What a program needs before it opens a memory: errors, limits, escaped text and JSON. A second entry point beside index.ts, so
+ * that `--version` and wrong options are answered without loading a store and an index.
  */
 
 export * from "../engine/basics.ts";

@@ -1,4 +1,4 @@
-/** The use cases over one open store: what every surface calls, in process or through the worker. */
+/** The use cases over one open store; every surface calls them, in process or through the worker. */
 import {
   defined,
   type InspectOptions,
@@ -12,7 +12,7 @@ import {
   type UnixMs,
   type Writer,
 } from "../engine/index.ts";
-import { createRecall, type RecallQuery } from "../recall/index.ts";
+import { createRecall, type IndexLimits, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
@@ -48,47 +48,60 @@ import { ToolHistory } from "./tool-history.ts";
 import { listImports } from "./transfer/list-imports.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** An open memory in this process, with the store itself for import and export. */
+/** An open memory in this process, including its store for import and export. */
 export interface OpenMemory extends Memory {
   readonly store: MemoryStore;
   readonly now: () => UnixMs;
-  /** With progress, and for a process that serves nobody else, of all there is. */
+  /** Reports progress. Checks everything if the process serves nobody else. */
   doctor(options?: InspectOptions): Promise<DoctorReport>;
-  /** As `storeFact`, also what looks like a credential: for a person at a command line, never behind a tool or a port. */
+  /**
+   * Like `storeFact`, but also accepts text that looks like a credential: for a person at a command line, never behind a tool or
+   * a port.
+   */
   storeFactEvenSecret(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /**
-   * Embeds now what the subject has without vectors, for a command: there is no background after it. Without a service it does
-   * nothing. What the service does is in the report.
+   * Embeds the subject's entries without vectors now, for a command, which has no background work. Does nothing without a
+   * service. Service failures are in the report.
    */
   embed(subject: Subject, request: EmbedRequest): Promise<EmbedReport>;
-  /** The same for one fact, which was just stored. */
+  /** The same for one fact that was just stored. */
   embedFact(subject: Subject, key: string, request: EmbedRequest): Promise<void>;
+  /** Absent if the store tells of no changes: then only `revision` does. Some changes may be missed. The answer ends it. */
+  readonly watch?: WatchOf<Subject>;
 }
+
+type WatchOf<Whose> = (whose: Whose, listener: () => void) => () => void;
 
 export interface Composition {
   readonly store: MemoryStore;
   readonly location: OpenedStorage & { readonly keyPath: string };
-  /** Asked for each status; absent: whoever opened it knows. */
+  /** Called for each status; absent: the opener knows. */
   readonly isWritable?: () => Promise<boolean>;
+  /** Calls back soon after another process's change, if the store can; some changes may be missed. */
+  readonly watch?: WatchOf<Namespace>;
   readonly key: KeyFacts;
-  /** Absent where nothing is noted beside a key. */
+  /** Absent when no notes are kept beside a key. */
   readonly notes?: Opened;
-  /** From 0 up to but not 1. */
+  /** From 0 up to, but not including, 1. */
   readonly random?: () => number;
   /** 0: never. */
   readonly sweepEveryMs: number;
   readonly timer?: Timer;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+  /** Which indexes are kept in memory. */
+  readonly indexes?: IndexLimits;
   /** Default: none. */
   readonly embeddings?: EmbeddingSettings;
-  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
+  /** False in a short-lived process, which uses existing vectors only. Default true. */
   readonly embedsEntries?: boolean;
-  /** False where the store cannot be written: nothing is sent whose vectors could not be kept. Default true. */
+  /** False for a read-only store: nothing is embedded whose vectors could not be stored. Default true. */
   readonly keepsVectors?: boolean;
-  /** For queries that do not say. Default `balanced`. */
+  /** For queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
 }
 
-/** Owns the store from here on: `close` closes it. */
+/** Takes ownership of the store: `close` closes it. */
 export function composeMemory(parts: Composition): OpenMemory {
   const { store, timer, embedsEntries = true, keepsVectors = true } = parts;
   const now = (): UnixMs => store.now();
@@ -101,7 +114,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     recall: createRecall({
       source: recallOverStore(store),
       now,
-      ...defined({ timer, mode: parts.recall }),
+      ...defined({ timer, clock: parts.clock, limits: parts.indexes, mode: parts.recall }),
       ...(embeddings.active && {
         semantic: embeddings.active.index,
         references: embeddings.active.references,
@@ -118,7 +131,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     everyMs: parts.sweepEveryMs,
     ...defined({ timer }),
   });
-  // What was written is embedded now, not when somebody searches.
+  // New entries are embedded now, not when somebody searches.
   const embedSoon = (namespace: Namespace): void => {
     if (semantic === undefined || !embedsEntries) return;
     watch?.follow(namespace);
@@ -130,7 +143,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       : new ChangeWatch({
           revision: (namespace) => store.revision(namespace),
           onChange: embedSoon,
-          ...defined({ timer }),
+          ...defined({ timer, watch: parts.watch }),
         });
   const onRequest = new EmbeddingOnRequest(context, keepsVectors ? embeddings.active : undefined, timer);
   const warm = async (namespace: Namespace): Promise<void> => {
@@ -164,17 +177,18 @@ export function composeMemory(parts: Composition): OpenMemory {
     imports: async (subject) => listImports(context, requireNamespace(subject)),
     callers: () => callersOf(context),
     revision: async (subject) => store.revision(requireNamespace(subject)),
+    ...watchOf(parts),
     recordPackRun: within((...run) => recordPackRun(context, ...run), embedSoon),
     recordPipelineRun: within((...run) => recordPipelineRun(context, ...run), embedSoon),
-    recordToolCall: within((...call) => recordToolCall(context, ...call)), // is not embedded
+    recordToolCall: within((...call) => recordToolCall(context, ...call)), // records are not embedded
     warm: async (subject) => warm(requireNamespace(subject)),
     embed: within((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
     sweep,
     status: async (subject) => {
-      // A command has no index yet; a gateway is not made to wait.
+      // A command has no index yet; a gateway must not wait.
       if (semantic !== undefined && !embedsEntries && subject !== undefined) {
-        await warm(requireNamespace(subject)).catch(() => {}); // the status itself says what is wrong
+        await warm(requireNamespace(subject)).catch(() => {}); // the status itself reports the problem
       }
       return statusOf(context, parts, embeddings, subject);
     },
@@ -191,7 +205,13 @@ export function composeMemory(parts: Composition): OpenMemory {
   };
 }
 
-/** Each use case is handed the namespace of its caller, and nothing else to find entries by. */
+function watchOf({ watch }: Composition): Pick<OpenMemory, "watch"> {
+  return watch === undefined
+    ? {}
+    : { watch: (subject, listener) => watch(requireNamespace(subject), listener) };
+}
+
+/** Each use case gets its caller's namespace, and no other way to find entries. */
 function within<Input, Answer>(
   useCase: (namespace: Namespace, input: Input, writer?: Writer) => Promise<Answer>,
   afterwards: (namespace: Namespace) => void = () => {},
@@ -212,7 +232,7 @@ async function statusOf(
 ): Promise<MemoryStatus> {
   const { keyPath: _, ...location } = place;
   try {
-    // Without a subject the store is asked all the same: a status says whether memory works now.
+    // Queries the store even without a subject, because a status must show whether memory works now.
     const name = subject === undefined ? "" : subject;
     const counts = await subjectCounts(context, requireNamespace(name), name);
     const isReadOnly = isWritable !== undefined && !(await isWritable());

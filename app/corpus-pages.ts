@@ -1,4 +1,4 @@
-/** The corpus as chunks: everything there is, newest first and page by page, or what a query finds, best first. */
+/** Pages through the corpus as chunks: all of them, newest first, or ranked by a query. */
 import {
   ANSWER_LIMITS,
   defined,
@@ -22,16 +22,16 @@ import {
   type WalkStep,
 } from "./walk-of-entries.ts";
 
-/** A page ends early once its chunks hold this much. */
+/** A page ends early once its chunks reach this size. */
 const PAGE_CHARACTERS = 1_024 * 1_024;
-/** Rows are opened so many at a time. */
+/** Rows opened at a time. */
 const STEP = 10;
-/** However many rows do not open, one page looks at no more than this. */
+/** The most rows that one page examines, however many do not open. */
 const MOST_ROWS = 1_000;
 
 const ONLY_POSSIBLE = "Nothing answers this for certain. These are only possibly related.";
 
-/** Throws `invalid_input` for a limit out of range, a foreign cursor, and a cursor beside a query. */
+/** Throws `invalid_input` for a limit out of range, a foreign cursor, and a cursor together with a query. */
 export async function corpusPage(
   context: UseCaseContext,
   namespace: Namespace,
@@ -42,7 +42,7 @@ export async function corpusPage(
   const cursor = requireText("cursor", query.cursor);
   if (words === undefined || words.trim() === "") return newestChunks(context, namespace, limit, cursor);
   if (cursor !== undefined)
-    throw invalidField("cursor", "goes on from a page without a query; ranked hits have one page");
+    throw invalidField("cursor", "continues a listing without a query; ranked hits have a single page");
   const asked = { query: words, limit: Math.min(limit, ANSWER_LIMITS.hits.most) };
   return rankedChunks(context, namespace, { ...asked, ...defined({ recall: query.recall }) });
 }
@@ -103,7 +103,7 @@ async function rankedChunks(
   return { chunks, mode, ...noteOf(notes), ...defined({ unmatched }) };
 }
 
-/** Undefined when it was forgotten since it was found. */
+/** Undefined when it was deleted since the search. */
 async function chunkOf(
   context: UseCaseContext,
   namespace: Namespace,
@@ -128,7 +128,7 @@ function asUnreadable(error: unknown): "unreadable" {
 
 function unreadableNote(count: number): string | undefined {
   if (count === 0) return undefined;
-  return `${count} ${count === 1 ? "entry" : "entries"} could not be read; doctor says more.`;
+  return `${count} ${count === 1 ? "entry" : "entries"} could not be read; run doctor for details.`;
 }
 
 function noteOf(notes: readonly (string | undefined)[]): { readonly note?: string } {
@@ -138,5 +138,5 @@ function noteOf(notes: readonly (string | undefined)[]): { readonly note?: strin
 
 function requireText(field: string, text: unknown): string | undefined {
   if (text === undefined || typeof text === "string") return text;
-  throw invalidField(field, "must be text");
+  throw invalidField(field, "must be a string");
 }

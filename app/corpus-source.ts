@@ -1,8 +1,8 @@
-/** The embedded engine as recall's corpus: a namespace's documents with the store's own change cursor. */
+/** The embedded engine as recall's corpus: a namespace's documents, with the store's change cursor. */
 import { type Entry, type EntryId, type MemoryReader, projectEntry, type Writer } from "../engine/index.ts";
 import type { CorpusChanges, CorpusSource } from "../recall/index.ts";
 
-/** What no longer projects to a document (unreadable, damaged) counts as removed, so that no stale one is found. */
+/** Entries without a document (unreadable, damaged) count as removed, so that no stale one is found. */
 export function recallOverStore(reader: MemoryReader): CorpusSource {
   const shared = shareWriters();
   return {
@@ -27,7 +27,7 @@ export function recallOverStore(reader: MemoryReader): CorpusSource {
   };
 }
 
-/** Few write many entries: an index that keeps them all keeps each writer once. */
+/** Few writers write many entries, so the index shares their objects. */
 function shareWriters(): (entry: Entry) => Entry {
   const writers = new Map<string, Writer>();
   return (entry) => {

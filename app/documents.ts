@@ -1,8 +1,8 @@
 /**
- * Reading one virtual document: a fact, a run, or the summary of all.
+ * Reads one virtual document: a fact, a run, or the summary.
  *
- * The path comes from a model. What another subject has, what the corpus never shows, what has expired and what never was
- * are all the same answer: there is no such document.
+ * The path comes from a model. Another subject's entries, entries outside of the corpus, expired ones and missing ones all get
+ * the same answer: there is no such document.
  */
 import {
   ANSWER_LIMITS,
@@ -33,7 +33,7 @@ interface WholeDocument {
   readonly entry?: Framed;
 }
 
-/** Throws `entry_unreadable` when the document is there but does not open. */
+/** Throws `entry_unreadable` when the document exists but does not open. */
 export async function readDocument(
   context: UseCaseContext,
   namespace: Namespace,
@@ -53,7 +53,7 @@ function isWhole({ fromLine, truncated }: DocumentSlice): boolean {
   return fromLine === 1 && !truncated;
 }
 
-/** Lines from `fromLine` on; content is cut at 12 KB, after whole lines unless the first one alone is longer. */
+/** Lines from `fromLine` on. Content is cut at 12 KB, after a whole line unless the first line alone is longer. */
 function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
   const lines = document.content.split("\n");
   const fromLine = positive(query.fromLine, 1);
@@ -103,7 +103,7 @@ function countFitting(lines: readonly string[]): number {
   return tooMuch === -1 ? lines.length : tooMuch;
 }
 
-/** Never in the middle of a character. */
+/** Never splits a character. */
 function cutToBytes(text: string, mostBytes: number): string {
   const bytes = Buffer.from(text);
   let end = mostBytes;
@@ -111,7 +111,7 @@ function cutToBytes(text: string, mostBytes: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** As memory-wiki: what is not a positive whole number counts as not given. */
+/** Like memory-wiki: anything but a positive whole number counts as absent. */
 function positive(value: number | undefined, byDefault: number): number {
   return value !== undefined && Number.isInteger(value) && value > 0 ? value : byDefault;
 }

@@ -1,4 +1,4 @@
-/** What ends within 14 days, the next to end first. Nothing is opened but the page that is shown. */
+/** Lists facts that expire within 14 days, soonest first. Decrypts only the page that is shown. */
 import {
   decodeListCursor,
   type EntryMeta,
@@ -14,7 +14,7 @@ import type { UseCaseContext } from "./use-case-context.ts";
 
 const PAGE_ROWS = 1_000;
 
-/** A place in this order: an end, and the entry that has it. */
+/** A position in this order: an expiry, and its entry. */
 interface Place {
   readonly updatedAt: number;
   readonly id: string;
@@ -53,12 +53,12 @@ async function allEnding(
     const page = await store.listMeta({ ...query, limit: PAGE_ROWS, ...(cursor && { cursor }) });
     found.push(...page.entries);
     cursor = page.nextCursor;
-    await nextTurn(); // others wait
+    await nextTurn(); // yields to other work
   } while (cursor !== undefined);
   return found.sort((one, other) => compare(placeOf(one), placeOf(other)));
 }
 
-/** In a list's cursor stands the end where else the time of the last store stands. */
+/** The list's cursor holds the expiry instead of the time of the last store. */
 function placeOf({ expiresAt = 0, id }: EntryMeta): Place {
   return { updatedAt: expiresAt, id };
 }

@@ -1,4 +1,4 @@
-/** Facts by what they may be called: an exact key, or the path, docid or citation of a hit. */
+/** Finds facts by their names: an exact key, or the path, docid or citation of a hit. */
 import { defined, entriesNamedBy, keyToLookUp, type Namespace } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -7,7 +7,7 @@ interface FactName {
   readonly category?: string;
 }
 
-/** An exact key comes first, also one that reads as a path, so that every fact can be had under its own key. */
+/** An exact key comes first, even if it reads as a path, so that every fact can be reached by its own key. */
 export function factsNamedBy(text: unknown): readonly FactName[] {
   if (typeof text !== "string") return [];
   const key = keyToLookUp(text);
@@ -15,7 +15,7 @@ export function factsNamedBy(text: unknown): readonly FactName[] {
   return key === undefined ? named : [{ key }, ...named];
 }
 
-/** The exact key of the fact that is there and may be called so. */
+/** The exact key of the existing fact with this name. */
 export async function keyOfFact(
   { store }: UseCaseContext,
   namespace: Namespace,

@@ -1,4 +1,4 @@
-/** A fact as every use case hands it out. */
+/** A fact in the form that every use case returns. */
 import {
   defined,
   type Entry,
@@ -9,12 +9,12 @@ import {
 } from "../engine/index.ts";
 import type { FactView, FormerView } from "./memory.ts";
 
-/** Of an entry that is a fact. */
+/** Requires an entry that is a fact. */
 export function factView(entry: Entry): FactView {
   return { ...viewOf(entry, entry.fingerprint), path: pathOf(entry.category, entry.key) };
 }
 
-/** What a fact holds, or held before. */
+/** A current or former value of a fact. */
 export function valueView(held: Omit<FormerValue, "joined">): FormerView {
   return viewOf(held, fingerprintOf(held.value));
 }

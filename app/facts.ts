@@ -1,4 +1,4 @@
-/** Storing, getting and listing facts. */
+/** Stores, gets and lists facts. */
 import {
   ANSWER_LIMITS,
   checkSupersedes,
@@ -23,12 +23,12 @@ import type { FactCheck, FactInput, FactsPage, FactsQuery, FactView, StoredFact 
 import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** A page ends early once it holds this much, so that no answer is ever hundreds of megabytes. */
+/** A page ends early at this size, so that no answer takes hundreds of megabytes. */
 const PAGE_BYTES = 1_024 * 1_024;
-/** Values are opened so many at a time. */
+/** Values opened at a time. */
 const STEP = 50;
 
-/** Throws `invalid_input` when the policy refuses it, and `secret_refused` for what looks like a credential. */
+/** Throws `invalid_input` when the policy refuses it, and `secret_refused` for text that looks like a credential. */
 export async function storeFact(
   context: UseCaseContext,
   namespace: Namespace,
@@ -38,7 +38,7 @@ export async function storeFact(
   return keepFact(context, namespace, await harmlessFact(input), writer);
 }
 
-/** The same for a person who insists. No input says so, for an agent would. */
+/** The same for a person who insists. No input selects it, because an agent would use that. */
 export async function storeFactEvenSecret(
   context: UseCaseContext,
   namespace: Namespace,
@@ -48,7 +48,7 @@ export async function storeFactEvenSecret(
   return keepFact(context, namespace, checkedFact(input), writer);
 }
 
-/** What {@link storeFact} would do; it throws what that would throw. */
+/** The result of {@link storeFact} without storing; throws the same errors. */
 export async function checkFact(
   context: UseCaseContext,
   namespace: Namespace,
@@ -69,7 +69,7 @@ async function harmlessFact(input: FactInput) {
 
 function checkedFact(input: FactInput) {
   const { tags, ...fact } = validateFact(input);
-  const own = tags.filter((tag) => !isImportTag(tag)); // whoever stores it takes it over from an import
+  const own = tags.filter((tag) => !isImportTag(tag)); // storing a fact detaches it from its import
   return { ...fact, tags: own, supersedes: checkSupersedes(input.supersedes) };
 }
 
@@ -85,7 +85,6 @@ async function keepFact(
   const expiresAt = context.now() + fact.ttlSeconds * 1_000;
   const entry = { ...factEntry(namespace, fact, { expiresAt }), ...defined({ writer }) };
   const { replaced, superseded } = await context.store.put(entry, { supersedes });
-  await context.keys.noteWritten(namespace, fact.key);
   return {
     key: fact.key,
     category: fact.category,
@@ -97,7 +96,7 @@ async function keepFact(
   };
 }
 
-/** Exact keys of what is named and is there: what is gone already need not be superseded. */
+/** Exact keys of the existing facts with these names; missing ones need not be superseded. */
 async function existing(
   context: UseCaseContext,
   namespace: Namespace,
@@ -108,8 +107,8 @@ async function existing(
 }
 
 /**
- * By its exact key, and where no fact has that, by its path, docid or citation. Undefined when there is none; a key that no
- * fact can have is a miss as well. Throws `entry_unreadable`.
+ * By its exact key or, when no fact has that, by its path, docid or citation. Undefined when there is none, also for a key that
+ * no fact can have. Throws `entry_unreadable`.
  */
 export async function getFact(
   context: UseCaseContext,
@@ -123,7 +122,7 @@ export async function getFact(
   return undefined;
 }
 
-/** A page may end before its limit when values are large; `nextCursor` says that there is more. */
+/** A page may end before its limit when values are large; `nextCursor` then continues it. */
 export async function listFacts(
   context: UseCaseContext,
   namespace: Namespace,
@@ -167,5 +166,5 @@ function filterFrom(
 
 function requireText(field: string, text: unknown): string {
   if (typeof text === "string" && text.isWellFormed()) return text;
-  throw invalidField(field, "must be Unicode text");
+  throw invalidField(field, "must be valid Unicode");
 }

@@ -1,4 +1,4 @@
-/** Forgetting what a scope names, or counting it first; and saying what is near when it names nothing. */
+/** Deletes or counts the entries of a scope, and suggests similar keys when it matches none. */
 import {
   type EntryFilter,
   type ForgetReadings,
@@ -17,15 +17,12 @@ import type { ForgetInput, Forgotten } from "./memory.ts";
 import { restoreReplaced } from "./restoring.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** Compared in one turn of the event loop. */
+/** Keys compared per turn of the event loop. */
 const PAGE_KEYS = 250;
-/** Near keys are looked for among so many of the newest facts. */
+/** Similar keys are searched among this many of the newest facts. */
 const MOST_KEYS = 10_000;
 
-/**
- * Throws `invalid_input` for an empty scope, for one that names several entries, and for a dry run that is neither wanted nor
- * not.
- */
+/** Throws `invalid_input` for an empty scope, one that matches several entries, and a `dry_run` that is not a boolean. */
 export async function forget(
   context: UseCaseContext,
   namespace: Namespace,
@@ -46,7 +43,7 @@ export async function forget(
   return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(context, namespace, scope) };
 }
 
-/** Whether a scope names a kind of entries, not one thing. Throws `invalid_input` as forgetting does. */
+/** Whether a scope names a kind of entries rather than one. Throws `invalid_input` like forgetting. */
 export function isWideForget(scope: unknown): boolean {
   return parseForgetScope(scope).some(isWideScope);
 }

@@ -1,12 +1,12 @@
-/** How memory grew: what is there now, by the day on which it came; counted without opening anything. */
+/** The growth of a memory: current entries by the day on which they were stored, counted without decrypting. */
 import { type Namespace, nextTurn } from "../engine/index.ts";
 import type { DayCount, Growth } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const PAGE_ROWS = 1_000;
-/** Memories that are remembered at a time. */
+/** Memories to cache. */
 const MOST_MEMORIES = 8;
-/** What expires changes no revision. */
+/** Expiry does not change the revision, so counts are refreshed after this time. */
 const FRESH_MS = 60_000;
 
 interface Counted {
@@ -15,7 +15,7 @@ interface Counted {
   readonly growth: Promise<Growth>;
 }
 
-/** Counts again only where something changed, and once for all who ask meanwhile. */
+/** Counts again only after a change, and once for concurrent requests. */
 export class GrowthCounts {
   readonly #context: UseCaseContext;
   readonly #counted = new Map<Namespace, Counted>();
@@ -37,7 +37,7 @@ export class GrowthCounts {
   #remember(namespace: Namespace, counted: Counted): void {
     this.#counted.delete(namespace);
     this.#counted.set(namespace, counted);
-    counted.growth.catch(() => this.#counted.delete(namespace)); // whoever waits for it is told
+    counted.growth.catch(() => this.#counted.delete(namespace)); // callers that await it see the error
     const [oldest] = this.#counted.keys();
     if (this.#counted.size > MOST_MEMORIES && oldest !== undefined) this.#counted.delete(oldest);
   }
@@ -50,21 +50,21 @@ async function countGrowth({ store }: UseCaseContext, namespace: Namespace): Pro
     const query = { namespace, origin: ["fact", "audit"], limit: PAGE_ROWS } as const;
     const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
     for (const { origin, createdAt } of page.entries) {
-      if (Math.abs(createdAt) > LAST_MS) continue; // of a damaged row
+      if (Math.abs(createdAt) > LAST_MS) continue; // from a damaged row
       const day = Math.floor(createdAt / DAY_MS);
       const counts = days.get(day) ?? { facts: 0, runs: 0 };
       counts[origin === "fact" ? "facts" : "runs"] += 1;
       days.set(day, counts);
     }
     cursor = page.nextCursor;
-    await nextTurn(); // others wait
+    await nextTurn(); // yields to other work
   } while (cursor !== undefined);
   const { bytes } = await store.usage(namespace);
   return { days: [...days].sort(([one], [other]) => one - other).map(dayCount), bytes };
 }
 
 const DAY_MS = 86_400_000;
-/** Of what a date can be. */
+/** The limit of a Date. */
 const LAST_MS = 8.64e15;
 
 function dayCount([day, counts]: readonly [number, Omit<DayCount, "day">]): DayCount {

@@ -1,4 +1,4 @@
-/** What a fact held before, and taking the last store back. */
+/** Former values of a fact, and undoing its last store. */
 
 import type { EntryFilter, FormerKey, FormerValue, MemoryStore, Namespace } from "../engine/index.ts";
 import { defined, HelmdeckError, isCovered, mayCoverFormer } from "../engine/index.ts";
@@ -8,8 +8,8 @@ import type { FactHistory, UndoneFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /**
- * Of the fact that has this key, path, docid or citation; where none has, of the one that superseded it. Undefined when nothing is
- * known of such a key.
+ * For the fact with this key, path, docid or citation or, when there is none, the fact that superseded it. Undefined when neither
+ * exists.
  */
 export async function factHistory(
   context: UseCaseContext,
@@ -23,14 +23,14 @@ export async function factHistory(
   return { key, former: former.map(valueView), undo: lastStored(former).map(valueView) };
 }
 
-/** What the last store that changed the fact put in its history; newest first, as it is given. */
+/** What the last store added to a fact's history; newest first, like the input. */
 function lastStored(former: readonly FormerValue[]): readonly FormerValue[] {
   const own = former.filter(({ into }) => into === undefined);
   const first = own.findIndex(({ joined }) => !joined);
   return own.slice(0, first + 1);
 }
 
-/** Throws `not_found` when there is no such fact, or nothing is known of what it was before. */
+/** Throws `not_found` when the fact does not exist or has no history. */
 export async function undoFact(
   context: UseCaseContext,
   namespace: Namespace,
@@ -47,7 +47,7 @@ export async function undoFact(
   return { undone: factView(undone.undone), restored: undone.restored.map(factView) };
 }
 
-/** Former values that a scope covers, of facts that it does not cover themselves. */
+/** Counts the former values that a scope covers in facts that it does not cover. */
 export async function countFormer(store: MemoryStore, filter: EntryFilter): Promise<number> {
   if (!mayCoverFormer(filter)) return 0;
   let count = 0;
@@ -57,7 +57,7 @@ export async function countFormer(store: MemoryStore, filter: EntryFilter): Prom
   return count;
 }
 
-/** All that the histories of a namespace hold. */
+/** All former values of a namespace. */
 export async function* formerKeys(store: MemoryStore, namespace: Namespace): AsyncGenerator<FormerKey> {
   let cursor: string | undefined;
   do {

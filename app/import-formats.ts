@@ -1,4 +1,7 @@
-/** The formats that can be imported, by name; helmdeck's database wants its key beside. What parses Markdown comes with them, so only an import loads this. */
+/**
+ * The import formats by name; helmdeck's database also needs its key. This loads the Markdown parser, so only an import imports
+ * it.
+ */
 import type { ReadItems } from "./transfer/formats/format.ts";
 import { readJsonLines } from "./transfer/formats/json-lines.ts";
 import { readMarkdown } from "./transfer/formats/markdown.ts";

@@ -1,4 +1,4 @@
-/** The app's public surface: the use cases that every surface calls. */
+/** The app's public API: the use cases that every surface calls. */
 
 export type { PackAudit, ToolAudit, Writer } from "../engine/index.ts";
 export {
@@ -35,6 +35,7 @@ export type {
 } from "../recall/index.ts";
 export * from "./basics.ts";
 export type { OpenMemory } from "./compose.ts";
+export { requireServerKey } from "./database-server/server-key.ts";
 export {
   type EmbeddingSettings,
   embeddingSettingsOf,
@@ -45,11 +46,11 @@ export {
 export { embedWhatIsThere } from "./embedding/idle.ts";
 export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export { isWideForget } from "./forgetting.ts";
-export { nearWords } from "./forgotten-words.ts";
 export { compactMemory } from "./health/compact-memory.ts";
 export { remedyFor } from "./health/remedies.ts";
 export { repairMemory, type VerifyHooks, verifyMemory } from "./health/repair-memory.ts";
 export { type BackedUp, type BackUpPlan, backUp, planBackUp } from "./keys/back-up.ts";
+export { confirmKeySaved } from "./keys/confirm-key-saved.ts";
 export { planRestore, type Restored, type RestorePlan, restore } from "./keys/restore.ts";
 export {
   finishRotation,
@@ -59,7 +60,6 @@ export {
   type RotationPlan,
   rotateKey,
 } from "./keys/rotate-key.ts";
-export { sayKeySaved } from "./keys/say-key-saved.ts";
 export type {
   CallerCount,
   CorpusAnswer,
@@ -141,6 +141,7 @@ export { endAfterRenewal } from "./renewing.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
 export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "./served-memory.ts";
+export { similarKeysText } from "./similar-keys-text.ts";
 export { findStorage, type StorageLocation, type StorageOptions } from "./storage-location.ts";
 export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
@@ -152,7 +153,7 @@ export type { ImportCounts, ImportResult, RefusedLine } from "./transfer/import-
 export { type ImportRequest, importFiles, makeImportId } from "./transfer/import-files.ts";
 export { type ImportOptions, importLines } from "./transfer/import-lines.ts";
 export { removeOnSignal } from "./transfer/remove-on-signal.ts";
-export { notThere } from "./upstream/helmdeck-words.ts";
+export { notThere } from "./upstream/helmdeck-messages.ts";
 export { extentText } from "./upstream/upstream-extent.ts";
 export { openUpstreamMemory, type UpstreamMemoryOptions } from "./upstream/upstream-memory.ts";
 export {
@@ -171,6 +172,7 @@ export {
 export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
 export { doctorReply, statusReply } from "./wire/health-replies.ts";
 export { type ReadinessReply, readinessReplySchema, versionReplySchema } from "./wire/health-schemas.ts";
+export { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "./wire/history-descriptions.ts";
 export { historyReply, undoReply } from "./wire/history-replies.ts";
 export {
   type HistoryReply,
@@ -181,7 +183,6 @@ export {
   undoReplySchema,
   undoRequestSchema,
 } from "./wire/history-schemas.ts";
-export { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "./wire/history-words.ts";
 export {
   corpusQueryOfRequest,
   corpusReply,

@@ -1,20 +1,28 @@
-/** The keys of a memory's facts, so that a new one that looks like one of them is refused. */
+/** The keys of a memory's facts, used to refuse a new key that looks like an existing one. */
 import { KeyLooks, type MemoryStore, type Namespace, nextTurn } from "../engine/index.ts";
 
-/** Memories that are remembered at a time. */
-const MOST_MEMORIES = 8;
+/** Keys kept in memory: those of the memories that were written to last. */
+const MOST_KEYS = 100_000;
 const PAGE_KEYS = 1_000;
+/** Keys followed before all are read again: keys that were deleted meanwhile are still among them. */
+const MOST_FOLLOWED = 10_000;
 
 interface Known {
   readonly looks: KeyLooks;
-  /** Of the store when all of them were known. */
-  revision: number;
+  /** Of the store's change feed: what happened up to here is in `looks`. */
+  cursor: number;
+  followed: number;
+  /** In `#weight`. */
+  weight: number;
 }
 
-/** Looks of keys, read once and then followed by the store's revision: what others wrote is read anew. */
+/** The looks of keys: read once, then followed by the store's change feed, whichever process wrote. */
 export class KeysInUse {
   readonly #store: MemoryStore;
+  /** The memory that was used last comes last. */
   readonly #known = new Map<Namespace, Known>();
+  /** Keys that are kept, and one for each memory. */
+  #weight = 0;
 
   constructor(store: MemoryStore) {
     this.#store = store;
@@ -22,37 +30,50 @@ export class KeysInUse {
 
   /** Throws `invalid_input` for a new key that looks like another one of this memory. */
   async refuseLookalike(namespace: Namespace, key: string): Promise<void> {
-    const revision = await this.#store.revision(namespace);
     const known = this.#known.get(namespace);
-    if (known?.revision === revision && known.looks.lookalikeOf(key) === undefined) return;
-    // The other one may have expired since it was read, which no revision says.
-    const { looks } = await this.#read(namespace, revision);
-    looks.refuseLookalike(key);
+    const looks = known && (await this.#follow(namespace, known));
+    if (looks !== undefined && looks.lookalikeOf(key) === undefined) return;
+    // The other key may be gone since it was read.
+    (await this.#read(namespace)).refuseLookalike(key);
   }
 
-  /**
-   * To be told of a key that was just written: if it was the only write meanwhile, nothing need be read anew. Never fails,
-   * since what is written is written.
-   */
-  async noteWritten(namespace: Namespace, key: string): Promise<void> {
-    const known = this.#known.get(namespace);
-    const revision = await this.#store.revision(namespace).catch(() => undefined);
-    if (known === undefined || revision !== known.revision + 1) return;
-    known.looks.add(key);
-    known.revision = revision;
+  /** Undefined when so much was written since that reading all keys is no more work. */
+  async #follow(namespace: Namespace, known: Known): Promise<KeyLooks | undefined> {
+    const changes = await this.#store.changes({ namespace, since: known.cursor, limit: PAGE_KEYS });
+    if (changes.kind === "start_over" || changes.more || known.followed > MOST_FOLLOWED) return undefined;
+    const facts = [...changes.upserts, ...changes.unreadable].filter(({ origin }) => origin === "fact");
+    for (const { key } of facts) known.looks.add(key);
+    known.followed += facts.length;
+    known.cursor = changes.cursor;
+    this.#keep(namespace, known);
+    return known.looks;
   }
 
-  async #read(namespace: Namespace, revision: number): Promise<Known> {
-    const known = { looks: await readKeyLooks(this.#store, namespace), revision };
-    this.#known.delete(namespace);
+  async #read(namespace: Namespace): Promise<KeyLooks> {
+    const cursor = await this.#store.revision(namespace);
+    const looks = await readKeyLooks(this.#store, namespace);
+    this.#keep(namespace, { looks, cursor, followed: 0, weight: 0 });
+    return looks;
+  }
+
+  #keep(namespace: Namespace, known: Known): void {
+    this.#drop(namespace);
+    known.weight = known.looks.size + 1;
     this.#known.set(namespace, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST_MEMORIES && oldest !== undefined) this.#known.delete(oldest);
-    return known;
+    this.#weight += known.weight;
+    for (const oldest of this.#known.keys()) {
+      if (this.#weight <= MOST_KEYS || oldest === namespace) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(namespace: Namespace): void {
+    this.#weight -= this.#known.get(namespace)?.weight ?? 0;
+    this.#known.delete(namespace);
   }
 }
 
-/** Of all facts that are there. */
+/** Of all existing facts. */
 export async function readKeyLooks(store: MemoryStore, namespace: Namespace): Promise<KeyLooks> {
   const looks = new KeyLooks();
   let cursor: string | undefined;
@@ -65,7 +86,7 @@ export async function readKeyLooks(store: MemoryStore, namespace: Namespace): Pr
     });
     for (const { key } of page.entries) looks.add(key);
     cursor = page.nextCursor;
-    await nextTurn(); // others wait meanwhile
+    await nextTurn(); // lets other requests run
   } while (cursor !== undefined);
   return looks;
 }

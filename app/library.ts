@@ -1,5 +1,5 @@
 /**
- * Memory as a library: what `import … from "helmdeck-memory"` gives to a program.
+ * Memory as a library: the API of `import … from "helmdeck-memory"`.
  *
  * @module helmdeck-memory
  */
@@ -59,13 +59,13 @@ export type {
   StoredFact,
 } from "./memory.ts";
 
-/** Where a memory is kept, and with which key. */
+/** The location of a memory, and its key. */
 export interface MemoryOptions {
   /** Default: the database that the OpenClaw plugin uses in this environment. */
   readonly databasePath?: string;
-  /** Default: the key file that belongs to that database. It is made when there is neither a key nor a database. */
+  /** Default: the key file that belongs to that database. It is created when there is neither a key nor a database. */
   readonly keyPath?: string;
-  /** 64 hexadecimal digits, in place of a key file. */
+  /** 64 hexadecimal digits, instead of a key file. */
   readonly key?: string;
   /** For HELMDECK_… settings and OpenClaw's folder. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -83,9 +83,9 @@ export async function openMemory(options: MemoryOptions = {}): Promise<Memory> {
   });
 }
 
-/** A text of your own that recall is to find. */
+/** Your own text for recall. */
 export interface SourceDocument {
-  /** Unique in its category. Words of it can be searched for. */
+  /** Unique in its category. Its words are searchable. */
   readonly key: string;
   readonly text: string;
   /** Default: `user_facts`. */
@@ -93,7 +93,7 @@ export interface SourceDocument {
   readonly updatedAt: UnixMs;
 }
 
-/** One entry of a {@link CorpusSource}, made of a text. Its id follows from category and key. */
+/** Creates an entry of a {@link CorpusSource} from a text. Its id follows from category and key. */
 export function entryOf({ key, text, category = "user_facts", updatedAt }: SourceDocument): CorpusEntry {
   const value = Buffer.from(text);
   const projected = projectEntry({
@@ -108,6 +108,7 @@ export function entryOf({ key, text, category = "user_facts", updatedAt }: Sourc
     updatedAt,
     fingerprint: fingerprintOf(value),
   });
-  if (projected.kind !== "chunk") throw invalidField("category", `${category} is kept for records of runs`);
+  if (projected.kind !== "chunk")
+    throw invalidField("category", `${category} is reserved for records of runs`);
   return projected.entry;
 }

@@ -18,7 +18,7 @@ import type {
 import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
 import type { EmbeddingProvider } from "./embedding/embedding-settings.ts";
 
-/** What a person or an agent asks to have kept; checked by the facts policy, whatever the surface. */
+/** A fact to store, from a person or an agent; the facts policy validates it. */
 export interface FactInput {
   readonly key: string;
   readonly value: string;
@@ -26,11 +26,11 @@ export interface FactInput {
   readonly tags?: readonly string[];
   /** 0 or absent: 90 days. */
   readonly ttlSeconds?: number;
-  /** Keys, paths, docids or citations of facts that are no longer so: they are retired with this store. At most nine. */
+  /** Keys, paths, docids or citations of outdated facts that this one supersedes. At most nine. */
   readonly supersedes?: readonly string[];
 }
 
-/** Another fact of the same caller that a new one may be about. */
+/** Another fact of the same caller about a similar subject. */
 export interface SimilarFact {
   readonly key: string;
   /** Its beginning, on one line. */
@@ -42,22 +42,22 @@ export interface StoredFact {
   readonly key: string;
   readonly category: string;
   readonly expiresAt: UnixMs;
-  /** Where the corpus shows it. */
+  /** Its path in the corpus. */
   readonly path: string;
-  /** Present when a live fact stood there: `refreshed` when the value is the same, else it was replaced. */
+  /** Present when a live fact was there: `refreshed` when the value is the same, otherwise it was replaced. */
   readonly replaced?: { readonly updatedAt: UnixMs; readonly refreshed: boolean };
-  /** Keys of the facts that were retired; absent for none. */
+  /** Keys of the superseded facts; absent when there are none. */
   readonly superseded?: readonly string[];
-  /** Keys of other facts with this very value. */
+  /** Keys of other facts with the same value. */
   readonly sameAs?: readonly string[];
-  /** Facts that are like it, at most three; absent when there is none, or it would have taken long to find them. */
+  /** Similar facts, at most three; absent when there are none, or the search would have taken too long. */
   readonly similar?: readonly SimilarFact[];
 }
 
 export interface RenewInput {
   /** Or a path, docid or citation. */
   readonly key: string;
-  /** From now on; 0 or absent: 90 days, and never less than the fact has. */
+  /** From now on; 0 or absent: 90 days, without shortening the fact's life. */
   readonly ttlSeconds?: number;
 }
 
@@ -71,45 +71,45 @@ export interface FactView {
   readonly expiresAt?: UnixMs;
   readonly fingerprint: string;
   readonly path: string;
-  /** Who stored the value; absent where nobody was named. */
+  /** Who stored the value; absent when unknown. */
   readonly writer?: Writer;
 }
 
-/** What a fact, or one that it superseded, held before. */
+/** A former value of a fact, or of one that it superseded. */
 export type FormerView = Omit<FactView, "path">;
 
 export interface FactHistory {
-  /** The fact whose history it is; another than was asked for where that was superseded. */
+  /** The fact with the history; differs from the requested one when that was superseded. */
   readonly key: string;
   /** Newest first, at most ten. */
   readonly former: readonly FormerView[];
-  /** Of these, what an undo would bring back. */
+  /** Those that an undo would restore. */
   readonly undo: readonly FormerView[];
 }
 
-/** What a store would do, seen without storing. */
+/** The result of a store, without storing. */
 export interface FactCheck extends Pick<StoredFact, "key" | "category" | "expiresAt" | "sameAs" | "similar"> {
   readonly value: string;
   readonly tags: readonly string[];
-  /** Keys of what it would retire. */
+  /** Keys of the facts that it would supersede. */
   readonly supersedes: readonly string[];
 }
 
 export interface UndoneFact {
-  /** What was taken back. */
+  /** The undone value. */
   readonly undone: FactView;
-  /** What is there again. */
+  /** The restored facts. */
   readonly restored: readonly FactView[];
 }
 
 export interface FactsQuery {
   readonly prefix?: string;
   readonly category?: string;
-  /** Only facts with this tag, exactly. */
+  /** Only facts with exactly this tag. */
   readonly tag?: string;
-  /** Only what ends within 14 days. */
+  /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
-  /** Of what ends within 14 days: the next to end comes first, not the newest. */
+  /** With `expiring`: sorts by expiry, soonest first, instead of newest first. */
   readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */
   readonly limit?: number;
@@ -118,16 +118,16 @@ export interface FactsQuery {
 
 export interface FactsPage {
   readonly facts: readonly FactView[];
-  /** Keys of rows that are there but do not open; shown, never hidden. */
+  /** Keys of rows that exist but do not open; never hidden. */
   readonly unreadable: readonly string[];
   readonly nextCursor?: string;
 }
 
 export interface RunsQuery {
   readonly kind?: RunKind;
-  /** `failed`: whatever did not go well. */
+  /** `failed`: anything but success. */
   readonly outcome?: "ok" | "failed";
-  /** Only what was recorded then or before. */
+  /** Only runs recorded then or earlier. */
   readonly until?: UnixMs;
   /** 1 to 200; default 50. */
   readonly limit?: number;
@@ -136,7 +136,7 @@ export interface RunsQuery {
 
 export type RunKind = "pack" | "pipeline" | "tool";
 
-/** One thing that a pack, a pipeline or a tool did. */
+/** One run of a pack, pipeline or tool. */
 export interface RunView {
   readonly key: string;
   readonly kind: RunKind;
@@ -146,7 +146,7 @@ export interface RunView {
   readonly isOk: boolean;
   readonly at: UnixMs;
   readonly durationMs?: number;
-  /** Those that were kept. */
+  /** The recorded ones. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly findings: number;
   readonly path: string;
@@ -154,29 +154,29 @@ export interface RunView {
 }
 
 export interface RunsPage {
-  /** Newest first; may be fewer than the limit where most did not match, and `nextCursor` says that there is more. */
+  /** Newest first. May be fewer than the limit when most did not match; `nextCursor` then continues. */
   readonly runs: readonly RunView[];
-  /** Rows that are there but do not open. */
+  /** Rows that exist but do not open. */
   readonly unreadable: number;
   readonly nextCursor?: string;
 }
 
-/** An import of notes that `forget import:<id>` takes back. */
+/** An import that `forget import:<id>` can undo. */
 export interface KnownImport {
   readonly id: string;
-  /** Facts that are as it brought them. */
+  /** Facts that are unchanged since the import. */
   readonly facts: number;
-  /** Of what it brought, what stands only in the history of a fact. */
+  /** Imported values that are only in a fact's history. */
   readonly former: number;
-  /** Runs, and notes of packs; absent for none. */
+  /** Runs, and notes of packs; absent when there are none. */
   readonly records?: number;
 }
 
-/** When what is there now came in. */
+/** When the current entries were stored. */
 export interface Growth {
-  /** Days (UTC) on which something came, oldest first. */
+  /** Days (UTC) on which something was stored, oldest first. */
   readonly days: readonly DayCount[];
-  /** Of all values, former ones and caches with them, as they are stored. */
+  /** Size of all stored values, including former ones and caches. */
   readonly bytes: number;
 }
 
@@ -187,12 +187,12 @@ export interface DayCount {
   readonly runs: number;
 }
 
-/** A slice of a virtual document, as memory-wiki gives it: lines from 1, 200 at a time. */
+/** A slice of a virtual document, like memory-wiki's: lines from 1, 200 at a time. */
 export interface DocumentQuery {
   readonly path: string;
   readonly fromLine?: number;
   readonly lineCount?: number;
-  /** An agent reads, and the operator wants that what is used lives on. */
+  /** An agent reads, and the operator enabled renewal by use. */
   readonly renewOnUse?: boolean;
 }
 
@@ -204,7 +204,7 @@ export interface DocumentSlice {
   readonly lineCount: number;
   readonly totalLines: number;
   readonly truncated: boolean;
-  /** What it is the document of; absent for the summary of all. */
+  /** The document's entry; absent for the summary. */
   readonly entry?: Framed;
 }
 
@@ -218,20 +218,20 @@ export interface Forgotten {
   readonly scope: string;
   readonly deleted: number;
   readonly dryRun: boolean;
-  /** Of those deleted: facts that are again what they were before the import that is forgotten; absent for none. */
+  /** Of the deleted ones: facts that were restored to their value before the forgotten import; absent when there are none. */
   readonly restored?: number;
-  /** Former values in the history of facts that stay; absent for none. */
+  /** Former values in the histories of remaining facts; absent when there are none. */
   readonly former?: number;
   /**
-   * `nothing`: the scope named nothing, it was a dry run, or a helmdeck keeps this memory, which overwrites nothing. `pending`: gone from every answer, but a reader delays the
-   * overwriting of old bytes.
+   * `nothing`: the scope matched nothing, it was a dry run, or a helmdeck keeps this memory, which does not overwrite deleted
+   * bytes. `pending`: gone from every answer, but a reader delays the overwriting of old bytes.
    */
   readonly erased: Erasure["erased"] | "nothing";
-  /** Present when the scope named nothing: at most three keys of this subject's facts that are like it. */
+  /** Present when the scope matched nothing: at most three similar keys of this subject's facts. */
   readonly near?: readonly string[];
 }
 
-/** What memory holds for a subject, without values: the projection behind helmdeck/my-memory.md. */
+/** A subject's memory without values: the data of helmdeck/my-memory.md. */
 export interface MyMemory {
   readonly scope: string;
   readonly fetchedAt: UnixMs;
@@ -241,35 +241,35 @@ export interface MyMemory {
     /** The five newest. */
     readonly recentKeys: readonly string[];
   }[];
-  /** Facts that end within 14 days; absent for none. */
+  /** Facts that expire within 14 days; absent when there are none. */
   readonly expiring?: ExpiringFacts;
   readonly note?: string;
 }
 
-/** Entries of one subject that a search looks through. */
+/** How many entries of a subject a search covers. */
 export interface StoredCounts {
   readonly facts: number;
   readonly auditRows: number;
 }
 
 export interface SearchAnswer extends RecallAnswer {
-  /** What is there, where nothing of it was found and all of it was looked at. Not for strangers. */
+  /** The searched entries, when a complete search found nothing. Not for strangers. */
   readonly unmatched?: StoredCounts;
-  /** Its source shows no more than a part of it; `reason` says how much was looked through. */
+  /** The source shows only a part of the memory; `reason` says how much was searched. */
   readonly partial?: true;
 }
 
-/** Where memory lives and whether it works; never throws, so that a status can always be shown. */
+/** The location and state of memory; never throws, so that a status can always be shown. */
 export interface MemoryStatus {
   readonly state: "ready" | "failed";
   readonly databasePath: string;
   readonly keySource: string;
   readonly driver: string;
-  /** Of a database server that only answers reads now: a standby. */
+  /** For a database server that currently answers reads only: a standby. */
   readonly readOnly?: true;
   readonly mode: "keyword" | "hybrid";
   readonly subject?: StoredCounts & { readonly name: string; readonly expiring?: ExpiringFacts };
-  /** Present where a served engine keeps it: then there is no database here. */
+  /** Present for a served engine: then there is no local database. */
   readonly engine?: EngineStatus;
   /** Absent when memory does not open. */
   readonly embeddings?: EmbeddingsStatus;
@@ -280,50 +280,50 @@ export interface EngineStatus {
   readonly url: string;
   /** Absent for an engine of ours. */
   readonly kind?: "helmdeck";
-  /** Absent where it does not say. */
+  /** Absent when unknown. */
   readonly version?: string;
-  /** How long a request took. */
+  /** Duration of a request. */
   readonly tookMs: number;
-  /** Of a memory that is known in part: how much of it, and since when. */
+  /** How much of a partially known memory is known, and since when. */
   readonly held?: HeldRows;
 }
 
 export interface HeldRows {
   readonly rows: number;
-  /** As the source counts them, what has expired and cached answers with them. */
+  /** The source's count, including expired entries and cached answers. */
   readonly of: number;
-  /** All that the source shows. */
+  /** Everything that the source shows. */
   readonly isWhole: boolean;
   readonly readAt: UnixMs;
   /** Facts that cannot be shown here. */
   readonly leftOut: number;
 }
 
-/** The service behind search by meaning, and how far it is; asks nobody. */
+/** The embedding service and the progress of embedding; sends no request. */
 export type EmbeddingsStatus =
   | { readonly provider: "none" }
   | { readonly provider: "unusable"; readonly problem: string }
   | {
       readonly provider: EmbeddingProvider;
       readonly url: string;
-      /** As its service names it. */
+      /** The service's name for it. */
       readonly model: string;
       readonly state: EmbeddingStatus["state"];
-      /** Entries of all memories that are open at the moment. */
+      /** Entries of all currently open memories. */
       readonly embedded: number;
       readonly waiting: number;
-      /** What the service does not take. */
+      /** Entries that the service refuses. */
       readonly refused: number;
-      /** What went wrong last, in a sentence or by its code; absent after a success. */
+      /** The last failure, as a sentence or code; absent after a success. */
       readonly failure?: string;
     };
 
-/** One thing doctor looked at. */
+/** A result of one of doctor's checks. */
 export interface Finding {
   readonly level: "ok" | "warning" | "error";
   readonly check: string;
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy?: string;
 }
 
@@ -332,7 +332,7 @@ export interface DoctorReport {
   readonly store?: StoreReport;
 }
 
-/** What past runs say about how a subject likes things (facts/helmdeck.md, "my-defaults"); the shape of REST and MCP. */
+/** A subject's habits, learnt from past runs (helmdeck's "my-defaults"); the shape of REST and MCP. */
 export interface MyDefaults extends LearntFromRuns {
   readonly scope: string;
   /** RFC 3339. */
@@ -340,33 +340,33 @@ export interface MyDefaults extends LearntFromRuns {
 }
 
 export interface CorpusQuery {
-  /** Ranked hits for it; absent or blank: every chunk, newest first. */
+  /** Ranks hits for it; absent or blank: every chunk, newest first. */
   readonly query?: string;
-  /** 1 to 100; default 20. Of ranked hits there are never more than 50. */
+  /** 1 to 100; default 20. At most 50 ranked hits. */
   readonly limit?: number;
-  /** From the page before; not with a query. */
+  /** From the previous page; not with a query. */
   readonly cursor?: string;
-  /** Of a query: what is shown where nothing answers it surely. */
+  /** With a query: what to show when no hit is certain. */
   readonly recall?: RecallMode;
 }
 
-/** QMD-shaped; `score` and `snippet` when there was a query. */
+/** QMD-shaped; with a query, includes `score` and `snippet`. */
 export interface FoundChunk extends Omit<CorpusChunk, "metadata"> {
-  /** `possible: true`: nothing answers the query surely, and this is only possibly related. */
+  /** `possible: true`: only possibly related. */
   readonly metadata: Readonly<Record<string, CorpusChunk["metadata"][string] | true>>;
   readonly score?: number;
   readonly snippet?: string;
 }
 
 export interface CorpusAnswer {
-  /** May be fewer than the limit when they are large; `nextCursor` says that there are more. */
+  /** May be fewer than the limit when they are large; `nextCursor` then continues. */
   readonly chunks: readonly FoundChunk[];
   readonly nextCursor?: string;
   /** With a query: how it was ranked. */
   readonly mode?: RecallAnswer["mode"];
-  /** Why this may be less than there is: still indexing, rows that do not open; in an empty answer, what is there. */
+  /** Why the page may be incomplete: still indexing, unreadable rows; for an empty page, what there is. */
   readonly note?: string;
-  /** What is there, where a query found nothing of it. */
+  /** The searched entries, when a query found nothing. */
   readonly unmatched?: StoredCounts;
 }
 
@@ -376,47 +376,47 @@ export interface CallerCount {
   readonly count: number;
 }
 
-/** Every use case, for one open memory. All of it can be served across a worker boundary. */
+/** Every use case of an open memory. All of them can be served across a worker boundary. */
 export interface Memory {
-  /** `writer`: who asks, as the surface knows it from its host; nothing of the input. */
+  /** `writer`: who asks, as vouched for by the host; never from the input. */
   storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
-  /** What `storeFact` would do, with the errors that it would throw; nothing is written. */
+  /** The result of `storeFact` with its errors, without writing. */
   checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
-  /** By its exact key; where no fact has that, by its path, docid or citation. */
+  /** By its exact key or, when no fact has that, by its path, docid or citation. */
   getFact(subject: Subject, key: string): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
-  /** Of a fact by its key, path, docid or citation, also of one that was superseded; undefined when nothing is known of it. */
+  /** By the fact's key, path, docid or citation, also for a superseded fact; undefined when there is no such history. */
   factHistory(subject: Subject, key: string): Promise<FactHistory | undefined>;
-  /** Takes back the last store that changed a fact; the next one takes back the store before that. Throws `not_found`. */
+  /** Undoes the last store that changed a fact; the next call undoes the one before. Throws `not_found`. */
   undoFact(subject: Subject, key: string): Promise<UndoneFact>;
-  /** Gives a fact another life and changes nothing else of it. Throws `not_found`. */
+  /** Changes a fact's expiry and nothing else. Throws `not_found`. */
   renewFact(subject: Subject, input: RenewInput): Promise<FactView>;
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
-  /** Undefined when there is no such document in this subject's memory, or it is not ours. */
+  /** Undefined when this subject's memory has no such document, or the path is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
   forget(subject: Subject, input: ForgetInput): Promise<Forgotten>;
   myMemory(subject: Subject): Promise<MyMemory>;
   defaults(subject: Subject): Promise<MyDefaults>;
   corpusPage(subject: Subject, query: CorpusQuery): Promise<CorpusAnswer>;
-  /** What packs, pipelines and tools did. */
+  /** Runs of packs, pipelines and tools. */
   listRuns(subject: Subject, query: RunsQuery): Promise<RunsPage>;
   growth(subject: Subject): Promise<Growth>;
-  /** Those of which something is still there. */
+  /** Imports of which something remains. */
   imports(subject: Subject): Promise<readonly KnownImport[]>;
-  /** Everyone who has entries, in order of name: for the operator. */
+  /** Everyone with entries, by name: for the operator. */
   callers(): Promise<readonly CallerCount[]>;
   /**
-   * A number that grows with every change of what this subject's facts and runs show, whichever process made it; cheap to
-   * ask for. What expires counts when it is swept.
+   * A number that grows with every visible change of this subject's facts and runs, by any process; cheap. Expiry counts when it
+   * is swept.
    */
   revision(subject: Subject): Promise<number>;
   recordPackRun(subject: Subject, row: PackAudit, writer?: Writer): Promise<void>;
   recordPipelineRun(subject: Subject, row: PipelineAudit, writer?: Writer): Promise<void>;
-  /** An input that looks like a credential is left out; of each subject the newest 5,000 calls are kept. */
+  /** Omits inputs that look like credentials; keeps each subject's newest 5,000 calls. */
   recordToolCall(subject: Subject, row: ToolAudit, writer?: Writer): Promise<void>;
   /** Starts indexing in the background. */
   warm(subject: Subject): Promise<void>;
-  /** Deletes what has been expired for a day of use. */
+  /** Deletes entries that have been expired for a day of observed time. */
   sweep(): Promise<Erasure>;
   status(subject?: Subject): Promise<MemoryStatus>;
   doctor(): Promise<DoctorReport>;
@@ -454,10 +454,10 @@ const EVERY_USE_CASE = {
   close: true,
 } as const satisfies Record<UseCase, true>;
 
-/** The names of all use cases, for whatever stands in for a memory. */
+/** The names of all use cases, for proxies of a memory. */
 export const USE_CASES = Object.keys(EVERY_USE_CASE) as readonly UseCase[]; // complete by its type
 
-/** A memory that has each of its use cases from one function of their names. */
+/** A memory whose use cases all come from one function of their names. */
 export function memoryFrom(useCase: <Name extends UseCase>(name: Name) => Memory[Name]): Memory {
   return Object.fromEntries(USE_CASES.map((name) => [name, useCase(name)])) as unknown as Memory; // each under its own name
 }

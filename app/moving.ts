@@ -1,4 +1,4 @@
-/** The door to what moves a memory to another store; with it come the stores that OpenClaw's plugin does not load. */
+/** Entry point for moving a memory to another store. It loads stores that the OpenClaw plugin does not contain. */
 export { type MovedMemory, type MovePlan, moveMemory, planMove, reopenMemory } from "./moving/move-memory.ts";
 export {
   keyOfMove,

@@ -1,34 +1,58 @@
-/** What opening memory in this process wants to know. */
-import type { RecallMode, RunCommand, SqliteDriver, Timer, UnixMs } from "../engine/index.ts";
+/** Options of opening memory in this process. */
+import {
+  defined,
+  type RecallMode,
+  type RunCommand,
+  type SqliteDriver,
+  type Timer,
+  type UnixMs,
+} from "../engine/index.ts";
+import type { IndexLimits } from "../recall/index.ts";
+import type { Composition } from "./compose.ts";
 import type { StoreServer } from "./database-server/store-server.ts";
+import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
 import type { StorageLocation } from "./storage-location.ts";
+import { SWEEP_EVERY_MS } from "./sweeper.ts";
 
 export interface OpenMemoryOptions extends StorageLocation {
-  /** A database on a server, in place of the one at `databasePath`. */
+  /** A database on a server, instead of the file at `databasePath`. */
   readonly server?: StoreServer;
-  /** 64 hexadecimal digits; wins over the environment and the key file. */
+  /** 64 hexadecimal digits; takes precedence over the environment and the key file. */
   readonly configuredKey?: string;
-  /** Looked at for HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE and HELMDECK_MEMORY_KEY_COMMAND, and for HELMDECK_EMBEDDINGS_…. */
+  /** Read for HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, HELMDECK_MEMORY_KEY_COMMAND and HELMDECK_EMBEDDINGS_…. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Runs what HELMDECK_MEMORY_KEY_COMMAND names; without it that setting is refused. */
+  /** Runs the command in HELMDECK_MEMORY_KEY_COMMAND; without it that setting is refused. */
   readonly runCommand?: RunCommand;
   readonly driver: SqliteDriver;
   /** The system's clock, in Unix milliseconds. */
   readonly now?: () => UnixMs;
-  /** `read`: a database that cannot be written is opened all the same, and refuses writes. Default `write`. */
+  /** `read`: opens a read-only database too, which refuses writes. Default `write`. */
   readonly access?: "read" | "write";
-  /** How often what has expired is deleted; 0: never. Default four minutes. */
+  /** How often expired entries are deleted; 0: never. Default four minutes. */
   readonly sweepEveryMs?: number;
   readonly timer?: Timer;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
-  /** From 0 up to but not 1. */
+  /** From 0 up to, but not including, 1. */
   readonly random?: () => number;
-  /** Default: what HELMDECK_EMBEDDINGS_… say in the environment, and none where they say nothing. */
+  /** Default: HELMDECK_EMBEDDINGS_… in the environment; none when they are not set. */
   readonly embeddings?: EmbeddingSettings;
-  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
+  /** False in a short-lived process, which uses existing vectors only. Default true. */
   readonly embedsEntries?: boolean;
-  /** What is shown where nothing answers surely, for queries that do not say. Default `balanced`. */
+  /** What a search shows when no hit is certain, for queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
+  /** Which indexes are kept in memory. Default: 256 MiB of them, for as long as the process lives. */
+  readonly indexes?: IndexLimits;
+}
+
+/** What does not depend on where memory lies. */
+export async function settingsOf(options: OpenMemoryOptions) {
+  const { timer, clock, random, recall, indexes } = options;
+  return {
+    sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
+    embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
+    embedsEntries: options.embedsEntries ?? true,
+    ...defined({ timer, clock, random, recall, indexes }),
+  } satisfies Partial<Composition>;
 }

@@ -1,4 +1,4 @@
-/** Opening memory in this process: key, store, index, in that order, and nothing left open when one of them fails. */
+/** Opens memory in this process: key, store, index, in that order; closes everything again when one of them fails. */
 import {
   defined,
   findKey,
@@ -15,21 +15,19 @@ import {
 } from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { openOnServer } from "./database-server/open-on-server.ts";
-import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import { examineFailure, examineNothing } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
 import { noteOpened, refuseEmptied } from "./keys/store-notes.ts";
 import type { DoctorReport } from "./memory.ts";
-import type { OpenMemoryOptions } from "./open-memory-options.ts";
+import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
 import { quotaOfEnv } from "./quota.ts";
 import { mayOpenFile, ReopeningStore } from "./reopening-store.ts";
-import { SWEEP_EVERY_MS } from "./sweeper.ts";
 
-/** Throws the HelmdeckError of whatever stands in the way: any `key_…` or `store_…` code. */
+/** Throws any HelmdeckError with a `key_…` or `store_…` code. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
   if (options.server !== undefined) return openOnServer({ ...options, server: options.server });
   const { databasePath, keyPath, driver } = options;
-  await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
+  await requireOwnDatabase(databasePath, driver); // another program's database gets no key
   const { loaded, store, isReadOnly } = await openWithKey(options);
   const { key: _, ...keyFacts } = loaded;
   const keyFile = loaded.file ?? keyPath;
@@ -40,14 +38,11 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
     location: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
     key: keyFacts,
     notes,
-    sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
-    embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
-    embedsEntries: options.embedsEntries ?? true,
-    ...defined({ timer: options.timer, random: options.random, recall: options.recall }),
+    ...(await settingsOf(options)),
   });
 }
 
-/** Another process may put a new key in place between our look at the key and the one at the database. */
+/** Another process may replace the key between reading the key and opening the database. */
 async function openWithKey(
   options: OpenMemoryOptions,
 ): Promise<OpenedStore & { readonly loaded: LoadedKey }> {
@@ -74,7 +69,7 @@ async function openStore(options: OpenMemoryOptions, { key, file }: LoadedKey): 
   try {
     const opened = await openSqliteStore({ ...parts, key });
     const open = async (beginnings: number): Promise<MemoryStore> => {
-      const found = await findKey(options); // a backup may have brought its own
+      const found = await findKey(options); // a restored backup may have brought its own key
       await refuseEmptied(found?.file ?? keyPath, path);
       return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
     };
@@ -94,7 +89,7 @@ function isReadOnly(error: unknown): error is HelmdeckError {
   return isHelmdeckError(error) && error.code === "store_readonly";
 }
 
-/** Doctor's report, also when memory does not open. Never throws, and makes nothing where there is nothing yet. */
+/** Doctor's report, also when memory does not open. Never throws, and creates nothing. */
 export async function examineMemory(
   options: OpenMemoryOptions,
   inspect?: InspectOptions,
@@ -109,6 +104,6 @@ export async function examineMemory(
     return examineFailure({ ...options, ...(server && { databasePath: server.name }) }, error);
   }
   const report = await memory.doctor(inspect);
-  await memory.close().catch(() => undefined); // doctor has said what there is to say
+  await memory.close().catch(() => undefined); // the report is complete
   return report;
 }

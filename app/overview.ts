@@ -1,4 +1,4 @@
-/** What memory holds and how it is, without values. */
+/** Summaries of what memory holds, without values. */
 import {
   asHelmdeckError,
   compareText,
@@ -13,7 +13,7 @@ import {
 import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** Where an open memory is, as status shows it. */
+/** The location of an open memory, for status. */
 export interface OpenedStorage {
   readonly databasePath: string;
   readonly keySource: string;
@@ -46,7 +46,7 @@ export async function myDefaults(
   return { scope: `caller=${subject}`, fetched_at: new Date(now).toISOString(), ...learnt };
 }
 
-/** A subject's sessions count as the subject. */
+/** A subject's sessions count toward the subject. */
 export async function callersOf(context: UseCaseContext): Promise<readonly CallerCount[]> {
   const counts = new Map<Subject, number>();
   for (const { namespace, count } of await context.store.namespaces()) {
@@ -67,7 +67,7 @@ export async function subjectCounts(
   return { name, ...(await storedCounts(context, namespace)), ...defined({ expiring }) };
 }
 
-/** What is alive, not what was ever indexed. */
+/** Counts live entries, not all that were ever indexed. */
 export async function storedCounts(context: UseCaseContext, namespace: Namespace): Promise<StoredCounts> {
   const [facts, auditRows] = await Promise.all([
     context.store.countWhere({ namespace, origins: ["fact"] }),
@@ -76,7 +76,7 @@ export async function storedCounts(context: UseCaseContext, namespace: Namespace
   return { facts, auditRows };
 }
 
-/** A status that says why memory does not work. Takes any error, and shows the text of our own ones only. */
+/** A status with the reason why memory does not work. Accepts any error, and shows only our own messages. */
 export function failedStatus(location: OpenedStorage, error: unknown): MemoryStatus {
   const { code, message } = asHelmdeckError(error);
   return { state: "failed", ...location, mode: "keyword", error: { code, message } };

@@ -1,3 +1,3 @@
-/** The door to memory on PostgreSQL: only what `helmdeck-memory` loads opens it, and only where it is asked for. */
+/** Entry point for memory on PostgreSQL. Only `helmdeck-memory` imports it, on demand. */
 export { postgresServer } from "./database-server/postgres-server.ts";
 export type { AddressOptions } from "./database-server/store-address.ts";

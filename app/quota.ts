@@ -1,4 +1,4 @@
-/** How much one caller may keep, where the operator says otherwise than the default. */
+/** A caller's quota, as set by the operator. */
 import { defined, invalidField, type Quota } from "../engine/index.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-/** Ranking a handful of given facts as a search would rank them, without an open memory: for consumers of the process seam. */
+/** Ranks a few given facts like a search, without an open memory: for consumers of the process seam. */
 import { ANSWER_LIMITS, createInMemoryStore, namespaceOf } from "../engine/index.ts";
 import { createRecall } from "../recall/index.ts";
 import { recallOverStore } from "./corpus-source.ts";
@@ -7,14 +7,17 @@ import { requireQuery } from "./searching.ts";
 
 export type RankableFact = Pick<FactView, "key" | "value" | "category" | "tags" | "createdAt" | "updatedAt">;
 
-/** The keys of the facts that answer the query, best first; facts without any of its words are left out, and those beyond the best hits. */
+/**
+ * The keys of the facts that match the query, best first. Leaves out facts without any of its words, and those beyond the best
+ * hits.
+ */
 export async function rankFacts(query: string, facts: readonly RankableFact[]): Promise<readonly string[]> {
   const namespace = namespaceOf("ranking");
   const store = createInMemoryStore();
   await store.putMany(
     facts.map(({ value, ...fact }) => ({ ...fact, namespace, origin: "fact", value: Buffer.from(value) })),
   );
-  // What is asked is an order, so what shares one word with the query still goes before what shares none.
+  // The caller wants an order, so a fact with one matching word still ranks above one with none.
   const recall = createRecall({ source: recallOverStore(store), now: Date.now, showsAll: true });
   try {
     await recall.warm(namespace);

@@ -1,4 +1,4 @@
-/** Recording runs of packs and pipelines, and calls of any tool, as audit rows. */
+/** Records runs of packs and pipelines, and calls of any tool, as audit rows. */
 import {
   AUDIT_LIMITS,
   auditEntry,
@@ -13,7 +13,7 @@ import {
 } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** Throws `invalid_input` when the row is not well formed; findings beyond 50 are left out. */
+/** Throws `invalid_input` when the row is malformed; omits findings beyond 50. */
 export async function recordPackRun(
   context: UseCaseContext,
   namespace: Namespace,
@@ -25,7 +25,7 @@ export async function recordPackRun(
   await record(context, namespace, { kind: "pack", row: { ...row, ...kept }, writer });
 }
 
-/** As {@link recordPackRun}. */
+/** Like {@link recordPackRun}. */
 export async function recordPipelineRun(
   context: UseCaseContext,
   namespace: Namespace,
@@ -35,7 +35,7 @@ export async function recordPipelineRun(
   await record(context, namespace, { kind: "pipeline", row, writer });
 }
 
-/** As {@link recordPackRun}. Inputs that look like credentials are left out. */
+/** Like {@link recordPackRun}. Omits inputs that look like credentials. */
 export async function recordToolCall(
   context: UseCaseContext,
   namespace: Namespace,
@@ -48,11 +48,11 @@ export async function recordToolCall(
   await record(context, namespace, { kind: "tool", row: { ...row, inputs }, writer });
 }
 
-/** Of the whole texts, since half a credential, after a cut, looks like none. */
+/** Checks the full texts, since a truncated credential is not recognised. */
 async function withoutSecrets(inputs: NonNullable<ToolAudit["inputs"]>): Promise<typeof inputs> {
   const harmless: [name: string, text: string][] = [];
   for (const [name, text] of Object.entries(inputs)) {
-    // Together: some credentials are known by the name that they are given.
+    // Joined: some credentials are recognised only next to their name.
     if ((await kindOfSecret(`${name} = ${text}`)) === undefined) harmless.push([name, text]);
   }
   return Object.fromEntries(harmless);

@@ -1,4 +1,4 @@
-/** Keeping a fact that would end: by a person, or by use. */
+/** Renews a fact before it expires: by a person, or by use. */
 import {
   type Entry,
   HelmdeckError,
@@ -12,7 +12,7 @@ import { factView } from "./fact-view.ts";
 import type { FactView, RenewInput } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** Throws `invalid_input` for a life that no fact may have, and `not_found`. */
+/** Throws `invalid_input` for an invalid ttl, and `not_found`. */
 export async function renewFact(
   context: UseCaseContext,
   namespace: Namespace,
@@ -24,11 +24,11 @@ export async function renewFact(
   if (entry) return factView(entry);
   throw new HelmdeckError(
     "not_found",
-    "There is nothing to renew: there is no fact with this key, or it cannot be opened. Keys are exact, and case matters.",
+    "There is nothing to renew: there is no fact with this key, or it cannot be opened. Keys are exact and case-sensitive.",
   );
 }
 
-/** When it would end after {@link renewFact}; throws `invalid_input` likewise. */
+/** The expiry after {@link renewFact}; throws `invalid_input` likewise. */
 export function endAfterRenewal(
   fact: Pick<FactView, "expiresAt">,
   ttlSeconds: number | undefined,
@@ -38,7 +38,7 @@ export function endAfterRenewal(
   return renewal?.expiresAt ?? fact.expiresAt;
 }
 
-/** Of a fact that was just read. Reading goes on where nothing can be written, or somebody else is writing. */
+/** For a fact that was just read. Reading succeeds even if the store is read-only or locked. */
 export async function renewByUse(context: UseCaseContext, entry: Entry): Promise<void> {
   if (entry.origin !== "fact" || renewalByUse(entry, context.now()) === undefined) return;
   await context.store.renew(entry, renewalByUse, { givesWay: true }).catch(() => undefined);

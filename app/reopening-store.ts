@@ -1,10 +1,10 @@
 /**
- * The store of a process that lives long: opened again when its database was moved, deleted, or put back from a backup, and when
- * the disk failed to sync it.
+ * The store of a long-lived process: reopens it when its database was moved, deleted or restored from a backup, and after a
+ * failed sync.
  *
- * The call that finds out fails with `store_replaced` or `store_unavailable`, and for a moment so does everything else, so that a readiness check sees
- * it. Then the next call opens what is at the path. A database that was moved away is waited for, never made anew: what is
- * written into a new one would be lost when the old one comes back. Readers of the change feed begin anew.
+ * The call that detects it fails with `store_replaced` or `store_unavailable`, and so do all others for a moment, so that a
+ * readiness check notices. Then the next call opens the file at the path. A database that was moved away is never re-created:
+ * data in a new one would be lost when the old one comes back. Readers of the change feed start over.
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -43,19 +43,19 @@ import {
 } from "../engine/index.ts";
 
 export interface ReopeningOptions {
-  /** Opens what is there now. `beginnings`: how often that has been done. */
+  /** Opens the current database. `beginnings`: how often that was done before. */
   readonly open: (beginnings: number) => Promise<MemoryStore>;
-  /** After this failure; asked again at each call. */
+  /** Whether to reopen after this failure; called each time. */
   readonly mayOpen: (cause: HelmdeckError) => boolean;
-  /** Why it could not be opened yet; the store that is given only stands in for it. */
+  /** Why it could not be opened yet; `store` is then only a placeholder. */
   readonly failure?: HelmdeckError;
-  /** What callers are told in place of a failure. */
+  /** Rewrites a failure for callers. */
   readonly explain?: (error: HelmdeckError) => HelmdeckError;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
-/** Until then every caller is told what went wrong. */
+/** Until then, every caller gets the error. */
 export const REOPEN_AFTER_MS = 2_000;
 
 export class ReopeningStore implements MemoryStore {
@@ -238,7 +238,7 @@ export class ReopeningStore implements MemoryStore {
   }
 }
 
-/** Of a file: only a database that was deleted from a folder that is still there is made anew. */
+/** For a file: re-creates it only when it was deleted from an existing folder. */
 export function mayOpenFile(path: string, { details }: HelmdeckError): boolean {
   return existsSync(path) || (details.now === "deleted" && existsSync(dirname(path)));
 }

@@ -1,12 +1,12 @@
-/** What an import replaced comes back when the import is forgotten: each such fact as it was, and from then on nobody's import. */
+/** When an import is forgotten, restores the facts that it replaced. */
 import { type EntryFilter, type EntryRef, undoOf } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const PAGE_KEYS = 1_000;
 
 /**
- * Of the facts that a filter by tag covers, those that held something else before: takes back what has the tag, and leaves it to
- * the delete that follows to erase it. How many they are; a dry run only counts. None for a filter without a tag, which deletes
+ * Restores those facts covered by a tag filter that had another value before: undoes the tagged value, and leaves erasing it to
+ * the delete that follows. Returns their number; a dry run only counts. Does nothing for a filter without a tag, which deletes
  * whole facts.
  */
 export async function restoreReplaced(
@@ -25,7 +25,7 @@ export async function restoreReplaced(
   return restored;
 }
 
-/** All of them before the first is changed, since a page begins where the one before ended. */
+/** Collects all of them before changing the first, since pages depend on the order. */
 async function tagged(
   { store }: UseCaseContext,
   { namespace }: EntryFilter,

@@ -1,4 +1,4 @@
-/** What packs, pipelines and tools did, newest first: the audit rows as data. */
+/** Lists runs of packs, pipelines and tools, newest first: audit rows as data. */
 import {
   AUDIT_CATEGORIES,
   type AuditRow,
@@ -16,13 +16,13 @@ import type { RunKind, RunsPage, RunsQuery, RunView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const LIMITS = { least: 1, most: 200, byDefault: 50 } as const;
-/** Rows are opened so many at a time. */
+/** Rows opened at a time. */
 const STEP = 50;
-/** However few rows match, one page looks at no more than this. */
+/** The most rows that one page examines, however few match. */
 const MOST_ROWS = 1_000;
 const WENT_WELL = ["ok", "succeeded"];
 
-/** Throws `invalid_input` for a limit out of range, a foreign cursor, and a kind, outcome or time that is none. */
+/** Throws `invalid_input` for a limit out of range, a foreign cursor, and an invalid kind, outcome or time. */
 export async function listRuns(
   { store }: UseCaseContext,
   namespace: Namespace,

@@ -1,4 +1,4 @@
-/** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
+/** Validates search queries: surfaces pass a model's arguments unchecked. */
 import {
   ANSWER_LIMITS,
   defined,
@@ -14,9 +14,9 @@ import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-export const NOTHING_STORED = "Nothing is stored yet.";
+export const NOTHING_STORED = "Nothing has been stored yet.";
 
-/** What recall finds; and where that is nothing, how much there is, which silence would hide. */
+/** Recall's results; when there are none, also how much was searched. */
 export async function search(
   context: UseCaseContext,
   namespace: Namespace,
@@ -28,7 +28,7 @@ export async function search(
   return { ...answer, unmatched: await storedCounts(context, namespace) };
 }
 
-/** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: what there does. */
+/** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: the end of the sentence. */
 export function unmatchedText({ facts, auditRows }: StoredCounts, listing: string): string {
   const counted = [
     ...(facts === 0 ? [] : [`${facts} ${facts === 1 ? "fact" : "facts"}`]),
@@ -38,19 +38,19 @@ export function unmatchedText({ facts, auditRows }: StoredCounts, listing: strin
 }
 
 /**
- * The query, cut to a length that means something; `invalid_input` when it is none. The lines of a citation are no words of
- * its document, so they are left out.
+ * The query, truncated to a useful length; throws `invalid_input` when it is not text. Removes the line numbers of a citation,
+ * which are not words of its document.
  */
 export function requireQuery(given: RecallQuery): RecallQuery {
   const query: unknown = given?.query;
-  if (typeof query !== "string") throw invalidField("query", "must be text: the words to look for");
+  if (typeof query !== "string") throw invalidField("query", "must be text: a question or search words");
   const limit = requireCount("limit", given.limit, ANSWER_LIMITS.hits);
   const words = withoutCitation(query.slice(0, ANSWER_LIMITS.queryCharacters).toWellFormed());
   const recall = requireRecallMode(given.recall);
   return { ...given, query: words, limit, ...defined({ recall }) };
 }
 
-/** Undefined where none is given; `invalid_input` where it is no such mode. */
+/** Undefined when none is given; throws `invalid_input` for an unknown mode. */
 function requireRecallMode(given: unknown): RecallMode | undefined {
   const mode = RECALL_MODES.find((known) => known === given);
   if (mode !== undefined || given === undefined) return mode;

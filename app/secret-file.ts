@@ -1,22 +1,22 @@
 /**
- * A secret that an operator keeps in a file: the secret of tokens, the key of an embedding service.
+ * Reads an operator's secret from a file: the signing secret of tokens, the key of an embedding service.
  *
- * Who attacks: another account that can read the file. What stops it: a file that group or others have any access to is
- * refused, and no message shows any of it. Container secrets, which are mounted readable for all within the container, are
- * taken below /run/secrets.
+ * The attacker is another account that can read the file. So a file with any access for group or others is refused, and no
+ * message shows its content. Container secrets, which are mounted world-readable inside the container, are accepted below
+ * /run/secrets.
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { HelmdeckError } from "../engine/index.ts";
 
-/** Larger is no secret but a file named by mistake. */
+/** A larger file is not a secret but a mistake. */
 const MOST_FILE_BYTES = 4_096;
 const OTHERS = 0o077;
 const CONTAINER_SECRETS = "/run/secrets/";
 
-/** The bytes but for one line end at their end. Throws `key_unreadable`. */
+/** The bytes without one trailing line break. Throws `key_unreadable`. */
 export async function readSecretFile(path: string): Promise<Uint8Array> {
-  // Without O_NONBLOCK, opening a named pipe would wait for someone to write into it.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw unreadable(path, "cannot be opened; check its path, owner and mode", cause);
   });
@@ -26,10 +26,13 @@ export async function readSecretFile(path: string): Promise<Uint8Array> {
       mode: all.mode & 0o777,
       isFile: all.isFile(),
     }));
-    if (!stats.isFile) throw unreadable(path, "is not a plain file");
-    if (size > MOST_FILE_BYTES) throw unreadable(path, `has ${size} bytes; this is something else`);
+    if (!stats.isFile) throw unreadable(path, "is not a regular file");
+    if (size > MOST_FILE_BYTES) throw unreadable(path, `has ${size} bytes; this is not a secret file`);
     if ((mode & OTHERS) !== 0 && !path.startsWith(CONTAINER_SECRETS)) {
-      throw unreadable(path, `is accessible to other accounts (mode 0${mode.toString(8)}): chmod 600 it`);
+      throw unreadable(
+        path,
+        `is accessible to other accounts (mode 0${mode.toString(8)}); run chmod 600 on it`,
+      );
     }
     return withoutLineEnd(await handle.readFile());
   } finally {

@@ -1,31 +1,23 @@
 /**
- * The memory of a server: the database with its key, or one that lives in this process only, or the reason for neither.
+ * The memory of a server: the database with its key, an in-process store, or the reason why there is neither.
  *
- * Who attacks: mishap, as in `engine/store/find-key.ts`. A key or a store that does not open must neither be worked around,
- * which would split a person's memory in two, nor stop the packs, which do not need it. So only a place with neither key
- * nor data is served without one, and everything else that goes wrong is said at every call.
+ * The danger is an accident, as in `engine/store/find-key.ts`. When a key or a store does not open, the server must not work
+ * around it, which would split a person's memory in two, nor stop the packs, which do not need it. So only a location with
+ * neither key nor data is served without a key; any other problem is reported on every call.
  */
-import {
-  asHelmdeckError,
-  createInMemoryStore,
-  defined,
-  findKey,
-  requireOwnDatabase,
-} from "../engine/index.ts";
+import { asHelmdeckError, createInMemoryStore, findKey, requireOwnDatabase } from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { type OnServerOptions, openOnServer } from "./database-server/open-on-server.ts";
-import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { DoctorReport, Memory } from "./memory.ts";
 import type { MemoryState } from "./memory-state.ts";
 import { openMemory } from "./open-memory.ts";
-import type { OpenMemoryOptions } from "./open-memory-options.ts";
-import { SWEEP_EVERY_MS } from "./sweeper.ts";
+import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
 import { unavailableMemory } from "./unavailable-memory.ts";
 
 export interface ServedMemoryOptions extends OpenMemoryOptions {
   /**
-   * What to do where there is neither a key nor data. `make`: a key file, as the command line and the plugin do.
-   * `ephemeral`: nothing on disk; memory lives as long as this process, with a warning, as helmdeck's server does.
+   * What to do when there are neither key nor data. `make`: create a key file, like the command line and the plugin. `ephemeral`:
+   * write nothing to disk; memory lives as long as this process, with a warning, as in helmdeck's server.
    */
   readonly withoutKey: "make" | "ephemeral";
 }
@@ -38,9 +30,12 @@ export interface ServedMemory {
 }
 
 const NOWHERE = "in this process only";
+/** A server may have thousands of callers, few of them at a time. */
+const INDEX_IDLE_MS = 30 * 60_000;
 
-/** Never throws: what stands in the way is the state. */
-export async function openServedMemory(options: ServedMemoryOptions): Promise<ServedMemory> {
+/** Never throws: problems are in the state. */
+export async function openServedMemory(given: ServedMemoryOptions): Promise<ServedMemory> {
+  const options = { ...given, indexes: { idleMs: INDEX_IDLE_MS, ...given.indexes } };
   const { databasePath, withoutKey, driver, server } = options;
   if (server !== undefined) return servedFrom({ ...options, server });
   try {
@@ -55,7 +50,7 @@ export async function openServedMemory(options: ServedMemoryOptions): Promise<Se
   }
 }
 
-/** A server that does not answer yet will: memory is there then. */
+/** For a database server that does not answer yet: memory becomes available later. */
 async function servedFrom(options: OnServerOptions): Promise<ServedMemory> {
   const { server } = options;
   try {
@@ -72,17 +67,15 @@ async function servedFrom(options: OnServerOptions): Promise<ServedMemory> {
 }
 
 async function ephemeral(options: ServedMemoryOptions): Promise<ServedMemory> {
-  const { keyPath, now = Date.now, timer, random } = options;
+  const { keyPath, now = Date.now } = options;
   const warning =
-    "There is no key, so memory is kept in this process only and is lost when it ends. Set HELMDECK_MEMORY_KEY or " +
-    `HELMDECK_MEMORY_KEY_FILE, or make ${keyPath} with the first \`helmdeck-memory store\`, and start again.`;
+    "There is no key, so memory exists only while this process runs. Set HELMDECK_MEMORY_KEY or " +
+    `HELMDECK_MEMORY_KEY_FILE, or create ${keyPath} with the first \`helmdeck-memory store\`, and restart the server.`;
   const composed = composeMemory({
     store: createInMemoryStore({ now }),
     location: { databasePath: NOWHERE, keyPath, keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
-    sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
-    embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
-    ...defined({ timer, random }),
+    ...(await settingsOf(options)),
   });
   const doctor = async (): Promise<DoctorReport> => ({
     findings: [{ level: "warning", check: "memory", message: warning }],

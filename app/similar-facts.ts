@@ -1,4 +1,4 @@
-/** What is like a fact that is about to be stored, so that whoever stores can correct what is there instead of adding to it. */
+/** Finds facts similar to one that is about to be stored, so that the caller can correct them instead of adding another. */
 import {
   cutText,
   defined,
@@ -13,11 +13,11 @@ import type { SimilarFact } from "./memory.ts";
 import { requireQuery } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** Whoever stores waits for it; the search itself may wait longer for its question's vector. */
+/** A store waits for this; the search itself may wait longer for its question's vector. */
 const LOOKED_FOR_MS = 300;
 const MOST_SHOWN = 3;
 const SHOWN_CHARACTERS = 200;
-/** Hits that are read: some are records of runs, and some are what is being replaced. */
+/** Hits to read: some are records of runs, and some are being replaced. */
 const HITS = 10;
 
 export interface Alike {
@@ -25,7 +25,7 @@ export interface Alike {
   readonly similar?: readonly SimilarFact[];
 }
 
-/** Of the same namespace, by its own search. Nothing where that takes long or fails: storing does not depend on it. */
+/** Searches the same namespace. Empty when that takes too long or fails: storing does not depend on it. */
 export async function lookForSimilar(
   context: UseCaseContext,
   namespace: Namespace,
@@ -67,7 +67,7 @@ function unlessUnreadable(error: unknown): undefined {
   if (!isHelmdeckError(error, "entry_unreadable")) throw error;
 }
 
-/** One line, harmless: it is shown to a model that asked for nothing. */
+/** One escaped line: a model sees it without having asked. */
 function excerptOf(value: string): string {
   return cutText(harmlessLine(cutText(value, SHOWN_CHARACTERS)), SHOWN_CHARACTERS);
 }

@@ -1,12 +1,12 @@
-/** Where memory lives: the state folder that OpenClaw itself would use with this environment, and our files in it. */
+/** Locates memory: OpenClaw's state folder in this environment, and our files in it. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export interface StorageOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The account's home folder, for when the environment names none. */
+  /** The account's home folder, used when the environment has none. */
   readonly homeDir: string;
-  /** When the host has already said it. */
+  /** If the host has already determined it. */
   readonly stateDir?: string;
   readonly databasePath?: string;
   readonly keyPath?: string;
@@ -18,21 +18,21 @@ export interface StorageLocation {
 }
 
 const STATE_FOLDER = ".openclaw";
-/** OpenClaw's former name; it goes on using such a folder when there is no new one. */
+/** OpenClaw's former name; it still uses such a folder when there is no new one. */
 const LEGACY_STATE_FOLDER = ".clawdbot";
 
 /**
- * The database and key that the plugin uses in the same environment, unless other ones are named.
+ * The database and key that the plugin uses in the same environment, unless others are given.
  *
- * Follows OpenClaw 2026.9.6 (`openclaw/plugin-sdk/state-paths`): `OPENCLAW_STATE_DIR`, else `.openclaw` in
- * `OPENCLAW_HOME`, `HOME`, `USERPROFILE` or the account's home. `OPENCLAW_PROFILE` alone moves nothing there: it is
- * `openclaw --profile` that sets the state folder for the processes it starts.
+ * Follows OpenClaw 2026.9.6 (`openclaw/plugin-sdk/state-paths`): `OPENCLAW_STATE_DIR`, or `.openclaw` in `OPENCLAW_HOME`, `HOME`,
+ * `USERPROFILE` or the account's home. `OPENCLAW_PROFILE` alone has no effect: `openclaw --profile` sets the state folder for the
+ * processes that it starts.
  */
 export function findStorage(options: StorageOptions): StorageLocation {
   const stateDir = options.stateDir ?? findStateDir(options);
   return {
     databasePath: resolve(options.databasePath ?? join(stateDir, "helmdeck-memory", "memory.sqlite")),
-    // Outside the folder of the database, which OpenClaw's backup copies into an unencrypted archive.
+    // Outside of the database's folder, which OpenClaw's backup copies into an unencrypted archive.
     keyPath: resolve(options.keyPath ?? join(stateDir, "helmdeck-memory.key")),
   };
 }
@@ -52,7 +52,7 @@ function findHome({ env, homeDir }: StorageOptions): string {
   return chosen === undefined ? resolve(account) : expandTilde(chosen, account);
 }
 
-/** Some launchers write the words "undefined" and "null" into the environment; OpenClaw takes them for unset. */
+/** Some launchers write the words "undefined" and "null" into the environment; like OpenClaw, treat them as unset. */
 function named(value: string | undefined): string | undefined {
   const text = value?.trim();
   return text && text !== "undefined" && text !== "null" ? text : undefined;

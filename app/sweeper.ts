@@ -1,4 +1,4 @@
-/** Deletes what has expired, again and again, for as long as it is kept open. */
+/** Deletes expired entries periodically while memory is open. */
 import { backgroundTimer, type Timer } from "../engine/index.ts";
 
 export interface SweeperOptions {
@@ -8,9 +8,9 @@ export interface SweeperOptions {
   readonly timer?: Timer;
 }
 
-/** Also how often a process that is not used looks at the clock: at least every five minutes, or time is lost count of. */
+/** Also how often an idle process reads the clock: at least every five minutes, or observed time is lost. */
 export const SWEEP_EVERY_MS = 4 * 60 * 1_000;
-/** The first sweep comes soon after opening: a process may be restarted more often than it sweeps. */
+/** The first sweep runs soon after opening: a process may be restarted more often than it sweeps. */
 const FIRST_AFTER_MS = 10_000;
 
 export class Sweeper {
@@ -25,12 +25,12 @@ export class Sweeper {
     if (options.everyMs > 0) this.#schedule(Math.min(FIRST_AFTER_MS, options.everyMs));
   }
 
-  /** What the last sweep failed with, for doctor; undefined when it went well. */
+  /** The last sweep's error, for doctor; undefined after a success. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Waits for a sweep under way. */
+  /** Waits for a running sweep. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel?.();
@@ -50,7 +50,7 @@ export class Sweeper {
       await this.#options.sweep();
       this.#failure = undefined;
     } catch (error) {
-      this.#failure = error; // the next one tries again; doctor tells
+      this.#failure = error; // the next one retries; doctor reports it
     }
     this.#schedule(this.#options.everyMs);
   }

@@ -1,16 +1,16 @@
-/** How long a subject's records of tool calls grow: the newest 5,000 stay, older ones are erased as whatever is forgotten. */
+/** Limits the records of tool calls: keeps a subject's newest 5,000 and erases older ones. */
 import { type MemoryStore, type Namespace, nextTurn } from "../engine/index.ts";
 
 export const TOOL_HISTORY_LIMITS = {
   rows: 5_000,
-  /** Calls between two looks at how many there are. */
+  /** Calls between two checks of the count. */
   lookEvery: 100,
 } as const;
 
 const CALLS = { origin: "audit", category: "tool_history" } as const;
 const PAGE_ROWS = 1_000;
 
-/** Erases all but the newest so many. */
+/** Erases all but this many of the newest. */
 export async function keepNewestCalls(
   store: Pick<MemoryStore, "countWhere" | "listMeta" | "deleteWhere">,
   namespace: Namespace,
@@ -25,22 +25,22 @@ export async function keepNewestCalls(
     kept += page.entries.length;
     cursor = page.nextCursor;
     if (cursor === undefined) return;
-    await nextTurn(); // others wait
+    await nextTurn(); // yields to other work
   }
   await store.deleteWhere({ ...all, ...(cursor && { cursor }) });
 }
 
-/** Looks at how many calls there are once in a while only, and then makes room for those until the next time. */
+/** Counts the calls only once in a while, and then makes room until the next check. */
 export class ToolHistory {
   readonly #store: MemoryStore;
-  /** Since the last look; absent before the first one of this process. */
+  /** Since the last check; absent before the first one in this process. */
   readonly #calls = new Map<Namespace, number>();
 
   constructor(store: MemoryStore) {
     this.#store = store;
   }
 
-  /** To be called before each call is written. */
+  /** Call it before each call is written. */
   async makeRoom(namespace: Namespace): Promise<void> {
     const { lookEvery } = TOOL_HISTORY_LIMITS;
     const calls = this.#calls.get(namespace) ?? lookEvery;
@@ -54,7 +54,7 @@ export class ToolHistory {
     try {
       await keepNewestCalls(this.#store, namespace, rows - lookEvery);
     } catch (error) {
-      this.#calls.delete(namespace); // the next call looks again
+      this.#calls.delete(namespace); // the next call checks again
       throw error;
     }
   }

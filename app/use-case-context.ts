@@ -1,4 +1,4 @@
-/** What every use case works with: one open store, the recall over it, and the clock. */
+/** The context of every use case: one open store, its recall, and the clock. */
 import type { MemoryStore, RunClock, Timer, UnixMs } from "../engine/index.ts";
 import type { Recall } from "../recall/index.ts";
 

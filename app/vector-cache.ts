@@ -1,4 +1,4 @@
-/** The store as the cache of recall's vectors. */
+/** Adapts the store as recall's vector cache. */
 import type { MemoryStore, VectorStore } from "../engine/index.ts";
 import type { ReferenceCache, VectorCache } from "../recall/index.ts";
 

@@ -1,13 +1,12 @@
 /**
- * A walk through all facts and audit rows of a memory, newest first, that loses none which is written meanwhile.
+ * Walks through all facts and audit rows of a memory, newest first, without missing any that are written meanwhile.
  *
- * An entry that is written again moves to where it was written last, and a listing by time that has passed there would never
- * meet it. So a walk notes the store's revision when it begins, and what was written since comes at its end. Such an entry may come
- * twice; what comes later is newer.
+ * A rewritten entry moves to the front of a listing by time, which may already have passed there. So a walk notes the store's
+ * revision at its start, and ends with everything written since. Such an entry may appear twice; the later one is newer.
  */
 import { type Entry, invalidField, type MemoryStore, type Namespace } from "../engine/index.ts";
 
-/** In the listing, with the revision at which the walk began; or among what was written since. */
+/** A position in the listing, with the revision at the start of the walk; or among later writes. */
 export type WalkPlace =
   | { readonly began: number; readonly listed?: string }
   | { readonly changesSince: number };
@@ -26,7 +25,7 @@ export async function startOfWalk(store: MemoryStore, namespace: Namespace): Pro
   return { began: await store.revision(namespace) };
 }
 
-/** The next so many rows at most. */
+/** The next rows, at most this many. */
 export async function stepOfWalk(
   store: MemoryStore,
   namespace: Namespace,
@@ -49,7 +48,7 @@ async function stepOfChanges(
   limit: number,
 ): Promise<WalkStep> {
   const changes = await store.changes({ namespace, since, limit });
-  // So much was written that the beginning is forgotten: everything comes once more.
+  // So much was written that old changes were pruned: everything is listed once more.
   if (changes.kind === "start_over") return { entries: [], unreadable: 0, next: { changesSince: 0 } };
   const isWalked = ({ origin }: Pick<Entry, "origin">) => ORIGINS.some((walked) => walked === origin);
   return {
@@ -64,7 +63,7 @@ export function encodePlace(place: WalkPlace): string {
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
-/** Throws `invalid_input` for anything that {@link encodePlace} did not make. */
+/** Throws `invalid_input` for anything that {@link encodePlace} did not create. */
 export function decodePlace(cursor: string): WalkPlace {
   const [kind, number, listed, ...more] = partsOf(Buffer.from(cursor, "base64url").toString());
   if (typeof number !== "number" || !Number.isSafeInteger(number) || more.length > 0) throw notACursor();
@@ -83,5 +82,5 @@ function partsOf(json: string): readonly unknown[] {
 }
 
 function notACursor() {
-  return invalidField("cursor", "is not one from an earlier page; ask without it");
+  return invalidField("cursor", "is not from an earlier page; leave it out");
 }

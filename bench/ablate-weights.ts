@@ -1,6 +1,7 @@
 /**
- * `node bench/ablate-weights.ts [--embedder URL] [--data DIR]`: what each weight of recall earns. Each is switched off in turn, and the
- * halves called dev and some of LoCoMo's conversations are asked again. A weight whose row equals the first one can go.
+ * `node bench/ablate-weights.ts [--embedder URL] [--data DIR]`: measures the effect of each weight of recall. It turns off one weight after
+ * the other, and asks the questions of the dev halves and of some LoCoMo conversations again. A weight whose row equals the first row can
+ * be removed.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -14,12 +15,12 @@ import { lineOf } from "./recall/paraphrases.ts";
 import { isOf, peopleQuestions } from "./recall/people-facts.ts";
 import { type Bench, type Hit, openBench, type Search } from "./recall/recall-systems.ts";
 
-/** More take long and say the same. */
+/** More conversations take longer and give the same result. */
 const CONVERSATIONS = 2;
 
 interface Question {
   readonly question: string;
-  /** Empty when nothing answers. */
+  /** Empty if nothing answers the question. */
   readonly wanted: readonly string[];
 }
 
@@ -27,13 +28,13 @@ interface Asked {
   readonly name: string;
   readonly search: Search;
   readonly questions: readonly Question[];
-  /** Hits among which the wanted ones should be. */
+  /** The number of first hits that should include the wanted ones. */
   readonly depth: number;
-  /** Whose weights matter. */
+  /** The kind of entry whose weights apply. */
   readonly of: "fact" | "line";
 }
 
-/** Where a weight is, and what switches it off where that is not 0. */
+/** The path of a weight, and the value that turns it off if that is not 0. */
 const SWITCHED: readonly (readonly [path: string, off?: number])[] = [
   ...Object.keys(WEIGHTS.fact.merit).map((name) => [`fact.merit.${name}`] as const),
   ...Object.keys(WEIGHTS.fact.doubt).map((name) => [`fact.doubt.${name}`] as const),
@@ -78,7 +79,7 @@ async function main(): Promise<void> {
 async function without(path: string, off: number, asked: readonly Asked[]): Promise<readonly string[]> {
   const names = path.split(".");
   const last = names.pop() ?? "";
-  // The table is not meant to be written to; here it is, for a moment.
+  // The table is not meant to be changed. This benchmark changes it for a moment.
   const holder = names.reduce((table, name) => table[name] as Table, WEIGHTS as unknown as Table);
   const usual = holder[last];
   if (typeof usual !== "number") throw new Error(`There is no weight ${path}.`);
@@ -158,7 +159,7 @@ async function askedOfConversations(bench: Bench, folder: string): Promise<reado
   return each;
 }
 
-/** Of the answerable: shown, all evidence counted; of the sure hits: right; of the unanswerable: hits, and share with a sure one. */
+/** The mean share of wanted facts that are shown; the share of sure hits that are right; for unanswerable questions, possible hits and share with a sure hit. */
 async function figuresOf(asked: readonly Asked[]): Promise<string[]> {
   const figures: string[] = [];
   for (const { search, questions, depth } of asked) {

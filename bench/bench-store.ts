@@ -1,6 +1,6 @@
 /**
- * How many sealed, durable puts per second the SQLite store takes, singly and in batches, beside the same table without
- * sealing, on both drivers, in one run. `node bench/bench-store.ts` prints the table; bench/speed.ts takes `measureStore`.
+ * Measures how many sealed, durable puts per second the SQLite store takes, one by one and in batches, compared with the same table
+ * without sealing, with both drivers. `node bench/bench-store.ts` prints the table; bench/speed.ts uses `measureStore`.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,26 +16,21 @@ import {
   parseKey,
   type SqliteDriver,
 } from "../engine/index.ts";
+import type { Measured } from "./measured.ts";
 
 export interface StoreBenchOptions {
-  /** Times that everything is measured, in turn, so that a busy moment meets all alike; the median counts. */
+  /** The number of rounds. Each round measures everything once, so that a busy moment affects all subjects. The median counts. */
   readonly rounds?: number;
   readonly singlePuts?: number;
-  /** Of a thousand each. */
+  /** The number of batches, of a thousand entries each. */
   readonly batches?: number;
 }
 
-export interface BenchTable {
-  readonly title: string;
-  readonly markdown: string;
-  readonly json: unknown;
-}
-
-/** One subject in one round. */
+/** The results of one subject in one round. */
 interface Figures {
   readonly singlePerSecond: number;
   readonly batchedPerSecond: number;
-  /** All entries of the batches, read and opened. */
+  /** For reading and opening all entries of the batches. */
   readonly readPerSecond: number;
 }
 
@@ -53,7 +48,7 @@ const BATCH_SIZE = 1_000;
 const KEY = parseKey("5a".repeat(32), "benchmark");
 const OWNER = namespaceOf("bench");
 
-/** What the store sets at open (engine/store/sqlite/open-sqlite.ts). */
+/** The settings with which the store opens the database (engine/store/sqlite/open-sqlite.ts). */
 const SAME_PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -63,7 +58,7 @@ const SAME_PRAGMAS = `
   PRAGMA temp_store = MEMORY;
 `;
 
-export async function measureStore(options: StoreBenchOptions = {}): Promise<BenchTable> {
+export async function measureStore(options: StoreBenchOptions = {}): Promise<Measured> {
   const { rounds = 5, singlePuts = 300, batches = 10 } = options;
   const load = makeLoad(singlePuts, batches);
   const subjects = [betterSqliteDriver, nodeSqliteDriver].flatMap((driver) => [sealed(driver), bare(driver)]);
@@ -73,13 +68,14 @@ export async function measureStore(options: StoreBenchOptions = {}): Promise<Ben
   }
   const rows = [...measured].map(([name, figures]) => ({ name, ...medianOf(figures), rounds: figures }));
   return {
-    title: `Store: ${singlePuts} single puts, ${batches} batches of ${BATCH_SIZE}, values of 200 bytes`,
-    markdown: toMarkdown(rows),
+    title: "Encrypted store",
+    command: "npm run bench:speed -- --only store",
+    markdown: `What encryption costs: the store beside a bare table with the same columns, indexes and settings, on both SQLite drivers. ${singlePuts} single writes, ${batches} batches of ${BATCH_SIZE.toLocaleString("en")}, values of 200 bytes. Each write or batch is synced to disk.\n\n${toMarkdown(rows)}`,
     json: { rounds, singlePuts, batches, batchSize: BATCH_SIZE, rows },
   };
 }
 
-/** Values of a length that facts have; none compresses or repeats. */
+/** Values as long as typical facts. None compresses well or repeats. */
 function makeLoad(singlePuts: number, batches: number): Load {
   let made = 0;
   const next = (): NewEntry => ({
@@ -99,7 +95,7 @@ function makeLoad(singlePuts: number, batches: number): Load {
 
 function sealed(driver: SqliteDriver): Subject {
   return {
-    name: `sealed store, ${driver.name}`,
+    name: `encrypted store, ${driver.name}`,
     measure: async (folder, { singles, batches }) => {
       const store = await openSqliteStore({ path: join(folder, "memory.sqlite"), key: KEY, driver });
       const single = await timed(async () => {
@@ -115,7 +111,7 @@ function sealed(driver: SqliteDriver): Subject {
   };
 }
 
-/** The same table with its indexes, and the same settings, but values as they are, and no reading back or counting. */
+/** The same table, indexes and settings, but with plain values and without the store's checks and counters. */
 function bare(driver: SqliteDriver): Subject {
   return {
     name: `bare table, ${driver.name}`,
@@ -199,7 +195,7 @@ function medianOf(figures: readonly Figures[]): Figures {
 
 function toMarkdown(rows: readonly ({ readonly name: string } & Figures)[]): string {
   return [
-    "| | single puts/s | batched puts/s | entries read/s |",
+    "| | single writes/s | batched writes/s | entries read/s |",
     "|---|---:|---:|---:|",
     ...rows.map(
       (row) => `| ${row.name} | ${row.singlePerSecond} | ${row.batchedPerSecond} | ${row.readPerSecond} |`,

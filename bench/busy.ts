@@ -1,9 +1,10 @@
 /**
- * `node bench/busy.ts [--command FILE] [--filled-by FILE] [--searches 16] [--seed 1]`: searches on the command line beside a compile, against a stand-in for
- * Ollama (no model) that takes as long as the real one was seen to take on such a machine; how many know meaning.
+ * `node bench/busy.ts [--command FILE] [--filled-by FILE] [--searches 16] [--seed 1]`: runs searches on the command line beside a compile
+ * job, and counts how many of them use semantic search. A stand-in for Ollama (without a model) takes as long to answer as a real Ollama
+ * was measured to take on such a machine.
  *
- * FILE is a built `helmdeck-memory.mjs`, so that versions can be compared; default: the one in dist/. What it finds is embedded before
- * by a server of its own version, or of that of `--filled-by`.
+ * FILE is a built `helmdeck-memory.mjs`, so that versions can be compared; the default is the one in dist/. Before the searches, a server
+ * of the same version, or of the version given by `--filled-by`, embeds the facts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -36,7 +37,7 @@ const QUESTIONS = [
   "where is the instrument learnt",
 ];
 
-/** Numbers from 0 up to but not 1, the same for the same seed. */
+/** Numbers from 0 (included) to 1 (excluded), the same for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -66,7 +67,7 @@ async function run(command: Command, args: readonly string[]): Promise<string> {
   return output;
 }
 
-/** By a server that stays until everything is embedded, on a machine that is idle: also versions that embed nothing by themselves have vectors then. */
+/** Runs a server until everything is embedded, on an idle machine, so that versions which embed nothing by themselves have vectors too. */
 async function fill(command: Command, standIn: StandInOllama): Promise<void> {
   const child = start(command, ["mcp"]);
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -86,12 +87,12 @@ async function fill(command: Command, standIn: StandInOllama): Promise<void> {
     });
   const isThere = (value: string) => JSON.stringify(standIn.requests.map(({ body }) => body)).includes(value);
   for (let seen = 1; !FACTS.every(([, value]) => isThere(value)); seen += 1) await standIn.seen(seen);
-  await new Promise((resolve) => setTimeout(resolve, 3_000)); // what was asked for is written
+  await new Promise((resolve) => setTimeout(resolve, 3_000)); // by then the requested embeddings are written
   child.stdin.end();
   await new Promise((resolve) => child.once("exit", resolve));
 }
 
-/** Again and again until it is called off. */
+/** Compiles repeatedly until it is stopped. */
 function compileBeside(): () => Promise<void> {
   let isOver = false;
   let child: ChildProcess | undefined;

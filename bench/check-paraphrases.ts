@@ -1,4 +1,4 @@
-/** `node bench/check-paraphrases.ts`: lists every pair of the paraphrase set whose question shares a word with its fact; exit 1 if any. */
+/** `node bench/check-paraphrases.ts`: lists every pair of the paraphrase set whose question and fact share a word. Exits with 1 if there are any. */
 
 import { DEFAULT_CATEGORY } from "../engine/index.ts";
 import { type Paraphrase, readParaphraseSet } from "./recall/paraphrase-set.ts";
@@ -8,7 +8,7 @@ export interface SharingPair extends SharedWords {
   readonly pair: Paraphrase;
 }
 
-/** The pairs that break the set's rule, with what they share. Keyword search sees key and category beside the fact. */
+/** The pairs that break the set's rule, with the words that they share. Key and category count too, because keyword search sees them. */
 export function sharingPairs(pairs: readonly Paraphrase[]): readonly SharingPair[] {
   const checked = pairs.map((pair) => ({
     pair,

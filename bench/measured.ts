@@ -1,15 +1,19 @@
-/** What every benchmark hands back: a section for docs/benchmarks.md, and the raw figures behind it. */
+/** The result of a benchmark: a section for docs/benchmarks.md, and the raw figures behind it. */
 
 export interface Measured {
   readonly title: string;
-  /** Text and tables; no heading. */
+  /** The command that reproduces these figures. */
+  readonly command: string;
+  /** Text and tables, without a heading. */
   readonly markdown: string;
-  /** What the text shows from a file beside docs/benchmarks.md. */
+  /** Details for tuning a ranking. They are printed, but not written to docs/benchmarks.md. */
+  readonly details?: string;
+  /** A picture that the text shows, written beside docs/benchmarks.md. */
   readonly picture?: { readonly name: string; readonly svg: string };
   readonly json: unknown;
 }
 
-/** Nearest rank; NaN of nothing. */
+/** By the nearest-rank method. NaN for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -19,7 +23,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A markdown table; all columns but the first are numbers. */
+/** A Markdown table. All columns but the first contain numbers. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [

@@ -1,7 +1,7 @@
 /**
- * `node bench/secrets.ts [--data DIR] [--write]`: how many ordinary texts are taken for credentials, and what looking costs.
+ * `node bench/secrets.ts [--data DIR] [--write]`: measures how many ordinary texts are taken for credentials, and how long the check takes.
  *
- * None of these texts holds a credential, so each refusal is a false alarm.
+ * None of these texts holds a credential, so each refusal is a false positive.
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -56,12 +56,12 @@ function setsOfTexts(locomo: string): readonly TextSet[] {
         ...QUESTIONS.map(({ query }) => query),
       ],
     },
-    { name: "facts made for the search bench", texts: made.flatMap(textsOf) },
+    { name: "generated facts of the search benchmark", texts: made.flatMap(textsOf) },
     { name: "paragraphs of this documentation", texts: documents.flatMap((text) => text.split(/\n{2,}/)) },
   ].filter(({ texts }) => texts.length > 0);
 }
 
-/** As a write is looked through: name and value together. */
+/** The texts that a write is checked for: name and value together. */
 function textsOf({ key, value, fact, question }: Line): readonly string[] {
   const written = value ?? fact;
   return [written === undefined ? undefined : `${key} = ${written}`, question].filter(
@@ -84,10 +84,10 @@ async function measure(sets: readonly TextSet[]): Promise<Measured> {
     kinds.push(...alarms);
     rows.push([name, `${texts.length}`, `${alarms.length}`, quantile(microseconds, 0.5).toFixed(0)]);
   }
-  const head = ["texts", "number", "false alarms", "µs for one, median"];
+  const head = ["texts", "number", "false alarms", "µs per text, median"];
   const told = kinds.length === 0 ? "" : `\n\nThe false alarms are: ${kinds.join(", ")}.`;
-  const markdown = `What secretlint's recommended rules take for a credential among texts that hold none; by \`node bench/secrets.ts --write\`.\n\n${table(head, rows)}${told}`;
-  return { title: "Credentials: false alarms", markdown, json: rows };
+  const markdown = `Memory refuses texts that look like credentials, by secretlint's recommended rules. None of these texts holds a credential, so each refusal is a false alarm.\n\n${table(head, rows)}${told}`;
+  return { title: "Credentials: false alarms", command: "node bench/secrets.ts", markdown, json: rows };
 }
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
-/** How long this thread keeps others waiting: the most processor time between two turns of the event loop. */
+/** Measures how long this thread blocks others: the most processor time between two turns of the event loop. */
 
-/** Processor time, since on a busy machine the clock would measure the others; the system counts it in ticks of up to 4 ms. */
+/** Uses processor time, because on a busy machine the clock also measures other processes. The system counts it in ticks of up to 4 ms. */
 export function watchSlices(): { stop(): number } {
   let last = process.threadCpuUsage();
   let longest = 0;

@@ -1,4 +1,4 @@
-/** `npm run bench:speed [-- --only NAME] [--write]`: search, store, command and plugin, each beside its peers in one run. */
+/** `npm run bench:speed [-- --only NAME] [--write]`: measures search, store, command and plugin, each compared with its alternatives in one run. */
 import { parseArgs } from "node:util";
 import { measureCli } from "./bench-cli.ts";
 import { keepRaw, showSection, writeSection } from "./bench-report.ts";

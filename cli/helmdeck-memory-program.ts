@@ -1,4 +1,4 @@
-/** The command that people and scripts use: which commands it has. */
+/** The commands of `helmdeck-memory`. */
 import { type CommandLine, MEMORY_COMMANDS } from "../commands/index.ts";
 import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
 import { declareCompletion } from "./declarations/declare-completion.ts";
@@ -16,7 +16,7 @@ import { OUR_OPTIONS } from "./shared-options.ts";
 
 export const HELMDECK_MEMORY: CommandLine = {
   name: "helmdeck-memory",
-  description: "Store, find, correct and forget what helmdeck memory keeps for OpenClaw.",
+  description: "Store, find, correct and forget facts in helmdeck memory for OpenClaw.",
   ...OUR_OPTIONS,
   commands: [
     ...MEMORY_COMMANDS,

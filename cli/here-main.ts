@@ -1,6 +1,6 @@
-/** The `helmdeck-here` command: runs one command line and sets the exit code. The build's front checks the Node before. */
+/** The `helmdeck-here` command: runs one command line and sets the exit code. The build's entry script checks the Node version first. */
 import { main } from "../commands/index.ts";
 import { HELMDECK_HERE } from "./here-program.ts";
 
-// Set, not exited with: what is still being written to a pipe is written to its end.
+// Not process.exit(), so that pending writes to a pipe finish.
 process.exitCode = await main(process.argv.slice(2), HELMDECK_HERE);

@@ -1,4 +1,4 @@
-/** The command `helmdeck-here`: the process seam's three questions under the names that dev loops have called them by. */
+/** The command `helmdeck-here`: the process seam's three queries under their established names. */
 import type { CommandLine } from "../commands/index.ts";
 import { declareOfferSaveHere, declareRecallHere, declareStatePath } from "./declarations/declare-here.ts";
 import { OUR_OPTIONS } from "./shared-options.ts";
@@ -6,7 +6,7 @@ import { OUR_OPTIONS } from "./shared-options.ts";
 export const HELMDECK_HERE: CommandLine = {
   name: "helmdeck-here",
   description:
-    "What a dev loop asks of memory in a project's folder. Reads only; when memory is absent the answer is empty, stderr says why, and the exit code is 0.",
+    "Answer what a dev loop asks in a project's folder. Only reads. If there is no memory, the answer is empty, stderr says why, and the exit code is 0.",
   ...OUR_OPTIONS,
   commands: [declareRecallHere, declareStatePath, declareOfferSaveHere],
   examples: [

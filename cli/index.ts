@@ -1,3 +1,3 @@
-/** The command line's public surface, for its tests and the reference that is made from its help. */
+/** The command line's public API, for its tests and the generated reference. */
 export { HELMDECK_MEMORY } from "./helmdeck-memory-program.ts";
 export { HELMDECK_HERE } from "./here-program.ts";

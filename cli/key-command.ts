@@ -1,4 +1,4 @@
-/** Runs the command that prints the memory's key: without a shell, for half a minute at most, and with what it says unheard. */
+/** Runs the command that prints the memory's key: without a shell, for at most half a minute, ignoring its stderr. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Shell } from "../commands/index.ts";

@@ -1,4 +1,4 @@
-/** Log lines that leave together: all of one turn of the event loop in one write, since a write for each costs more than the line. */
+/** Buffers log lines and writes all lines of one turn of the event loop at once, because a write costs more than a line. */
 import type { Writable } from "node:stream";
 
 export class LogLines {
@@ -14,7 +14,7 @@ export class LogLines {
     this.#waiting += line;
   }
 
-  /** Also what waits for the end of this turn. */
+  /** Also writes the lines buffered in this turn. */
   flush(): void {
     if (this.#waiting === "") return;
     this.#stream.write(this.#waiting);

@@ -1,4 +1,4 @@
-/** Where the command `helmdeck-memory` finds memory: as its options and the environment say. */
+/** Finds the memory of `helmdeck-memory` from its options and the environment. */
 import {
   betterSqliteDriver,
   defined,
@@ -20,7 +20,7 @@ export async function memoryOptions({ shell, options }: Asking): Promise<OpenMem
     homeDir,
     ...defined({ databasePath: options.db }),
   });
-  // A command is over before a timer would sweep, or a background embed what is new: it embeds when it asks for it.
+  // A command ends before a timer could sweep or a background task could embed, so it embeds on request.
   const driver = betterSqliteDriver;
   return {
     ...{ ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false },
@@ -28,17 +28,17 @@ export async function memoryOptions({ shell, options }: Asking): Promise<OpenMem
   };
 }
 
-/** The address of a database on a server, where one is named. */
+/** The address of a database on a server, if one is given. */
 interface ServerAddress extends AddressOptions {
   readonly text: string;
 }
 
-/** An argument wins over the environment. Throws `invalid_input` where two places are named. */
+/** An argument overrides the environment. Throws `invalid_input` if two locations are given. */
 export function serverAddress({ shell, options }: Asking): ServerAddress | undefined {
   const { env, homeDir } = shell;
   const { db, store } = options;
   if (db !== undefined && store !== undefined) {
-    throw invalidField("store", "stands beside --db: name one database", { named: "--store" });
+    throw invalidField("store", "cannot be used with --db; name one database", { named: "--store" });
   }
   const text = store ?? (db === undefined ? env.HELMDECK_MEMORY_STORE : undefined);
   if (text === undefined || text === "") return undefined;
@@ -52,7 +52,7 @@ async function serverOf(asking: Asking): Promise<OpenMemoryOptions["server"]> {
   return postgresServer(address.text, address);
 }
 
-/** For what concerns the file of a database. Throws `invalid_input` where memory is on a server. */
+/** For commands that work on a database file. Throws `invalid_input` if memory is on a server. */
 export async function fileOptions(context: Asking): Promise<OpenMemoryOptions> {
   const options = await memoryOptions(context);
   if (options.server === undefined) return options;
@@ -63,12 +63,12 @@ export async function fileOptions(context: Asking): Promise<OpenMemoryOptions> {
   );
 }
 
-/** Loaded only when a command is to print the key. */
-export function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"> {
+/** Loaded only if a command prints the key. */
+function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"> {
   return { runCommand: async (argv) => (await import("./key-command.ts")).runKeyCommand(shell, argv) };
 }
 
-/** For commands that serve until they are stopped: they sweep, and finish what was begun. */
+/** For commands that serve until they are stopped: they sweep, and finish running work. */
 export async function serverContextOptions(context: Asking): Promise<OpenServerContextOptions> {
   const { sweepEveryMs: _, embedsEntries: __, ...memory } = await memoryOptions(context);
   return { ...memory, withoutKey: "make" };

@@ -1,11 +1,18 @@
-/** The options that every command of `helmdeck-memory` and `helmdeck-here` has, and where they say that memory lies. */
+/** The options that every command of `helmdeck-memory` and `helmdeck-here` has. */
 import type { Command } from "commander";
 import { defined } from "../app/basics.ts";
 import { type CommandLine, nonEmpty } from "../commands/index.ts";
 import manifest from "../package.json" with { type: "json" };
 
-/** OpenClaw's default agent, so that a shell and that agent share one memory. */
+/** OpenClaw's default agent, so that a shell shares that agent's memory. */
 const DEFAULT_CALLER = "main";
+
+/** For a command that opens no memory. */
+export function refusePlace(command: Command): void {
+  const { db, store } = command.optsWithGlobals();
+  if (db !== undefined || store !== undefined)
+    command.error(`${command.name()} opens no memory: leave out --db and --store.`);
+}
 
 export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readShared" | "memoryOptions"> = {
   version: manifest.version,
@@ -17,7 +24,7 @@ export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readS
         nonEmpty,
         DEFAULT_CALLER,
       )
-      .option("--db <path>", "Another database than the OpenClaw plugin's.", nonEmpty)
+      .option("--db <path>", "A different database than the OpenClaw plugin's.", nonEmpty)
       .option("--store <url>", "A database on a PostgreSQL server: postgres://USER@HOST/DATABASE.", nonEmpty),
   readShared: ({ json, caller, db, store }) => ({
     caller: String(caller),

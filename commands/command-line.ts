@@ -1,17 +1,17 @@
-/** What a command line is: its name, its commands, whose memory it asks and where that lies. There are several; the commands are shared. */
+/** A command line: its name, its commands, and how it finds a memory. There are several; they share the commands. */
 import type { Command } from "commander";
 import type { Finding, OpenMemory, OpenMemoryOptions } from "../app/index.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 
-/** The options that every command has, as they were understood. */
+/** The parsed options that every command has. */
 interface SharedOptions {
   readonly json?: boolean;
-  /** Whose memory. */
+  /** The subject whose memory is used. */
   readonly caller: string;
-  /** Another database, where that can be asked for. */
+  /** Another database file, if the command line supports it. */
   readonly db?: string;
-  /** The address of a database on a server, likewise. */
+  /** The address of a database on a server, if the command line supports it. */
   readonly store?: string;
 }
 
@@ -28,22 +28,22 @@ export type Runs = (command: Command, work: (context: CommandContext) => Promise
 export type Declare = (program: Command, runs: Runs) => void;
 
 export interface CommandLine {
-  /** As it is typed, such as `helmdeck-memory`. */
+  /** The command as typed, such as `helmdeck-memory`. */
   readonly name: string;
   readonly description: string;
-  /** Where it has one of its own. */
+  /** Absent if it has no own version. */
   readonly version?: string;
   readonly commands: readonly Declare[];
   readonly examples: readonly string[];
-  /** Declares the options that all its commands have. */
+  /** Declares the options of all its commands. */
   readonly declareShared: (root: Command) => void;
-  /** Reads them. Throws `invalid_input`. */
+  /** Parses them. Throws `invalid_input`. */
   readonly readShared: (given: Readonly<Record<string, unknown>>) => SharedOptions;
-  /** Throws where not even the place of memory or its key can be told. */
+  /** Throws if the storage location or the key cannot be determined. */
   readonly memoryOptions: (context: CommandContext) => Promise<OpenMemoryOptions>;
-  /** A memory that another process keeps: asked first, and undefined where this one opens it. Throws `invalid_input`. */
+  /** A memory that another process keeps. Called first; undefined if this process opens the memory. Throws `invalid_input`. */
   readonly elsewhere?: () => Promise<OpenMemory | undefined>;
-  /** What the program that it belongs to adds to doctor and status. */
+  /** The host program's part of doctor and status. */
   readonly host?: HostReport;
 }
 

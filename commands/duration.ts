@@ -1,8 +1,8 @@
-/** A span of time as people type it: `90d`, `12h`, or plain seconds. */
+/** A time span as typed: `90d`, `12h`, or plain seconds. */
 
 const SECONDS_PER: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/** Whole seconds, or undefined when the text is not a span of time. Bounds are the facts policy's affair. */
+/** Whole seconds, or undefined if the text is not a time span. The facts policy checks the bounds. */
 export function parseSeconds(text: string): number | undefined {
   const match = /^(\d{1,10})([smhdw]?)$/.exec(text);
   if (match === null) return undefined;

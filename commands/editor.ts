@@ -1,10 +1,10 @@
 /**
- * A text in a person's editor, without a disk ever seeing it.
+ * Opens a text in an editor without writing it to a disk.
  *
- * An editor wants a file, and a file that was on a disk can be read from it after it was deleted. So the file lies in a folder
- * that the system keeps in memory (tmpfs), which only this account can enter, and goes with the editor, also when we are
- * interrupted. Where there is no such folder the person is told to give the value instead. What an editor writes elsewhere
- * by itself, such as a history of its own, we cannot know; it gets the same folder for its temporary files.
+ * An editor needs a file, and a deleted file can still be recovered from a disk. So the file is in a folder that the system
+ * keeps in memory (tmpfs) and only this account can enter. It is removed when the editor ends, and on an interrupt. Without
+ * such a folder, the person must give the value instead. The editor gets the same folder for its temporary files, but it may
+ * write other files, such as its own history, elsewhere.
  */
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -13,11 +13,11 @@ import { join } from "node:path";
 import { HelmdeckError } from "../app/basics.ts";
 import type { Shell } from "./shell.ts";
 
-/** What statfs says of Linux's file systems in memory: tmpfs, ramfs. */
+/** statfs types of Linux's in-memory file systems: tmpfs, ramfs. */
 const IN_MEMORY = new Set([0x01021994, 0x858458f6]);
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
 
-/** The text as the person left it. `editor` is a command line, as in $EDITOR. Throws `invalid_input` when nothing came of it. */
+/** The edited text. `editor` is a command line, as in $EDITOR. Throws `invalid_input` if editing fails. */
 export async function textFromEditor({ env }: Shell, editor: string, text: string): Promise<string> {
   const folder = await mkdtemp(join(await folderInMemory(env), "helmdeck-edit-"));
   const stopWatching = removeOnSignal(folder);
@@ -49,7 +49,7 @@ async function isInMemory(folder: string): Promise<boolean> {
   return type !== undefined && IN_MEMORY.has(type);
 }
 
-/** By a shell, as everybody runs $EDITOR: it may hold arguments. */
+/** Run by a shell, as usual for $EDITOR, because it may have arguments. */
 async function run(editor: string, file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const running = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -59,7 +59,7 @@ async function run(editor: string, file: string, env: NodeJS.ProcessEnv): Promis
   if (code !== 0) throw refused("The editor failed; nothing was changed.");
 }
 
-/** Ctrl-C is the editor's. */
+/** The editor handles Ctrl-C itself. */
 function removeOnSignal(folder: string): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
     stop();

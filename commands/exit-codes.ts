@@ -1,4 +1,4 @@
-/** What the shell user sees when a command fails: one line with a code and a remedy, an exit code, never a stack trace. */
+/** Reports a failed command: one line with a code and a remedy, and an exit code; never a stack trace. */
 import { CommanderError } from "commander";
 import { type ErrorCode, errorReply, harmlessLine, isHelmdeckError } from "../app/basics.ts";
 import type { Output } from "./output.ts";
@@ -14,7 +14,7 @@ interface Failure {
   readonly exitCode: number;
 }
 
-/** Says on stderr what went wrong (with `json` as one JSON object) and returns the exit code. */
+/** Writes the failure to stderr (with `json` as one JSON object) and returns the exit code. */
 export async function reportFailure(
   error: unknown,
   output: Output,
@@ -46,14 +46,14 @@ function failureOf(error: unknown, command: string): Failure {
   return { code: "internal", message: internalMessage(error, command), details: {}, exitCode: EXIT_FAILED };
 }
 
-/** Files that we write ourselves fail with an error of ours; what remains is the stream that the shell gave us. */
+/** Our own files fail with our own errors, so any other failed write is a standard stream. */
 function isFailedWrite(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && error.syscall === "write";
 }
 
 /**
- * Commander repeats what was typed, and what was typed may be the value to store (unquoted, or beginning with "-"). So
- * its sentence is kept only where it names our own options and arguments.
+ * Commander's messages repeat the typed text, which may be the value to store (unquoted, or beginning with "-"). So a message
+ * is kept only if it names our own options and arguments.
  */
 function usageMessage(error: CommanderError, command: string): string {
   const said = error.message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
@@ -91,7 +91,7 @@ function withoutWhatWasTyped(code: string, said: string): string {
   }
 }
 
-/** What people type who have not read the help; commander suggests what is spelt alike. */
+/** Common guesses at command names; commander itself suggests similar spellings. */
 const MEANT_BY: Readonly<Record<string, string>> = {
   ...{ remember: "store", save: "store", set: "store", put: "store", new: "store" },
   ...{ show: "get", cat: "get", read: "get", find: "search", query: "search", recall: "search" },
@@ -108,7 +108,7 @@ function sentence(said: string): string {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-/** The class and the system's code say enough for a report; the message of a foreign error may quote what it was given. */
+/** Only the error's class and system code: the message of a foreign error may quote its input. */
 function internalMessage(error: unknown, command: string): string {
   const name = error instanceof Error ? error.constructor.name : typeof error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

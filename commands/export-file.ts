@@ -1,9 +1,9 @@
 /**
- * Writing a new file that only its owner can read, whole or not at all.
+ * Writes a new private file atomically.
  *
- * An export holds every value in plain text. Another user of the machine must not read it, not even while it is written,
- * so it is born with mode 0600 under a name of its own, and cannot be planted beforehand as a link to elsewhere, so both
- * names are created exclusively. What is interrupted leaves nothing behind.
+ * An export has every value in plain text, and no other user of the machine may read it, not even while it is written. So it
+ * is created with mode 0600 under a temporary name. Both names are created exclusively, so that nobody can plant a link. An
+ * interrupted export leaves no file.
  */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { HelmdeckError, removeOnSignal, syncFolder, systemCodeOf } from "../app/
 
 export type Append = (text: string) => Promise<void>;
 
-/** Calls `write` to fill the file at `path`. Throws `invalid_input` when the path exists or cannot be written. */
+/** Calls `write` to fill the file at `path`. Throws `invalid_input` if the path exists or cannot be written. */
 export async function writePrivateFile(
   path: string,
   write: (append: Append) => Promise<void>,
@@ -23,7 +23,7 @@ export async function writePrivateFile(
   try {
     await fill(await openPart(partPath, path), path, write);
     await publish(partPath, path);
-    await syncFolder(dirname(path)); // only then is its name on the disk
+    await syncFolder(dirname(path)); // makes the file's name durable
   } finally {
     stopWatching();
     await unlink(partPath).catch(() => {});
@@ -45,7 +45,7 @@ async function fill(file: FileHandle, path: string, write: (append: Append) => P
   }
 }
 
-/** A hard link fails when the name is taken, as a rename would not. */
+/** A hard link fails if the name is taken; a rename would replace the file. */
 async function publish(partPath: string, path: string): Promise<void> {
   try {
     await link(partPath, path);
@@ -55,7 +55,7 @@ async function publish(partPath: string, path: string): Promise<void> {
   }
 }
 
-/** Some file systems (FAT, a few network ones) have no hard links: take the name, then put the file in its place. */
+/** For file systems without hard links (FAT, some network ones): creates the name exclusively, then renames over it. */
 async function publishWithoutLinks(partPath: string, path: string): Promise<void> {
   try {
     await (await open(path, "wx", 0o600)).close();

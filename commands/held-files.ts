@@ -1,9 +1,9 @@
-/** Files that are read once and kept, so that what a person agrees to is what is imported. */
+/** Keeps files in memory after the first read, so that the import is exactly what the person approved. */
 import { HelmdeckError, type ImportFile } from "../app/index.ts";
 
 const MOST_MIB = 64;
 
-/** Throws `invalid_input` for more than is kept, without reading on. */
+/** Throws `invalid_input` as soon as the files exceed the limit. */
 export async function holdFiles(files: readonly ImportFile[]): Promise<readonly ImportFile[]> {
   const held: ImportFile[] = [];
   let leftBytes = MOST_MIB * 1_024 * 1_024;

@@ -1,4 +1,4 @@
-/** How commands are declared and run, for both command lines. Light: what works on memory is loaded when a command runs. */
+/** Declares and runs commands, for both command lines. Code that opens memory is loaded when a command runs. */
 export type { CommandContext, CommandLine, Runs } from "./command-line.ts";
 export { collect, nonEmpty, seconds, withExamples } from "./declarations/option-parsers.ts";
 export { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";

@@ -1,13 +1,13 @@
-/** Reading what the person hands over (a value, lines to import) from stdin or a file, bounded while it is read. */
+/** Reads input (a value, lines to import) from stdin or a file, with a size limit. */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../app/basics.ts";
 import type { Shell } from "./shell.ts";
 
-/** Where input comes from, with its name for messages. */
+/** A source of input, with its name for messages. */
 export interface InputSource {
   readonly name: string;
-  /** Called once, by whoever reads: a file opened earlier could fail with nobody there to hear it. */
+  /** Called once, by the reader: a file opened earlier could fail before anybody handles the error. */
   readonly open: () => AsyncIterable<Buffer | string>;
 }
 
@@ -18,7 +18,7 @@ export function inputSource(shell: Shell, path: string): InputSource {
 }
 
 async function* bytesOfFile(path: string): AsyncGenerator<Buffer> {
-  // Without O_NONBLOCK, opening a named pipe would wait for someone to write into it.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await refusePipe(file, path);
@@ -28,16 +28,16 @@ async function* bytesOfFile(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** A folder is told by the reading. */
+/** A folder fails later, when it is read. */
 async function refusePipe(file: FileHandle, path: string): Promise<void> {
   const stats = await file.stat();
   if (stats.isFile() || stats.isDirectory()) return;
-  throw invalidField("file", "is not a plain file; give - and send it to standard input", { named: path });
+  throw invalidField("file", "is not a regular file; give - and send it to standard input", { named: path });
 }
 
 /**
- * The whole text of a source. Throws `invalid_input` as soon as more than `limitBytes` have come, without reading on, and
- * when the text is not UTF-8 or cannot be read.
+ * The complete text of a source. Throws `invalid_input` as soon as it exceeds `limitBytes`, and if the text is not UTF-8 or
+ * cannot be read.
  */
 export async function readText(source: InputSource, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
@@ -50,7 +50,7 @@ export async function readText(source: InputSource, limitBytes: number): Promise
   return decode(Buffer.concat(chunks), source.name);
 }
 
-/** The source's bytes; a failure to read becomes `invalid_input` that names the file and says why. */
+/** The source's bytes. A read failure becomes `invalid_input` with the file and the reason. */
 export async function* bytesOf({ name, open }: InputSource): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of open()) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;

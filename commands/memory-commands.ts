@@ -1,4 +1,4 @@
-/** The commands that concern one memory, which every command line has. */
+/** The commands for one memory, which every command line has. */
 import type { Declare } from "./command-line.ts";
 import { declareDoctor } from "./declarations/declare-doctor.ts";
 import { declareEdit } from "./declarations/declare-edit.ts";
@@ -13,7 +13,7 @@ import { declareSearch } from "./declarations/declare-search.ts";
 import { declareStatus } from "./declarations/declare-status.ts";
 import { declareStore } from "./declarations/declare-store.ts";
 
-/** In the order of their help. */
+/** In the order of the help. */
 export const MEMORY_COMMANDS: readonly Declare[] = [
   declareStore,
   declareGet,

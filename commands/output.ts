@@ -1,4 +1,4 @@
-/** Where a command's words go: the answer to stdout, everything else to stderr, colours only where a person sees them. */
+/** A command's output: the answer to stdout, everything else to stderr, colours only on a terminal. */
 import { styleText } from "node:util";
 import { safeJson } from "../app/basics.ts";
 import type { OutputStream, Shell } from "./shell.ts";
@@ -12,22 +12,22 @@ export class Output {
     this.#shell = shell;
   }
 
-  /** One line of the answer. Resolves when it was taken; rejects with EPIPE when the reader has gone. */
+  /** Writes one line of the answer. Resolves when it is written; rejects with EPIPE if the reader has closed. */
   line(text: string): Promise<void> {
     return this.text(`${text}\n`);
   }
 
-  /** A part of the answer with its line ends. */
+  /** Writes part of the answer, including its line ends. */
   text(text: string): Promise<void> {
     return write(this.#shell.stdout, text);
   }
 
-  /** The answer as one line of JSON, exact for programs and harmless for a terminal. */
+  /** Writes the answer as one line of JSON: exact for programs, safe for a terminal. */
   json(value: unknown): Promise<void> {
     return this.line(safeJson(value));
   }
 
-  /** A word to the person, beside the answer. */
+  /** Writes a note for the person to stderr. */
   note(text: string): Promise<void> {
     return write(this.#shell.stderr, `${text}\n`);
   }
@@ -36,24 +36,24 @@ export class Output {
     return this.note(safeJson(value));
   }
 
-  /** For an answer: styled when it goes to a terminal that wants colours. */
+  /** Styles part of an answer if stdout is a terminal with colours. */
   styled(format: Format, text: string): string {
     return this.#style(this.#shell.stdout, format, text);
   }
 
-  /** The same for a note. */
+  /** Styles part of a note if stderr is a terminal with colours. */
   styledNote(format: Format, text: string): string {
     return this.#style(this.#shell.stderr, format, text);
   }
 
   #style(stream: OutputStream, format: Format, text: string): string {
-    // styleText alone would colour a pipe when FORCE_COLOR is set.
+    // styleText alone would colour a pipe if FORCE_COLOR is set.
     const wanted = stream.isTTY === true && !this.#shell.env.NO_COLOR;
     return wanted ? styleText(format, text, { stream }) : text;
   }
 }
 
-/** True when the program that read our output has closed it (`| head`). */
+/** Whether the program that reads our output has closed it (`| head`). */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }

@@ -1,4 +1,4 @@
-/** A command line as commander knows it: every command, argument, option and example; the work is loaded when it runs. */
+/** Builds commander's program: every command, argument, option and example. A command's work is loaded when it runs. */
 import { Command } from "commander";
 import type { CommandLine, Runs } from "./command-line.ts";
 import { withExamples } from "./declarations/option-parsers.ts";
@@ -8,11 +8,11 @@ import type { Shell } from "./shell.ts";
 
 export interface Program {
   readonly program: Command;
-  /** What the command that ran answered. */
+  /** The exit code of the command that ran. */
   readonly exitCode: () => number;
 }
 
-/** A fresh program: parse a command line with it once. */
+/** A new program, to parse one command line. */
 export function makeProgram(shell: Shell, output: Output, line: CommandLine): Program {
   let answered: number = EXIT_DONE;
   const runs: Runs = async (command, work) => {
@@ -39,7 +39,7 @@ function rootCommand(shell: Shell, line: CommandLine): Command {
       writeErr: (text) => void shell.stderr.write(text),
       getOutHelpWidth: () => shell.stdout.columns ?? 80,
       getErrHelpWidth: () => shell.stderr.columns ?? 80,
-      // The failure is reported once, by run-program.ts.
+      // run-program.ts reports the failure.
       outputError: () => {},
     });
   declareShared(root);

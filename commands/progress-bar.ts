@@ -1,18 +1,18 @@
-/** A progress bar on a terminal, and nothing anywhere else. */
+/** A progress bar on a terminal; elsewhere no output. */
 import type { Shell } from "./shell.ts";
 
 export interface Progress {
   /** Passes the bytes on and counts them. */
   readonly counted: (input: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-  /** So many lines are done. */
+  /** Sets the number of finished lines. */
   readonly lines: (done: { readonly lines: number }) => void;
   readonly stop: () => void;
 }
 
-/** `totalBytes` is undefined when the end is not known (a pipe): then the lines alone are counted. */
+/** `totalBytes` is undefined if the size is unknown (a pipe); then only lines are counted. */
 export async function showProgress({ stderr }: Shell, totalBytes: number | undefined): Promise<Progress> {
   if (stderr.isTTY !== true) return { counted: (input) => input, lines: () => {}, stop: () => {} };
-  // The default export: a bundled CommonJS library has no other.
+  // A bundled CommonJS library has only a default export.
   const { SingleBar, Presets } = (await import("cli-progress")).default;
   const format = totalBytes === undefined ? "{lines} lines" : "{bar} {percentage} % · {lines} lines";
   const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
@@ -36,13 +36,13 @@ export interface CountProgress {
 }
 
 export interface CountOptions {
-  /** Of what; default entries. */
+  /** The counted unit; default: entries. */
   readonly unit?: string;
-  /** Says it without a terminal, at each tenth. */
+  /** Called at each tenth if there is no terminal. */
   readonly say?: (done: number, total: number) => void;
 }
 
-/** For so many things of so many. */
+/** Shows `done` of `total`. */
 export async function showCount(
   { stderr }: Shell,
   { unit = "entries", say }: CountOptions = {},
@@ -71,7 +71,7 @@ function byTenths(say: (done: number, total: number) => void): CountProgress["up
   };
 }
 
-/** For as long as `work` takes. */
+/** Shows the count while `work` runs. */
 export async function withCount<Answer>(
   shell: Shell,
   work: (progress: CountProgress) => Promise<Answer>,

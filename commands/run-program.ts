@@ -1,4 +1,4 @@
-/** Runs one command line in a shell: parses it, does the work, turns every failure into one line and an exit code. */
+/** Runs one command line: parses it, runs the command, and turns every failure into one line and an exit code. */
 import { CommanderError } from "commander";
 import type { CommandLine } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, reportFailure } from "./exit-codes.ts";
@@ -6,15 +6,15 @@ import { isReaderGone, Output } from "./output.ts";
 import { makeProgram } from "./program.ts";
 import { type Shell, thisShell } from "./shell.ts";
 
-/** The exit code of the command with these arguments in this process's own shell. */
+/** Runs the command in this process's own shell and returns its exit code. */
 export function main(args: readonly string[], line: CommandLine): Promise<number> {
   const shell = thisShell();
-  // The failed write itself tells the command; without a listener the stream's event would end the process first.
+  // The command handles the failed write. Without a listener, the stream's error event would end the process first.
   for (const stream of [shell.stdout, shell.stderr]) stream.on("error", () => {});
   return runCommandLine(args, shell, line);
 }
 
-/** 0 done, 1 failed, 2 the command line was not understood. Never throws. */
+/** 0: done, 1: failed, 2: invalid command line. Never throws. */
 export async function runCommandLine(
   args: readonly string[],
   shell: Shell,
@@ -37,14 +37,14 @@ function endOf(
 ): Promise<number> {
   if (isReaderGone(error)) return Promise.resolve(EXIT_DONE);
   if (error instanceof CommanderError) {
-    // Help and version were asked for and have been printed; help that nobody asked for follows a missing command.
+    // Requested help and version have been printed. Help without a request follows a missing command.
     if (error.exitCode === 0) return Promise.resolve(EXIT_DONE);
     if (error.code === "commander.help") return Promise.resolve(EXIT_USAGE);
   }
   return reportFailure(error, output, asked);
 }
 
-/** Also for a command line that could not be parsed. */
+/** Works even if the command line could not be parsed. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return (end === -1 ? args : args.slice(0, end)).includes("--json");

@@ -1,4 +1,4 @@
-/** The shell a command runs in: streams, environment and clock, passed in so that a test can be the shell. */
+/** The shell of a command: streams, environment and clock, passed in so that tests can replace them. */
 import { homedir } from "node:os";
 import type { Readable, Writable } from "node:stream";
 
@@ -8,7 +8,7 @@ interface InputStream extends Readable {
 
 export interface OutputStream extends Writable {
   readonly isTTY?: boolean;
-  /** Of a terminal; help is 80 wide elsewhere. */
+  /** The width of a terminal; elsewhere help has 80 columns. */
   readonly columns?: number;
 }
 
@@ -22,7 +22,7 @@ export interface Shell {
   readonly now: () => number;
 }
 
-/** The shell of this process. */
+/** This process's shell. */
 export function thisShell(): Shell {
   const { stdin, stdout, stderr, env } = process;
   return { stdin, stdout, stderr, env, homeDir: homedir(), now: Date.now };

@@ -1,4 +1,4 @@
-/** The words and colours in which a command line speaks. */
+/** The texts and colours of a command line. */
 import type { Presented, Voice } from "../app/index.ts";
 import type { CommandContext } from "./command-line.ts";
 

@@ -1,10 +1,10 @@
-/** Memory for as long as a command works: opened where its command line says, closed whatever happens. */
+/** Opens the command line's memory for one command, and always closes it. */
 
 import { HelmdeckError, isHelmdeckError } from "../app/basics.ts";
 import type { OpenMemory, OpenMemoryOptions } from "../app/index.ts";
 import type { CommandContext } from "./command-line.ts";
 
-/** For commands that have something to say also where the place or its key cannot be told: that failure is their answer. */
+/** For commands that report a failure to find the location or key as part of their answer. */
 export async function placeOf(context: CommandContext): Promise<OpenMemoryOptions | HelmdeckError> {
   try {
     return await context.line.memoryOptions(context);
@@ -14,7 +14,7 @@ export async function placeOf(context: CommandContext): Promise<OpenMemoryOption
   }
 }
 
-/** For commands that read: also where nothing can be written. */
+/** For commands that read; works even if nothing can be written. */
 export async function withMemory<Answer>(
   context: CommandContext,
   use: (memory: OpenMemory) => Promise<Answer>,
@@ -37,24 +37,24 @@ async function withOpen<Answer>(
 
 async function openHere(context: CommandContext, how: Pick<OpenMemoryOptions, "access">) {
   const options = await context.line.memoryOptions(context);
-  const { openMemory } = await import("./opening.ts"); // what only declares commands does not load it
+  const { openMemory } = await import("./opening.ts"); // not loaded by code that only declares commands
   return openMemory({ ...options, ...how });
 }
 
-/** What only the process that opens a database can do. Throws `memory_unavailable` where another one does. `command`: what to run there. */
+/** For work that needs the database itself. Throws `memory_unavailable` if another process keeps it. `command`: to run there. */
 export async function refuseElsewhere({ line }: CommandContext, command = ""): Promise<void> {
   const memory = await line.elsewhere?.();
   if (memory === undefined) return;
   const refusal = refusalOf(memory);
   await memory.close();
-  if (isHelmdeckError(refusal, "method_not_allowed")) throw refusal; // of a helmdeck, where no command of ours runs
+  if (isHelmdeckError(refusal, "method_not_allowed")) throw refusal; // a helmdeck server does not run our commands
   throw new HelmdeckError(
     "memory_unavailable",
-    `A served engine keeps this memory, so this must be done there: run helmdeck-memory ${command === "" ? "" : `${command} `}on the engine's machine.`,
+    `A server keeps this memory. Run ${command === "" ? "this command" : `helmdeck-memory ${command}`} on the engine's machine.`,
   );
 }
 
-/** What a memory says whose store is not here. */
+/** The refusal of a memory without a local store. */
 function refusalOf(memory: OpenMemory): unknown {
   try {
     return void memory.store;
@@ -64,8 +64,8 @@ function refusalOf(memory: OpenMemory): unknown {
 }
 
 /**
- * As {@link withMemory}, for commands that write: what has expired is deleted on the way, so that it goes from the disk also
- * where no gateway runs a sweeper. `afterwards` begins when that is done.
+ * Like {@link withMemory}, for commands that write. Also deletes expired entries, so that they leave the disk even if no
+ * gateway runs a sweeper. `afterwards` starts when that is done.
  */
 export async function withMemoryToWrite<Answer>(
   context: CommandContext,
@@ -74,7 +74,7 @@ export async function withMemoryToWrite<Answer>(
 ): Promise<Answer> {
   return withOpen(context, {}, async (memory) => {
     const answer = await use(memory);
-    await memory.sweep().catch(() => {}); // What was asked for is done; the next writer sweeps.
+    await memory.sweep().catch(() => {}); // The command itself succeeded; the next writer sweeps.
     await afterwards(memory, answer);
     return answer;
   });

@@ -1,7 +1,7 @@
-/** How much may be asked at a time and how much is answered, the same on every surface. */
+/** Limits on requests and answers, the same on every surface. */
 import { invalidField } from "./errors.ts";
 
-/** How many of a thing may be asked for. */
+/** The range and the default of a count in a request. */
 export interface CountLimits {
   readonly least: number;
   readonly most: number;
@@ -9,37 +9,37 @@ export interface CountLimits {
 }
 
 export const ANSWER_LIMITS = {
-  /** Of a question, in UTF-16 units. What is beyond is cut off: it says nothing more to an index, and costs time. */
+  /** Length of a query, in UTF-16 units. The rest is cut off: it adds nothing for an index and costs time. */
   queryCharacters: 4_000,
-  /** A search. */
+  /** Results of a search. */
   hits: { least: 1, most: 50, byDefault: 10 },
-  /** Of a hit, in UTF-16 units; the host's own snippets have the same limit. */
+  /** Length of a snippet, in UTF-16 units; OpenClaw's own snippets have the same limit. */
   snippetCharacters: 700,
-  /** Of a hit that is only possibly related, with its frame … */
+  /** Length of the snippet of a possible hit, including its frame. */
   possibleSnippetCharacters: 200,
-  /** … and of the passage in it, which the frame of most facts leaves room for. */
+  /** Length of the passage in that snippet. The frames of most facts leave room for it. */
   possibleExcerptCharacters: 100,
-  /** A page of the corpus; of chunks that a query ranks there are never more than hits. */
+  /** Chunks on a page of the corpus. A ranked page never holds more chunks than a search has hits. */
   chunks: { least: 1, most: 100, byDefault: 20 },
-  /** A page of a list. */
+  /** Facts on a page of a list. */
   facts: { least: 1, most: 1_000, byDefault: 100 },
-  /** Of a document. */
+  /** Lines of a document. */
   documentLines: 200,
-  /** Of those lines: the host does not bound what it is given. */
+  /** Bytes of those lines. OpenClaw does not limit what it is given. */
   documentBytes: 12 * 1_024,
 } as const;
 
 /**
- * What is shown where nothing answers surely. `balanced`: at most two possible hits, one where fewer than six are asked for.
- * `eager`: at most three. `quiet`: none, which is also what strangers get, and whatever enters a prompt unasked.
+ * What a search shows when it is not sure of any hit. `balanced`: at most two possible hits, or one when fewer than six hits are
+ * requested. `eager`: at most three. `quiet`: none. Strangers, and everything that enters a prompt unasked, always get `quiet`.
  */
 export const RECALL_MODES = ["balanced", "quiet", "eager"] as const;
 export type RecallMode = (typeof RECALL_MODES)[number];
-/** For whoever fills the field in. */
+/** The help text of the field. */
 export const RECALL_TEXT =
-  "What is shown where nothing answers surely: at most two possible hits (balanced), none (quiet), at most three (eager).";
+  "What to show when no hit is certain: at most two possible hits (balanced), none (quiet), at most three (eager).";
 
-/** The count that was asked for, or the default; `invalid_input` when it is not within its limits. */
+/** The requested count, or the default. Throws `invalid_input` when the count is out of range. */
 export function requireCount(field: string, count: unknown, limits: CountLimits): number {
   const { least, most, byDefault } = limits;
   if (count === undefined) return byDefault;
@@ -47,13 +47,16 @@ export function requireCount(field: string, count: unknown, limits: CountLimits)
   throw invalidField(field, `must be a whole number from ${least} to ${most}`);
 }
 
-/** As {@link requireCount} for a host that checks nothing: what is no number counts as not given, and the rest is brought within. */
+/**
+ * Like {@link requireCount}, for a host that validates nothing: a value that is not a number counts as absent, and a number is
+ * clamped.
+ */
 export function countWithin(count: unknown, { least, most, byDefault }: CountLimits): number {
   if (typeof count !== "number" || !Number.isFinite(count)) return byDefault;
   return Math.min(most, Math.max(least, Math.trunc(count)));
 }
 
-/** For whoever fills the field in: "1 to 50; 10 when left out". */
+/** The help text of a count, such as "1 to 50; 10 when left out". */
 export function limitsText({ least, most, byDefault }: CountLimits): string {
   return `${least} to ${most}; ${byDefault} when left out`;
 }

@@ -1,6 +1,6 @@
 /**
- * What any part of the product may need before a store is open: errors, limits, deadlines, harmless text. A second door beside
- * index.ts, for the parts that must load quickly or must not see the rest; nothing here reaches a database.
+ * The part of the engine that needs no open store: errors, limits, deadlines, text escaping. A second entry point beside index.ts
+ * for code that must load quickly or must not see the rest; nothing here reaches a database.
  */
 
 export {

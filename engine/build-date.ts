@@ -1,9 +1,9 @@
-/** The day on which this program was made: a clock that shows an earlier time is certainly wrong. */
+/** The build date. A clock that shows an earlier time is certainly wrong. */
 
-/** Midnight UTC of the day of the build, in Unix milliseconds; the bundler puts it in. */
+/** Midnight UTC of the build day, in Unix milliseconds; the bundler sets it. */
 declare const __HELMDECK_BUILT_AT__: number | undefined;
 
-/** For the sources as they are: no day before the first release. */
+/** Used when running from source: a day before the first release. */
 const SOURCES_AT = Date.UTC(2026, 10, 1);
 
 export const BUILT_AT: number =

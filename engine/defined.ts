@@ -1,11 +1,11 @@
 /**
- * The fields that have a value: `{ key, ...defined({ category, tags }) }` has a category only where there is one.
+ * Drops undefined fields: `{ key, ...defined({ category, tags }) }` has a category only when there is one.
  *
  * With `exactOptionalPropertyTypes`, an optional property is absent or has a value; it never holds undefined.
  */
 export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as Defined<Fields>; // what was left out is optional in the type
+  return Object.fromEntries(present) as Defined<Fields>; // dropped fields are optional in the type
 }
 
 type Defined<Fields> = {

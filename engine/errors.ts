@@ -1,6 +1,6 @@
-/** The one error this project throws: a closed code, a sentence for a person, and never a stored value or a secret. */
+/** The only error class of this project: a closed set of codes and a message for people, never a stored value or a secret. */
 
-/** Every code, in the order of docs/errors.md, which a test compares with this list. */
+/** Every code, in the order of docs/errors.md; a test compares the two. */
 export const ERROR_CODES = [
   "invalid_input",
   "secret_refused",
@@ -48,7 +48,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Facts about the failure that are safe to show and to log: names, limits, counts, paths of our own files. */
+/** Details that are safe to show and to log: names, limits, counts, paths of our own files. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
 
 export interface HelmdeckErrorOptions {
@@ -73,13 +73,13 @@ export class HelmdeckError extends Error {
 }
 
 interface RefusedField extends HelmdeckErrorOptions {
-  /** What a person calls the field, where its name alone would not say. */
+  /** The field's name in the message, when its own name is unclear. */
   readonly named?: string;
 }
 
 /**
- * The refusal of a field of somebody's input. `rule` is what follows the field's name: the limit, and the remedy where it is not
- * plain ("is missing; give the fact a short name").
+ * Refuses a field of the input. `rule` follows the field's name in the message: it names the limit, and the remedy unless that is
+ * obvious ("is missing; give the fact a short name").
  */
 export function invalidField(field: string, rule: string, options: RefusedField = {}): HelmdeckError {
   const { named = field, details, cause } = options;
@@ -87,10 +87,10 @@ export function invalidField(field: string, rule: string, options: RefusedField 
 }
 
 /**
- * True for our own error with this code (or with any code when none is given).
+ * Whether this is a HelmdeckError, with this code when one is given.
  *
- * Also for one that another copy of this module made: OpenClaw evaluates a plugin's module once for each registration, and
- * the registrations of a process share one memory.
+ * Also true for errors of another copy of this module: OpenClaw evaluates a plugin's module once per registration, and the
+ * registrations of a process share one memory.
  */
 export function isHelmdeckError(error: unknown, code?: ErrorCode): error is HelmdeckError {
   return isOurs(error) && (code === undefined || error.code === code);
@@ -102,7 +102,7 @@ function isOurs(error: unknown): error is HelmdeckError {
   return ERROR_CODES.some((code) => code === error.code);
 }
 
-/** Of an error of the operating system: `ENOENT` and the like; "unknown" where there is none. */
+/** The code of an operating system error, such as `ENOENT`; "unknown" when there is none. */
 export function systemCodeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }

@@ -1,13 +1,13 @@
-/** How much each caller may hold at once (sessions, runs, requests), so that nobody is refused or ended because of others. */
+/** Limits how much each caller may hold at once (sessions, runs, requests), so that callers cannot crowd each other out. */
 
 export interface ShareLimits {
-  /** Whatever others hold. */
+  /** Regardless of other callers. */
   readonly perCaller: number;
-  /** Of all callers. Once it is reached, each may hold an equal part of it, at least one. */
+  /** For all callers together. Once reached, each may hold an equal share, at least one. */
   readonly total: number;
 }
 
-/** How many each caller holds. */
+/** Counts the holdings of each caller. */
 export function countByCaller(holders: Iterable<string>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const caller of holders) counts.set(caller, (counts.get(caller) ?? 0) + 1);
@@ -15,11 +15,11 @@ export function countByCaller(holders: Iterable<string>): ReadonlyMap<string, nu
 }
 
 /**
- * How many the caller may hold, the one that is asked for included.
+ * How many the caller may hold, including the requested one.
  *
- * Who holds less than an equal part gets one even when the total is used up: refusing would make it pay for others, and
- * ending another's would make them pay for it. So the total can be exceeded, by a factor that grows with the logarithm of the
- * number of callers; each of them needs a token that the operator made.
+ * A caller below its equal share gets one even when the total is used up: refusing it, or evicting another caller's, would make
+ * one pay for the other. So the total can be exceeded, by a factor that grows with the logarithm of the number of callers; each
+ * caller needs a token that the operator made.
  */
 export function shareOf(
   caller: string,
@@ -36,7 +36,7 @@ export function hasRoom(caller: string, held: ReadonlyMap<string, number>, limit
   return (held.get(caller) ?? 0) < shareOf(caller, held, limits);
 }
 
-/** Places that callers take and give back. */
+/** Slots that callers take and release. */
 export class SharedPlaces {
   readonly #limits: ShareLimits;
   readonly #held = new Map<string, number>();
@@ -45,7 +45,7 @@ export class SharedPlaces {
     this.#limits = limits;
   }
 
-  /** Gives the place back when it is called, once or more often; undefined when the caller has its share. */
+  /** Returns a function that releases the slot and may be called repeatedly; undefined when the caller has its share. */
   take(caller: string): (() => void) | undefined {
     if (!hasRoom(caller, this.#held, this.#limits)) return undefined;
     this.#add(caller, 1);

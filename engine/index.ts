@@ -1,4 +1,4 @@
-/** The engine's public surface: everything other modules may use, by name. */
+/** The engine's public API. */
 
 export {
   AUDIT_TTL_SECONDS,
@@ -93,13 +93,14 @@ export { rfc3339 } from "./rfc3339.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export type { BackupHeader } from "./store/backup/backup-header.ts";
 export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";
-export { staysThere } from "./store/conflicts.ts";
+export { keepsExisting } from "./store/conflicts.ts";
 export { decodeListCursor, encodeListCursor } from "./store/cursors.ts";
 export { entryIdOf, fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
 export { HISTORY_LIMITS, isCovered, mayCoverFormer, undoOf } from "./store/history.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
+export type { KeyChangingStore } from "./store/key-change.ts";
 export type { RunCommand } from "./store/key-command.ts";
 export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
 export { KeyRing, keyIdOf } from "./store/key-ring.ts";
@@ -133,6 +134,7 @@ export {
   type ReferenceVectors,
   type RenewOptions,
   type StoreCapabilities,
+  type StoreFacts,
   type StoreIdentity,
   type StoreReport,
   type Undone,
@@ -172,5 +174,5 @@ export {
   verifyDatabase,
 } from "./store/sqlite/repair.ts";
 export type { SqliteConnection, SqliteDriver, SqliteRow } from "./store/sqlite/sqlite-driver.ts";
-export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";
+export { lookAtStore } from "./store/sqlite/store-facts.ts";
 export type { Writer } from "./store/writer.ts";

@@ -1,13 +1,16 @@
-/** Times that a source of memory does not tell: its entries carry their order alone, as milliseconds of the first day of 1970. */
+/**
+ * Unknown times: some sources give only the order of their entries. That order is stored as milliseconds of the first day of
+ * 1970.
+ */
 
 const FIRST_KNOWN = 86_400_000;
 
-/** Whether it is a time, and not merely a place in an order. */
+/** Whether this is a real time rather than a position in an order. */
 export function isKnownTime(at: number): boolean {
   return at >= FIRST_KNOWN;
 }
 
-/** For the entry at this place of an order, 0 for the oldest. */
+/** The stand-in time for a position in an order; 0 for the oldest entry. */
 export function untoldTime(place: number): number {
   return Math.min(Math.max(Math.trunc(place), 0), FIRST_KNOWN - 1);
 }

@@ -1,4 +1,4 @@
-/** The door to what moves a store to another place: only the command that does it opens it. */
+/** Entry point for moving a store to another place. Only the move command imports it. */
 export {
   type MovableStore,
   movedError,

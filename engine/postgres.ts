@@ -1,7 +1,8 @@
-/** The door to the store on PostgreSQL: only what a server and its commands load opens it, never OpenClaw's plugin. */
+/** Entry point for the PostgreSQL store. Only the server and its commands import it, never the OpenClaw plugin. */
 export type { PostgresConnection } from "./store/postgres/database.ts";
 export { openMovablePostgres } from "./store/postgres/movable-postgres.ts";
 export {
+  lookAtPostgres,
   openPostgresReader,
   openPostgresStore,
   openPostgresStoreToChangeKey,

@@ -1,8 +1,8 @@
 /**
- * The engine's reader surface: all that the process seam may have of the engine, and nothing by which it could write.
+ * The engine's read-only API for the process seam: it offers no way to write.
  *
  * The list is frozen: test/seam/reader-surface.test.ts compares it name by name, and `npm run check:modules` lets seam/ import
- * this file only. A name more is a change of the engine with a decision record (docs/decisions/0022-…), not a convenience.
+ * this file only. Adding a name needs a decision record (docs/decisions/0022-the-engines-reader-surface.md).
  */
 export { HelmdeckError, isHelmdeckError } from "./errors.ts";
 export { DEFAULT_CATEGORY, FACT_LIMITS, isReservedCategory } from "./facts/facts-policy.ts";

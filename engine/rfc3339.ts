@@ -1,4 +1,4 @@
-/** Times outside of this program: RFC 3339 in UTC, as helmdeck writes them. */
+/** Formats times as RFC 3339 in UTC, like helmdeck. */
 import type { UnixMs } from "./store/memory-store.ts";
 
 export function rfc3339(unixMs: UnixMs): string {

@@ -1,22 +1,22 @@
-/** Clocks, timers, deadlines and the pauses between attempts; passed in where they matter, so that a test turns the clock itself. */
+/** Clocks, timers, deadlines and back-off. They are passed in, so that a test controls the time. */
 import { type HelmdeckError, isHelmdeckError } from "./errors.ts";
 
-/** Calls back once after so many milliseconds; the answer cancels it. */
+/** Calls back once after this many milliseconds; the returned function cancels it. */
 export type Timer = (callback: () => void, delayMs: number) => () => void;
 
 export interface Clock {
-  /** Monotonic milliseconds; only differences count. */
+  /** Monotonic milliseconds; only differences are meaningful. */
   now(): number;
   readonly timer: Timer;
 }
 
-/** Keeps the process alive until it has called back or is cancelled: for deadlines somebody waits for. */
+/** Keeps the process alive until it fires or is cancelled: for deadlines that somebody waits for. */
 export const processTimer: Timer = (callback, delayMs) => {
   const timeout = setTimeout(callback, delayMs);
   return () => clearTimeout(timeout);
 };
 
-/** Never keeps the process alive: for work that nobody waits for. */
+/** Never keeps the process alive: for background work. */
 export const backgroundTimer: Timer = (callback, delayMs) => {
   const timeout = setTimeout(callback, delayMs);
   timeout.unref();
@@ -25,7 +25,7 @@ export const backgroundTimer: Timer = (callback, delayMs) => {
 
 export const systemClock: Clock = { now: () => performance.now(), timer: processTimer };
 
-/** Lets everything else that waits in the event loop run. */
+/** Yields to the event loop once. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -36,7 +36,7 @@ export function sleep(timer: Timer, delayMs: number, signal: AbortSignal): Promi
   return orAborted(promise, signal).finally(timer(resolve, delayMs));
 }
 
-/** The work's end; or, when that takes longer, what `late` returns or throws. The work then goes on unwatched. */
+/** The result of the work or, when it takes longer, what `late` returns or throws. The work then continues unobserved. */
 export async function within<T, Late>(
   limitMs: number,
   work: Promise<T>,
@@ -52,12 +52,12 @@ export async function within<T, Late>(
   }
 }
 
-/** What can end a piece of work early; `signal.reason` is always one of our own errors. */
+/** Whatever can end a piece of work early; `signal.reason` is always a HelmdeckError. */
 export interface Limits {
   readonly signal: AbortSignal;
-  /** Ends the work for this reason; only the first one counts. */
+  /** Ends the work for this reason; only the first call counts. */
   abort(reason: HelmdeckError): void;
-  /** Lets go of the timer and of the signals listened to. */
+  /** Releases the timer and the listeners. */
   release(): void;
 }
 
@@ -66,7 +66,7 @@ export interface LimitsOptions {
   /** Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly tooLate: (deadlineMs: number) => HelmdeckError;
-  /** Other signals that end the work, each with the error that it then ends with. */
+  /** Other signals that end the work, each with the error to end it with. */
   readonly until?: readonly (readonly [
     signal: AbortSignal | undefined,
     error: (reason: unknown) => HelmdeckError,
@@ -87,14 +87,17 @@ export function openLimits({ timer, deadlineMs, tooLate, until = [] }: LimitsOpt
   };
 }
 
-/** Calls back when the signal fires, or at once when it has; the answer stops listening. */
+/** Calls back when the signal fires, or at once if it already has; the returned function stops listening. */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal?.aborted) callback();
   else signal?.addEventListener("abort", callback, { once: true });
   return () => signal?.removeEventListener("abort", callback);
 }
 
-/** The work's end, or the signal's reason as soon as it fires, or after the grace; the work then goes on unwatched. */
+/**
+ * The result of the work, or the signal's reason once it fires and the grace period has passed; the work then continues
+ * unobserved.
+ */
 export function orAborted<T>(
   work: Promise<T>,
   signal: AbortSignal,
@@ -115,18 +118,18 @@ export function orAborted<T>(
   });
 }
 
-/** Pauses between attempts: each twice as long as the one before, up to the longest. */
+/** Exponential back-off: each pause is twice the one before, up to a maximum. */
 export interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** The pause after so many failures in a row, the first of which counts 1. */
+/** The pause after this many consecutive failures, at least 1. */
 export function pauseAfter(failures: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(longestMs, firstMs * 2 ** (failures - 1));
 }
 
-/** How long the one who failed asks to be left alone. */
+/** How long the failed service asks to wait, in milliseconds. */
 export function retryAfterMsOf(error: unknown): number {
   const askedFor = isHelmdeckError(error) ? error.details.retryAfterMs : undefined;
   return typeof askedFor === "number" ? askedFor : 0;

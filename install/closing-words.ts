@@ -1,4 +1,4 @@
-/** What a person is told once all is done: what to try, what to keep and how to go back; or what stayed where, and how that goes. */
+/** The final message: after an installation what to try, what to back up and how to undo it; after an uninstallation what is left. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "./environment.ts";
@@ -14,7 +14,7 @@ import { at } from "./openclaw-json.ts";
 import type { Options } from "./options.ts";
 import { ownCommand } from "./own-command.ts";
 
-/** `facts` are of before the run. */
+/** `facts`: from before the run. */
 export function closingWords(
   facts: Facts,
   { mode, purge }: Options,
@@ -40,14 +40,11 @@ function afterInstalling(openclaw: OpenClawReady, environment: Environment): rea
 }
 
 function keyWords({ memory, target }: OpenClawReady, call: string): readonly string[] {
-  if (memory?.key === "given")
-    return ["Keep a copy of the key that you gave: without it nobody can read your memory."];
+  if (memory?.key === "given") return ["Keep a copy of your key: without it nobody can read your memory."];
   const where = memory?.keyPath ?? `helmdeck-memory.key, in OpenClaw's state folder in ${targetName(target)}`;
   return [
     `The key is ${where}. Keep a copy in a safe place: without it nobody can read your memory.`,
-    ...(memory?.key === "none"
-      ? [`  When you have one, say so: ${call} key saved. Until then doctor reminds you.`]
-      : []),
+    ...(memory?.key === "none" ? [`  Then run: ${call} key saved. Until then doctor reminds you.`] : []),
   ];
 }
 
@@ -55,10 +52,10 @@ function inPlace(target: Target): string {
   return target.kind === "host" ? "" : `docker exec ${target.name} `;
 }
 
-/** Where OpenClaw put version 0.1.0 of the plugin; it keeps them when the package's name changes. */
+/** The folder of the plugin's version 0.1.0, which OpenClaw keeps when the package's name changes. */
 const FORMER_PACKAGE = "npm/projects/openclaw-helmdeck-memory";
 
-/** Something that is left on the machine, and the command that deletes it. */
+/** Something left on the machine, with the command that deletes it. */
 interface Left {
   readonly what: string;
   readonly where: string;
@@ -85,19 +82,19 @@ function memoryLeft({ target, memory }: OpenClawReady, purge: boolean): readonly
   const goesWith = `${INSTALLER} --uninstall --purge`;
   if (memory === undefined) {
     const where = `OpenClaw's state folder in ${targetName(target)}`;
-    const what = "what is remembered, and its key";
+    const what = "your memory and its key";
     return purge ? [] : [{ what, where, goesWith: `${goesWith} --openclaw ${targetName(target)}` }];
   }
   const former = join(dirname(memory.keyPath), FORMER_PACKAGE);
   const files = [
-    { what: "what is remembered", where: memory.databasePath, goesWith },
+    { what: "your memory", where: memory.databasePath, goesWith },
     { what: "its key, without which it cannot be read", where: memory.keyPath, goesWith },
     { what: "the plugin's files under its former name", where: former, goesWith: `rm -r "${former}"` },
   ];
   return files.filter(({ where }) => existsSync(where));
 }
 
-/** The sidecar's, or the one that an Ollama of the operator's own got. */
+/** The sidecar's model, or the one downloaded into the operator's own Ollama. */
 function modelLeft({ journal, ...facts }: Facts, purge: boolean): readonly Left[] {
   const [model, url] = ["model", "url"].map((key) => at(journal.facts, "embeddings", key));
   const docker = readyDocker(facts);

@@ -1,8 +1,8 @@
-/** The compose files that the sidecar is started with, and the variables that they read. */
+/** The sidecar's compose files, and their variables. */
 import { COMPOSE_FILE, GPU_FILE, HOST_PORT_FILE } from "./install-names.ts";
 import type { OpenClawReady } from "./installation-facts.ts";
 
-/** For an OpenClaw in that place. */
+/** The files for an OpenClaw at this target. */
 export function composeFiles({ target }: Pick<OpenClawReady, "target">, gpu: boolean): readonly string[] {
   return [COMPOSE_FILE, ...(target.kind === "host" ? [HOST_PORT_FILE] : []), ...(gpu ? [GPU_FILE] : [])];
 }

@@ -1,9 +1,9 @@
-/** What to tell OpenClaw to get from one configuration to another: pure functions on JSON. */
+/** Computes patches between two configurations: pure functions on JSON. */
 import { isEqual, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
 
 type Maybe = Json | undefined;
 
-/** What `openclaw config patch` has to be told to get from one value to the other; undefined when there is nothing to do. */
+/** The argument of `openclaw config patch` that turns one value into the other; undefined if nothing changes. */
 export function patchBetween(from: Maybe, to: Maybe): Maybe {
   if (isEqual(from, to)) return undefined;
   if (to === undefined) return null;
@@ -11,7 +11,7 @@ export function patchBetween(from: Maybe, to: Maybe): Maybe {
   return fromKeys(from, to, (key) => patchBetween(own(from, key), own(to, key)));
 }
 
-/** The patch for what stands at a path; empty when there is nothing to do there. */
+/** The patch for the value at a path; empty if nothing changes there. */
 export function patchAt(path: readonly string[], patch: Maybe): JsonObject {
   if (patch === undefined) return {};
   return path.reduceRight<Json>((inner, key) => ({ [key]: inner }), patch) as JsonObject; // a path has a first key

@@ -1,8 +1,8 @@
 /**
- * The sections of the configuration that say who embeds, each changed and given back as one: pure functions on JSON.
+ * The configuration sections for embeddings, each changed and restored as a unit: pure functions on JSON.
  *
- * Who could lose by a mixture: an operator whose key for one service would stand beside the address of another, and be sent
- * there. So what was before comes back whole, or not at all.
+ * A partly restored section could combine the key for one service with the address of another and send the key there. So the
+ * former section is restored completely or not at all.
  */
 
 import { defined } from "../app/index.ts";
@@ -13,13 +13,13 @@ import { at, isEqual, isObject, type Json, type JsonObject, objectOf } from "./o
 type Maybe = Json | undefined;
 
 export interface ConfigSection {
-  /** What is recorded before it is changed. */
+  /** The part that is recorded before a change. */
   readonly path: readonly string[];
-  /** Where in that the keys are. */
+  /** The path of the keys in that part. */
   readonly inner: readonly string[];
-  /** They mean something only together. */
+  /** Keys that are only valid together. */
   readonly keys: readonly string[];
-  /** Where in a setting its provider and its address are: with both it is ours, whatever else somebody changed. */
+  /** The paths of a setting's provider and address. If both are ours, the setting is ours, whatever else was changed. */
   readonly provider: readonly string[];
   readonly address: readonly string[];
 }
@@ -48,13 +48,13 @@ export const SOURCE: ConfigSection = {
   address: ["source", "url"],
 };
 
-/** The section with a setting of ours in it. Each key is set as a whole: nothing of the former one is merged into it. */
+/** The section with our setting. Each key is replaced completely, never merged with its former value. */
 export function withSetting({ inner }: ConfigSection, now: Maybe, setting: JsonObject): Json {
   const inside = { ...objectIn(at(now, ...inner)), ...objectIn(at(setting, ...inner)) };
   return nested(inner, now, inside) ?? {};
 }
 
-/** What to record before a setting is made. How it was stays what was recorded first, while the section is still ours. */
+/** The record to write before a change. While the section is ours, the first recorded original is kept. */
 export function changeOf(
   section: ConfigSection,
   earlier: Change | undefined,
@@ -68,7 +68,7 @@ export function changeOf(
   return { ...defined({ before }), sets: [...sets, setting] };
 }
 
-/** The section once our setting is taken back. Undefined: there is to be nothing. */
+/** The section without our setting. Undefined: the section is to be removed. */
 export function restored(section: ConfigSection, change: Change, now: Maybe): Maybe {
   const { before, sets } = change;
   if (isEqual(now, before)) return before;
@@ -91,7 +91,7 @@ function ourSetting(
   return sets.find((set) => [provider, address].every((path) => isEqual(at(now, ...path), at(set, ...path))));
 }
 
-/** Somebody chose another provider since: what of ours is left beside it goes, and nothing else. */
+/** Somebody chose another provider since: removes only what is left of our setting. */
 function withoutOurSettings(
   { inner, keys, provider }: ConfigSection,
   set: JsonObject | undefined,
@@ -107,7 +107,7 @@ function withoutOurSettings(
   );
 }
 
-/** `outer` with this inside; what is empty by that, and was nothing before, is nothing. */
+/** `outer` with this value inside; undefined if the result is empty and was absent before. */
 function nested([key]: readonly string[], outer: Maybe, inside: Maybe, before?: Maybe): Maybe {
   if (key === undefined) return inside;
   const others = filtered(objectIn(outer), (name) => name !== key);

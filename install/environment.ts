@@ -1,4 +1,4 @@
-/** What the installer works with: this machine's programs, environment and clock, passed in so that a test can be the machine. */
+/** The installer's environment: programs, variables and clock, passed in so that tests can replace them. */
 import { homedir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { createOllamaSidecar, type OllamaSidecar } from "../sidecar/index.ts";
@@ -9,7 +9,7 @@ import { Docker } from "./run-docker.ts";
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
-  /** Of this package: compose files, and the built plugin in dist/plugin. */
+  /** The package's folder, with the compose files and the built plugin in dist/plugin. */
   readonly root: string;
   readonly run: Run;
   readonly docker: Docker;
@@ -19,7 +19,7 @@ export interface Environment {
   readonly now: () => number;
 }
 
-/** `root` is where the package lies. */
+/** `root`: the package's folder. */
 export async function thisEnvironment(root: string): Promise<Environment> {
   const { env } = process;
   const homeDir = homeOf(env);

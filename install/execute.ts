@@ -1,4 +1,4 @@
-/** Runs a plan: one step after the other, the first failure ends it, and the exit code says in whose part it was. */
+/** Runs a plan step by step. The first failure ends it, and the exit code shows which part failed. */
 
 import type { Environment } from "./environment.ts";
 import { EXIT, type ExitCode } from "./installer-exit-codes.ts";
@@ -50,7 +50,7 @@ async function runStep(step: Step, context: StepContext, reporter: Reporter): Pr
   }
 }
 
-/** Recorded first, forgotten last: a run that is killed in between can be finished or taken back. */
+/** Records the change before the step and removes the record after it, so that a killed run can be continued or undone. */
 async function recordAndRun(step: Step, context: StepContext): Promise<unknown> {
   const definition = definitionOf(step);
   const { journal } = context.environment;

@@ -1,12 +1,12 @@
-/** What the installer found on the machine: plain data, gathered by inspect/, and all that the planner knows. */
+/** The state of the machine: plain data from inspect/, and the planner's only input besides the options. */
 
 import type { UnfitIndex } from "./notes-index.ts";
 import type { JsonObject } from "./openclaw-json.ts";
 
-/** Where OpenClaw runs. */
+/** Where OpenClaw is running. */
 export type Target = { readonly kind: "host" } | { readonly kind: "container"; readonly name: string };
 
-/** As `--openclaw` takes it. */
+/** In the form of `--openclaw`. */
 export function targetName(target: Target): string {
   return target.kind === "host" ? "host" : `container:${target.name}`;
 }
@@ -14,13 +14,13 @@ export function targetName(target: Target): string {
 export interface Facts {
   readonly machine: MachineFacts;
   readonly docker: DockerFacts;
-  /** Address of an Ollama on this machine, looked for where the sidecar is wanted and Docker cannot be used. */
+  /** The address of an Ollama on this machine. Searched only if the sidecar is wanted and Docker is unusable. */
   readonly ollama: string | undefined;
   readonly openclaw: OpenClawFacts;
-  /** Of the embedding service that is to be used; undefined when none is asked for. */
+  /** The embedding service to use; undefined if none is wanted. */
   readonly service: ServiceFacts | undefined;
   readonly plugin: PluginPackage;
-  /** What an earlier run changed and has not taken back. */
+  /** Changes of an earlier run that have not been undone. */
   readonly journal: JournalFacts;
 }
 
@@ -40,27 +40,27 @@ export type DockerFacts =
       readonly hasNetwork: boolean;
       /** Of the sidecar. */
       readonly image: string;
-      /** It is already on the machine. */
+      /** The image is already on the machine. */
       readonly hasImage: boolean;
       readonly sidecar: SidecarFacts;
     };
 
 export type DockerReady = Extract<DockerFacts, { state: "ready" }>;
 
-/** Undefined: it cannot be asked. */
+/** Undefined: Docker is unusable. */
 export function readyDocker({ docker }: Pick<Facts, "docker">): DockerReady | undefined {
   return docker.state === "ready" ? docker : undefined;
 }
 
-/** `docker compose`, or the older program of its own. */
+/** `docker compose`, or the older separate program. */
 export type ComposeFlavour = "docker compose" | "docker-compose";
 
 export interface SidecarFacts {
   readonly state: "absent" | "stopped" | "running";
   readonly isHealthy: boolean;
-  /** False when it was made from other files or variables than this run would use. */
+  /** False if it was created from other files or variables than this run would use. */
   readonly isAsWanted: boolean;
-  /** On loopback: published already, or free for it. */
+  /** The loopback port: already published, or free. */
   readonly port: number;
 }
 
@@ -78,33 +78,33 @@ export interface OpenClawReady {
   readonly configPath: string;
   readonly hasConfigFile: boolean;
   readonly gateway: GatewayFacts;
-  /** The part of `memory.search` that decides who embeds, as OpenClaw reads it; no secrets in it. */
+  /** The embedding settings of `memory.search`, as OpenClaw reads them, without secrets. */
   readonly search: SearchFacts;
-  /** Who embeds helmdeck's facts: the plugin's `embeddings` as the plugin reads them, without the key. */
+  /** The plugin's `embeddings`, as the plugin reads them, without the key. */
   readonly facts: FactsEmbedder;
-  /** Who keeps memory, as the plugin's configuration says; undefined: this host. */
+  /** The engine that keeps memory, from the plugin's configuration; undefined: this host. */
   readonly engine: EngineChoice | undefined;
-  /** Of the plugin's configuration, when it is set. */
+  /** From the plugin's configuration, if set. */
   readonly auditTools: AuditTools | undefined;
-  /** `plugins.allow`, when it is set. */
+  /** `plugins.allow`, if set. */
   readonly allowedPlugins: readonly string[] | undefined;
-  /** Plugins that are switched off by name. */
+  /** Plugins that are disabled by name. */
   readonly disabledPlugins: readonly string[];
-  /** OpenClaw's indexes of its own notes that do not fit who embeds now; undefined when nobody looked, or it cannot be told. */
+  /** OpenClaw's note indexes that do not match the current provider; undefined if not inspected or unknown. */
   readonly unfitIndexes: readonly UnfitIndex[] | undefined;
-  /** Ids of agents with a provider of their own. */
+  /** Ids of agents with their own provider. */
   readonly agentsWithProvider: readonly string[];
   readonly installed: "absent" | "same" | "other";
-  /** Where it runs in a container. */
+  /** Present if it runs in a container. */
   readonly attachment: AttachmentFacts | undefined;
-  /** On the machine itself: where memory lies. */
+  /** The storage location, if OpenClaw runs on the machine itself. */
   readonly memory: (MemoryLocation & { readonly key: "file" | "given" | "none" }) | undefined;
 }
 
-/** A served engine that keeps memory. */
+/** An engine on another server that keeps memory. */
 export interface EngineChoice {
   readonly url: string;
-  /** Files, by agent. */
+  /** Token files by agent. */
   readonly tokens: Readonly<Record<string, string>>;
   readonly fingerprint256?: string;
 }
@@ -114,12 +114,12 @@ export interface MemoryLocation {
   readonly keyPath: string;
 }
 
-/** `silent`: it does not answer in time, and cannot be taken for stopped either. */
+/** `silent`: it does not answer in time, but may not be stopped either. */
 export type GatewayFacts = "running" | "stopped" | "remote" | "silent" | GatewayLock;
 
-/** It runs, and does not let this shell in. */
+/** The gateway runs, but refuses this shell's credentials. */
 export interface GatewayLock {
-  /** Of the environment, where its token or password is looked for. */
+  /** The environment variable with its token or password. */
   readonly variable: string;
   readonly problem: "missing" | "refused" | "locked_out";
 }
@@ -131,20 +131,20 @@ export interface SearchFacts {
   readonly baseUrl: string | undefined;
 }
 
-/** Whose calls are recorded: of every tool, or of helmdeck's own. */
+/** Which tool calls are recorded: all, or only helmdeck's own. */
 export type AuditTools = "all" | "helmdeck";
 
-/** `none` is somebody's wish, `unset` nobody's. */
+/** `none` was chosen by somebody; `unset` was not. */
 export type FactsEmbedder = FactsService | { readonly provider: "unset" | "none" | "unusable" };
 
-/** A service as the plugin's configuration names it; `url` as seen from where OpenClaw runs. */
+/** A service in the plugin's configuration; `url` as seen from OpenClaw. */
 export interface FactsService {
   readonly provider: "ollama" | "openai-compatible";
   readonly model: string;
   readonly url: string;
 }
 
-/** For helmdeck `nomic-embed-text` is `nomic-embed-text:latest`; for OpenClaw they are two. */
+/** helmdeck treats `nomic-embed-text` and `nomic-embed-text:latest` as equal; OpenClaw does not. */
 export function isSameModel(left: string, right: string): boolean {
   const [one, other] = [left, right].map((name) => (name.includes(":") ? name : `${name}:latest`));
   return one === other;
@@ -152,52 +152,52 @@ export function isSameModel(left: string, right: string): boolean {
 
 export interface AttachmentFacts {
   readonly isAttached: boolean;
-  /** Undefined for a container that compose does not manage. */
+  /** Undefined if compose does not manage the container. */
   readonly compose: ComposeMembership | undefined;
 }
 
-/** How the container's own compose project can be told about the network. */
+/** The container's own compose project. */
 export interface ComposeMembership {
   readonly service: string;
-  /** The file that compose reads beside the project's own without being told to. */
+  /** The override file that compose reads by default. */
   readonly overrideFile: string;
   readonly override: "absent" | "ours" | "theirs";
-  /** False when the project was started with files named by hand: then compose does not read the override by itself. */
+  /** False if the project was started with explicit files: then compose does not read the override by default. */
   readonly readsOverride: boolean;
-  /** The networks of its project that the service is on now, by the names that its file gives them. */
+  /** The service's current networks of its project, by their names in the file. */
   readonly ownNetworks: readonly string[];
 }
 
 export interface ServiceFacts {
-  /** As this process reaches it; undefined when that is known only when it runs. */
+  /** The address from this process; undefined if it is known only when the service runs. */
   readonly url: string | undefined;
-  /** Undefined: it was not reached. */
+  /** Undefined: the service was not reached. */
   readonly health: "ok" | { readonly reason: string };
   readonly hasModel: boolean;
 }
 
 export interface PluginPackage {
   readonly version: string;
-  /** What the plugin may do, as its manifest declares it and OpenClaw will ask. */
+  /** The capabilities in the plugin's manifest, which OpenClaw asks to approve. */
   readonly capabilities: readonly string[];
 }
 
 export interface JournalFacts {
   readonly target: Target | undefined;
-  /** What we last set in `memory`. */
+  /** Our last setting in `memory`. */
   readonly search: JsonObject | undefined;
-  /** What we last set in the plugin's configuration. */
+  /** Our last setting in the plugin's configuration. */
   readonly facts: JsonObject | undefined;
-  /** Somebody had us set who keeps memory. */
+  /** An earlier run set the memory's source. */
   readonly source: JsonObject | undefined;
-  /** What a person answered, whether that was set, and whether a run was killed over it. */
+  /** The person's answer, whether it was applied, and whether a run was killed in between. */
   readonly auditTools:
     | { readonly answer: AuditTools; readonly isSet: boolean; readonly isDue: boolean }
     | undefined;
-  /** OpenClaw's index of its notes may be of another provider than the one that is set. */
+  /** OpenClaw's note index may belong to a different provider than the configured one. */
   readonly indexDue: boolean;
   readonly hasConfigCopy: boolean;
-  /** The configuration is byte for byte as this program left it. */
+  /** The configuration is byte for byte as this program wrote it. */
   readonly configIsAsLeft: boolean;
   readonly madeNetwork: boolean;
   readonly installedPlugin: boolean;

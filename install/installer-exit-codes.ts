@@ -1,4 +1,4 @@
-/** What install.sh ends with. */
+/** The exit codes of install.sh. */
 export const EXIT = {
   done: 0,
   user: 1,

@@ -1,8 +1,8 @@
 /**
- * One installer at a time: two that change one configuration and one journal would each undo half of what the other did.
+ * Allows one installer at a time, because two would overwrite each other's changes to the configuration and the journal.
  *
- * The lock is SQLite's on a small file, so the kernel lets go of it when its holder ends, however that ends: there is no stale
- * lock to tell from a live one by a process id that may be somebody else's by now. The id in the file is for the message.
+ * It uses SQLite's lock on a small file, so the kernel releases it when the process ends, in whatever way. So there are no
+ * stale locks, and no guessing from reused process ids. The id in the file is only for the message.
  */
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,22 +14,22 @@ export type InstallerLock =
   /** Undefined: it has only just begun. */
   | { readonly isAcquired: false; readonly holder: number | undefined };
 
-/** Readers of the file hold it for a moment. */
+/** Readers of the file hold the lock briefly. */
 const PATIENCE_MS = 1_000;
 const SQLITE_BUSY = 5;
-/** Out of the garbage collector's reach, which closes what it takes, and so would let go. */
+/** Kept referenced: the garbage collector would close the database and so release the lock. */
 const held = new Set<DatabaseSync>();
 
-/** Beside the journal, and not in its folder, which goes with it. */
+/** Next to the journal's folder, which is deleted with the journal. */
 export function installerLockFile(journalFolder: string): string {
   return join(dirname(journalFolder), "install.lock");
 }
 
-/** Throws `store_unavailable` where the file cannot be made. */
+/** Throws `store_unavailable` if the file cannot be created. */
 export function acquireInstallerLock(file: string): InstallerLock {
   const database = opened(file);
   try {
-    // The id is written for others to read; then the lock that lets them read is kept.
+    // Writes the id for other processes, then keeps a lock that still lets them read it.
     database.exec(`BEGIN EXCLUSIVE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE`);
     held.add(database);
     return { isAcquired: true, release: () => letGo(database) };
@@ -44,7 +44,7 @@ export function acquireInstallerLock(file: string): InstallerLock {
 function opened(file: string): DatabaseSync {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, "a", 0o600)); // private before SQLite opens it
+    closeSync(openSync(file, "a", 0o600)); // 0600 before SQLite opens it
     return new DatabaseSync(file, { timeout: PATIENCE_MS });
   } catch (error) {
     throw unusable(file, error);
@@ -61,7 +61,7 @@ function holderIn(database: DatabaseSync): number | undefined {
     const holder = database.prepare("PRAGMA user_version").get()?.user_version;
     return typeof holder === "number" && holder > 0 ? holder : undefined;
   } catch {
-    return undefined; // it is being written
+    return undefined; // being written at the moment
   }
 }
 
@@ -72,7 +72,7 @@ function isBusy(error: unknown): boolean {
 function unusable(file: string, cause: unknown): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `${file} cannot be used as this program's lock; see that this account may write there, or move the file away.`,
+    `${file} cannot be used as the installer's lock file. Make it writable for this account, or move it away.`,
     { cause },
   );
 }

@@ -1,4 +1,4 @@
-/** One run of the installer: looks, plans, shows the plan, asks, executes, sums up. */
+/** One run of the installer: inspect, plan, show the plan, ask, execute, summarise. */
 
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
@@ -17,13 +17,13 @@ import { makePlan, withoutEmbeddings } from "./plan/make-plan.ts";
 import type { Plan, Question } from "./plan/plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
 
-/** What asks a person; undefined where nobody is there to answer. */
+/** Asks a person; undefined if there is no terminal. */
 type Ask = ((question: string) => Promise<boolean>) | undefined;
 
-/** The exit code of `install.sh <args>`. `root` is the folder of the package. Never throws. */
+/** Runs `install.sh <args>` and returns its exit code. `root`: the package's folder. Never throws. */
 export async function install(args: readonly string[], root: string): Promise<ExitCode> {
   const { stdout, stderr, stdin, env } = process;
-  // A reader that has gone (`| head`) must not end a run in the middle of a step.
+  // A closed pipe (`| head`) must not end a run in the middle of a step.
   for (const stream of [stdout, stderr]) stream.on("error", () => {});
   let options: Options;
   try {
@@ -44,7 +44,7 @@ export async function install(args: readonly string[], root: string): Promise<Ex
   }
 }
 
-/** A run that changes nothing needs no lock. */
+/** Read-only runs need no lock. */
 async function withInstallerLock(
   options: Options,
   reporter: Reporter,
@@ -103,7 +103,7 @@ interface ResolvedPlan {
   readonly openclaw: Inspected["openclaw"];
 }
 
-/** A plan with nothing left to ask: what the machine cannot have and what is the operator's own are decided. */
+/** A final plan: all questions are answered. */
 async function resolvePlan(
   environment: Environment,
   options: Options,
@@ -139,7 +139,7 @@ async function answersTo(
   return answered;
 }
 
-/** What is done where Docker cannot be used: with the machine's own Ollama, by keywords, or (undefined) not at all. */
+/** The options if Docker is unusable: the machine's own Ollama, or keyword search; undefined: do not continue. */
 async function withoutDocker({ ollama }: Facts, options: Options, ask: Ask): Promise<Options | undefined> {
   if (ollama !== undefined && (await ask?.(questionAboutOllama(ollama, options))) === true)
     return { ...options, embeddings: { kind: "url", url: ollama } };
@@ -183,7 +183,7 @@ async function askOnTerminal(question: string): Promise<boolean> {
   }
 }
 
-/** Help was asked for and is printed; anything else is a mistake on the command line. */
+/** Requested help has been printed; anything else is a usage error. */
 function endOfUsage(error: unknown, write: (text: string) => void): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
   const message = error instanceof Error ? error.message.replace(/^error: /, "") : String(error);

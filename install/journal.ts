@@ -1,9 +1,8 @@
 /**
- * The journal: what was changed and how it was before, written before each change, so that a run that is killed at any
- * moment can be finished or taken back.
+ * The journal: records each change and the former state before the change, so that a killed run can be continued or undone.
  *
- * Who looks on: other accounts of the machine. The copy of OpenClaw's configuration beside the journal may hold secrets, so
- * the folder is 0700 and each file is made 0600 before the first byte is in it.
+ * Threat: other accounts on the machine. The copy of OpenClaw's configuration next to the journal may contain secrets, so the
+ * folder is 0700 and each file is created with 0600 before anything is written.
  */
 import { createHash } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
@@ -21,36 +20,35 @@ const TARGET = z.discriminatedUnion("kind", [
 ]);
 
 /**
- * How a part of the configuration was, and every value that was set in it since: a run that was killed may have left the one
- * before the last.
+ * The original of a part of the configuration, and every value set since: a killed run may have left any of the last two.
  */
 const CHANGE = z.strictObject({ before: JSON_VALUE.optional(), sets: z.array(JSON_OBJECT) });
 
 const ENTRIES = z.strictObject({
   version: z.literal(1),
   target: TARGET.optional(),
-  /** The copy of the configuration from before the first change, and the file it is a copy of. */
+  /** The copy of the configuration from before the first change, and its original file. */
   config: z.strictObject({ path: z.string(), existed: z.boolean() }).optional(),
-  /** Of `memory`, and what was added to `plugins.allow`. */
+  /** The change of `memory`, and the additions to `plugins.allow`. */
   search: CHANGE.extend({ allowed: z.array(z.string()) }).optional(),
-  /** Of the plugin's own configuration. */
+  /** The change of the plugin's configuration. */
   facts: CHANGE.optional(),
-  /** Of the plugin's own configuration, too: who keeps memory. */
+  /** The change of the memory's source in the plugin's configuration. */
   source: CHANGE.optional(),
-  /** Which tools' calls are to be recorded, as a person answered; what was set before, and whether we set anything. */
+  /** The person's answer on recorded tools, the former setting, and whether we changed it. */
   auditTools: z
     .strictObject({
       answer: z.enum(["all", "helmdeck"]),
       before: JSON_VALUE.optional(),
       hadSettings: z.boolean(),
       isSet: z.boolean(),
-      /** From before the configuration changes until it has. */
+      /** Set while the configuration is being changed. */
       isDue: z.boolean(),
     })
     .optional(),
-  /** From before `memory.search` changes until OpenClaw's index of its notes fits it. */
+  /** Set from before a change of `memory.search` until OpenClaw's note index matches it. */
   indexDue: z.boolean().optional(),
-  /** sha256 of the configuration after the last step that wrote to it; another word when others wrote in between. */
+  /** sha256 of the configuration after our last write; a fixed word if others wrote in between. */
   leftAs: z.string().optional(),
   installedPlugin: z.boolean().optional(),
   madeNetwork: z.boolean().optional(),
@@ -76,7 +74,7 @@ export class Journal {
     this.#entries = entries;
   }
 
-  /** Reads what is there and writes nothing. */
+  /** Only reads. */
   static async read(folder: string): Promise<Journal> {
     const text = await readFile(join(folder, JOURNAL), "utf8").catch(unlessMissing);
     return new Journal(folder, text === undefined ? {} : entriesOf(text, folder));
@@ -90,7 +88,7 @@ export class Journal {
     return join(this.folder, COPY);
   }
 
-  /** On the disk when this resolves. An `undefined` takes the entry out. */
+  /** Durable when this resolves. `undefined` removes the entry. */
   async record(changes: JournalChanges): Promise<void> {
     const entries = Object.fromEntries(
       Object.entries({ ...this.#entries, ...changes }).filter(([, value]) => value !== undefined),
@@ -99,7 +97,7 @@ export class Journal {
     this.#entries = entries;
   }
 
-  /** Writes nothing where none of them is there. */
+  /** Writes nothing if none of them is present. */
   async remove(names: readonly (keyof JournalEntries)[]): Promise<void> {
     if (names.some((name) => this.#entries[name] !== undefined))
       await this.record(Object.fromEntries(names.map((name) => [name, undefined])));
@@ -113,7 +111,7 @@ export class Journal {
     return readFile(this.copyPath).catch(unlessMissing);
   }
 
-  /** Takes the journal away; the copy of the configuration too when it is no longer needed. */
+  /** Deletes the journal, and the copy of the configuration if it is no longer needed. */
   async forget(options: { readonly keepCopy: boolean }): Promise<void> {
     await rm(join(this.folder, JOURNAL), { force: true });
     this.#entries = {};
@@ -136,7 +134,7 @@ export class Journal {
   }
 }
 
-/** Of this program for this account: not in OpenClaw's state folder, which its backup archives and `--purge` may empty. */
+/** Per account, and not in OpenClaw's state folder, which OpenClaw's backup archives and `--purge` may delete. */
 export function journalFolder(env: Readonly<Record<string, string | undefined>>, homeDir: string): string {
   return resolve(env.XDG_STATE_HOME || join(homeDir, ".local", "state"), "helmdeck-memory", "install");
 }
@@ -152,7 +150,7 @@ function entriesOf(text: string, folder: string): JournalEntries {
   } catch (cause) {
     throw new HelmdeckError(
       "invalid_input",
-      `${join(folder, JOURNAL)} cannot be read as this program's journal. Move it away to start over; the changes it recorded are then not undone.`,
+      `${join(folder, JOURNAL)} cannot be read as the installer's journal. Move it away to start over; the recorded changes are then not undone.`,
       { cause },
     );
   }

@@ -1,9 +1,9 @@
-/** Reads JSON5, in which people write `openclaw.json`, with the package that OpenClaw itself reads it with. */
+/** Parses JSON5, the format of `openclaw.json`, with the same package as OpenClaw. */
 import JSON5 from "json5";
 import { HelmdeckError } from "../app/index.ts";
 import type { Json } from "./openclaw-json.ts";
 
-/** Throws `invalid_input` with the line, never with the text nor json5's own message: a configuration holds secrets. */
+/** Throws `invalid_input` with the line, but without the text or json5's message, because a configuration contains secrets. */
 export function parseJson5(text: string): Json {
   try {
     return JSON5.parse<Json>(text);

@@ -1,18 +1,18 @@
 /**
- * OpenClaw's index of its own notes, one for each agent: does it fit who embeds now? Pure functions on what OpenClaw prints.
+ * Checks whether OpenClaw's note indexes (one per agent) match the current embedding provider: pure functions on OpenClaw's output.
  *
- * An index with vectors of a provider that is gone is worse than none. Where nobody chose another one, OpenClaw refuses to touch
- * it, and finds no note that was written since.
+ * An index with vectors of a removed provider is worse than none: unless another provider is chosen, OpenClaw refuses to change
+ * it and finds no newer notes.
  */
 import { at, isObject, type Json } from "./openclaw-json.ts";
 
 export interface UnfitIndex {
   readonly agentId: string;
-  /** Somebody chose who embeds for this agent, be it nobody ("none"). */
+  /** A provider was chosen for this agent, perhaps "none". */
   readonly isChosen: boolean;
 }
 
-/** Of `openclaw memory status --json` and the configuration as it is written; undefined when it cannot be told. */
+/** From `openclaw memory status --json` and the configuration as written; undefined if unknown. */
 export function unfitIndexes(
   status: Json | undefined,
   config: Json | undefined,
@@ -26,9 +26,9 @@ export function unfitIndexes(
   });
 }
 
-/** Without vectors it fits whoever has no provider; OpenClaw calls it mismatched as long as it has not tried one. */
+/** An index without vectors matches an agent without a provider, although OpenClaw reports a mismatch until it has tried one. */
 function fits(index: Json | undefined, isChosen: boolean): boolean {
-  if (!isObject(index)) return true; // this agent searches no notes
+  if (!isObject(index)) return true; // this agent does not search notes
   if (at(index, "custom", "indexIdentity", "status") === "valid") return true;
   return !isChosen && at(index, "vector", "dims") === undefined;
 }

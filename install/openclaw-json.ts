@@ -1,4 +1,4 @@
-/** JSON values as configuration holds them, and the few questions that are asked of them. */
+/** JSON values of a configuration, with helpers. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -9,7 +9,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Objects are equal whatever the order of their keys. */
+/** Ignores the order of keys. */
 export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   if (Array.isArray(left) && Array.isArray(right))
@@ -26,12 +26,12 @@ export function at(value: Json | undefined, ...path: readonly string[]): Json | 
   return path.reduce<Json | undefined>((here, key) => (isObject(here) ? own(here, key) : undefined), value);
 }
 
-/** As `value[key]`, but never what an object inherits: keys come from files. */
+/** Like `value[key]`, but never an inherited member, because keys come from files. */
 export function own(value: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The object made of these entries; a key such as `__proto__` is a key like any other. */
+/** An object from entries, in which `__proto__` is an ordinary key. */
 export function objectOf(entries: Iterable<readonly [string, Json]>): JsonObject {
   const object: Record<string, Json> = {};
   for (const [key, value] of entries)
@@ -39,11 +39,11 @@ export function objectOf(entries: Iterable<readonly [string, Json]>): JsonObject
   return object;
 }
 
-/** Whatever a program prints before it: the first line from which on all is one JSON value. `[memory] …` only looks like one. */
+/** The JSON value at the end of a program's output, after other lines. A line such as `[memory] …` only looks like JSON. */
 export function jsonIn(stdout: string): Json | undefined {
   for (const { index } of stdout.matchAll(/^[[{"]|^(?:true|false|null|-?\d)/gm)) {
     try {
-      return JSON.parse(stdout.slice(index)) as Json; // what JSON.parse gives is Json
+      return JSON.parse(stdout.slice(index)) as Json; // JSON.parse returns Json
     } catch {
       // A line that the program prints about something else.
     }

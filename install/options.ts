@@ -9,18 +9,18 @@ export interface Options {
   readonly mode: "install" | "verify" | "repair" | "uninstall";
   readonly embeddings: EmbeddingsChoice;
   readonly model: string;
-  /** Undefined: found by itself. */
+  /** Undefined: detected automatically. */
   readonly openclaw: Target | undefined;
   readonly gpu: boolean;
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly purge: boolean;
   readonly json: boolean;
-  /** Whose calls are recorded; undefined: a person is asked, once. */
+  /** Which tools are recorded; undefined: a person is asked, once. */
   readonly auditTools: AuditTools | undefined;
-  /** Who keeps memory; undefined: whoever does now, this host where nobody said otherwise. */
+  /** The engine that keeps memory; undefined: unchanged. */
   readonly engine: EngineChoice | undefined;
-  /** What of the operator's own may be replaced, as the operator said when asked. */
+  /** The operator's own settings that may be replaced, by the operator's answer. */
   readonly replaces: readonly ("search" | "facts")[];
 }
 
@@ -49,22 +49,22 @@ interface Parsed {
 }
 
 const AFTER_HELP = `
-Exit codes: 0 done · 1 the command line, or the answer was no · 2 something is missing on this machine
+Exit codes: 0 done · 1 invalid command line, or you declined · 2 something is missing on this machine
             3 the embedding service · 4 OpenClaw · 5 the smoke test failed
 
 Examples:
-  $ ${INSTALLER} --dry-run                  say what would be done
+  $ ${INSTALLER} --dry-run                  show what would be done
   $ ${INSTALLER} --yes                      do it, without questions
   $ ${INSTALLER} --no-embeddings            search by keywords, no Docker needed
   $ ${INSTALLER} --embeddings-url http://127.0.0.1:11434
   $ ${INSTALLER} --engine https://memory.example --token-file ~/main.token
                                             an engine elsewhere keeps memory: no sidecar, nothing stored here
-  $ ${INSTALLER} --uninstall                put everything back; your memory stays
-  $ ${INSTALLER} --repair                   OpenClaw finds no new notes since version 0.1 was taken back
+  $ ${INSTALLER} --uninstall                undo everything; your memory stays
+  $ ${INSTALLER} --repair                   if OpenClaw finds no new notes after version 0.1 was uninstalled
 
-What is put where: docs/howto/openclaw-memory.md`;
+See docs/howto/openclaw-memory.md`;
 
-/** Throws commander's CommanderError: also for --help, which prints by itself. */
+/** Throws commander's CommanderError, also for --help, which commander prints itself. */
 export function parseOptions(
   args: readonly string[],
   output: { readonly write: (text: string) => void },
@@ -103,17 +103,17 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .option("--no-embeddings", "Use keyword search only; stops the sidecar of an earlier run.")
     .option("--embeddings-url <url>", "Use an Ollama that is already running.", httpUrl)
     .option("--embedding-model <model>", "The embedding model.", modelName, DEFAULT_MODEL)
-    .option("--openclaw <where>", "host, or container:NAME; found by itself otherwise.", target)
+    .option("--openclaw <where>", "host, or container:NAME; detected by default.", target)
     .addOption(
       new Option(
         "--audit-tools <whose>",
         "Record calls of all tools, or of helmdeck's only; asked once on a terminal.",
       ).choices(["all", "helmdeck"]),
     )
-    .option("--engine <url>", "Keep memory on a served engine; needs --token-file.", httpUrl)
+    .option("--engine <url>", "Keep memory on an engine on another server; needs --token-file.", httpUrl)
     .option(
       "--token-file <file>",
-      "The engine's token for the agent main, or AGENT=FILE for another; repeatable. A file that only you can read (0600), at its path for OpenClaw.",
+      "File with the engine's token for the agent main, or AGENT=FILE for another agent; repeatable. Only you may read it (0600); the path is as seen by OpenClaw.",
       tokenFile,
     )
     .option(
@@ -125,10 +125,7 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .option("--yes", "Do not ask; your own settings are then kept.")
     .option("--dry-run", "Print the plan and change nothing.")
     .option("--verify", "Only run the smoke test.")
-    .option(
-      "--repair",
-      "Only repair OpenClaw's index of its own notes, if it belongs to a service that is gone.",
-    )
+    .option("--repair", "Only repair OpenClaw's index of its own notes, if it belongs to a removed service.")
     .option("--uninstall", "Undo the installation; your memory stays.")
     .addOption(
       new Option("--purge", "With --uninstall: also delete your memory, its key and the downloaded model."),
@@ -150,27 +147,27 @@ function refuseContradictions(parsed: Parsed, command: Command): void {
   if (uninstall && repair) both("--uninstall", "--repair");
   if (verify && repair) both("--verify", "--repair");
   if (auditTools !== undefined && modeOf(parsed) !== "install")
-    command.error("--audit-tools belongs to an installation.");
-  if (purge && !uninstall) command.error("--purge belongs to --uninstall.");
+    command.error("--audit-tools is only for an installation.");
+  if (purge && !uninstall) command.error("--purge needs --uninstall.");
 }
 
 function refuseBesideEngine(parsed: Parsed, command: Command): void {
   const { embeddingsUrl, gpu } = parsed;
   const beside = embeddingsUrl !== undefined ? "--embeddings-url" : gpu ? "--gpu" : undefined;
   if (beside !== undefined) command.error(`--engine and ${beside} exclude each other.`);
-  if (modeOf(parsed) !== "install") command.error("--engine belongs to an installation.");
+  if (modeOf(parsed) !== "install") command.error("--engine is only for an installation.");
 }
 
-/** The plugin refuses what it cannot use; here it is refused before anything is changed. */
+/** The plugin would refuse an unusable engine; here it is refused before anything changes. */
 function engineOf(parsed: Parsed, command: Command) {
   const { engine, tokenFile: tokens, engineFingerprint } = parsed;
   if (engine === undefined) {
     if ((tokens ?? engineFingerprint) !== undefined)
-      command.error("--token-file and --engine-fingerprint belong to --engine.");
+      command.error("--token-file and --engine-fingerprint need --engine.");
     return undefined;
   }
   refuseBesideEngine(parsed, command);
-  if (tokens === undefined) return command.error("--engine wants a token: --token-file FILE.");
+  if (tokens === undefined) return command.error("--engine needs a token: --token-file FILE.");
   const choice = { url: engine, tokens, ...defined({ fingerprint256: engineFingerprint }) };
   try {
     checkEngineAddress(choice, (field) => (field === "url" ? "--engine" : "--engine-fingerprint"));
@@ -198,7 +195,7 @@ function fingerprint(text: string): string {
   throw new InvalidArgumentError("Write the 64 hexadecimal digits of the certificate's SHA-256.");
 }
 
-/** With an engine there is nothing here to embed. */
+/** With an engine, there is nothing to embed here. */
 function embeddingsOf({ embeddings, embeddingsUrl, engine }: Parsed): EmbeddingsChoice {
   if (engine !== undefined) return { kind: "none" };
   if (embeddingsUrl !== undefined) return { kind: "url", url: embeddingsUrl };

@@ -1,16 +1,16 @@
-/** How this person's shell reaches `helmdeck-memory`, and how it can be had in the path. The installer changes nothing for it. */
+/** Finds how to call `helmdeck-memory` in this shell, and how to put it on the path. Changes nothing. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Environment } from "./environment.ts";
 
 const NAME = "helmdeck-memory";
-/** npm and npx put these into the path of what they run, and of nothing else. */
+/** npm and npx add these folders only to the path of the programs they run. */
 const ONLY_WITH_NPM = /[/\\]node_modules[/\\]\.bin$|[/\\]node-gyp-bin$/;
 
 export interface OwnCommand {
-  /** As it can be typed. */
+  /** The command as it can be typed. */
   readonly call: string;
-  /** Empty where it is in the path. */
+  /** Empty if it is on the path. */
   readonly hint: readonly string[];
 }
 

@@ -1,10 +1,10 @@
-/** OpenClaw's `plugins` once ours has gone: pure functions on JSON. */
+/** OpenClaw's `plugins` section without our plugin: pure functions on JSON. */
 import { defined } from "../app/index.ts";
 import { at, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
 
 type Maybe = Json | undefined;
 
-/** `plugins` as it was: before our installation, before the plugin's uninstallation, and now. */
+/** The `plugins` section before our installation, before the plugin's uninstallation, and now. */
 interface PluginsThen {
   readonly before: Maybe;
   readonly last: Maybe;
@@ -12,8 +12,8 @@ interface PluginsThen {
 }
 
 /**
- * `plugins` without what came in with us: our place in `allow`, what was allowed for our sake, and our entry; or that with what
- * an operator has in it, which the host's uninstallation drops.
+ * `plugins` without our additions: our place in `allow`, the plugins that we allowed, and our entry. If an operator has settings
+ * in our entry, it is kept with them, because the host's uninstallation drops it.
  */
 export function withoutPlugin(
   { before, last, now }: PluginsThen,
@@ -40,7 +40,7 @@ export function withoutPlugin(
   return kept.length === 0 && before === undefined ? undefined : objectOf(kept);
 }
 
-/** What an operator wrote in it counts as it was last; whether it was switched on, as it was before us. */
+/** Keeps the operator's latest settings, and the enabled state from before us. */
 function entryOf(was: Json, last: Maybe): Json {
   if (!isObject(was) || !isObject(last)) return was;
   const hasMore = Object.keys(last).some((key) => key !== "enabled");

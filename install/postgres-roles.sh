@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes the two roles of helmdeck-memory in a PostgreSQL container that starts for the first time; see compose.engine.yml.
+# Creates helmdeck-memory's two roles when a PostgreSQL container starts for the first time; see compose.engine.yml.
 #
-# psql reads the passwords itself, so they are in no command line and in no environment.
+# psql reads the passwords itself, so they appear in no command line and no environment.
 set -eu
 psql -v ON_ERROR_STOP=1 -U "${POSTGRES_USER:-postgres}" -d postgres -v database="$POSTGRES_DB" <<'SQL'
 \set owner_password `cat /run/secrets/helmdeck_postgres_password`

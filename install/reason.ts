@@ -1,25 +1,25 @@
-/** Why a command of OpenClaw failed: of all that it printed, the line that says so. */
+/** Finds the line in OpenClaw's output that says why a command failed. */
 import { at, jsonIn } from "./openclaw-json.ts";
 import type { CommandResult } from "./run-command.ts";
 
-/** A box or a rule, a subsystem's log, a banner, and what only points to help or to a file. */
+/** Lines to skip: boxes and rules, subsystem logs, banners, and pointers to help or a file. */
 const BESIDE_THE_POINT =
   /^[\s│┃◇◆─━╭╮╰╯├┤└┘┌┐]*$|^[│◇├╭╰]|^\[(?!openclaw\] Reason:)[\w:/-]+\]|^WARNING\b|^This source is|^(Fix|Config|File|Problem|Inspect|Audit|Usage|See)\b.*:|^(Run|Inspect with|Audit) |^- Migrated /i;
-/** What says that something went wrong. */
+/** Lines that report a failure. */
 const FAILURE =
   /fail|error|invalid|refus|could not|cannot|can't|unable|requires|not found|unavailable|denied|mismatch|unknown|owns/i;
-/** Under such a line: which part of it. */
+/** The detail under such a line. */
 const DETAIL = /^(?:×|-|\*) +/;
 const MAX_LENGTH = 500;
 
-/** OpenClaw redacts secrets in what it prints. */
+/** OpenClaw redacts secrets in its output. */
 export function reasonOf({ stdout, stderr, exitCode, hasTimedOut }: CommandResult): string {
-  if (hasTimedOut === true) return "it took too long and was ended";
+  if (hasTimedOut === true) return "it took too long and was stopped";
   const said = messageIn(stdout) ?? lineIn(stderr) ?? lineIn(stdout);
-  return said ?? `it ended with ${exitCode ?? "no code"} and said nothing`;
+  return said ?? `it ended with ${exitCode ?? "no code"} without output`;
 }
 
-/** Of a program's log: the line that tells of a failure, or else the last one; undefined when it says nothing. */
+/** The line of a log that reports a failure, else the last line; undefined if the log is empty. */
 export function lineIn(text: string): string | undefined {
   const lines = text
     .split("\n")

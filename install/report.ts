@@ -1,4 +1,4 @@
-/** What a person or a program sees: a line for each step, or one JSON object at the end. */
+/** Reports a run: a line for each step, or one JSON object at the end. */
 
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
@@ -10,11 +10,11 @@ import { definitionOf, type Step } from "./steps/registry.ts";
 export interface Reporter {
   plan(plan: Plan): void;
   unmet(missing: readonly UnmetPrerequisite[]): void;
-  /** For what takes a while and is no step; gives what ends it. */
+  /** For slow work that is not a step. Returns a function that ends it. */
   working(text: string): () => void;
   begin(step: Step): void;
   readonly progress: (done: number, total: number) => void;
-  /** Said at once, and counted in the summary. */
+  /** Shown at once, and counted in the summary. */
   readonly warn: (text: string) => void;
   done(outcome: StepOutcome): void;
   failed(outcome: StepOutcome): void;
@@ -35,7 +35,7 @@ export interface End {
   readonly steps: readonly StepOutcome[];
   readonly exitCode: ExitCode;
   readonly isDryRun: boolean;
-  /** For a person, after all went well. */
+  /** For a person, after a successful run. */
   readonly closing?: readonly string[];
   readonly error?: string;
 }
@@ -48,7 +48,7 @@ export interface Stream {
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Calls again and again, until what it gives is called. */
+/** Calls back repeatedly until the returned function is called. */
 export type Every = (ms: number, call: () => void) => () => void;
 
 const everySoOften: Every = (ms, call) => {
@@ -56,19 +56,19 @@ const everySoOften: Every = (ms, call) => {
   return () => clearInterval(timer);
 };
 
-/** From then on a line that is open says for how long: what takes long must be seen to go on. */
+/** After this time an open line shows the elapsed time, so that slow work is visibly in progress. */
 const TICK_MS = 1_000;
-/** Where the terminal does not say; one that was given no size says 0. */
+/** Used if the terminal reports no width, or 0. */
 const COLUMNS = 80;
 
-/** On a terminal lines that move, with colours where they are wanted; elsewhere plain lines. */
+/** Updating lines with colours on a terminal; plain lines elsewhere. */
 export class LineReporter implements Reporter {
   readonly #out: NodeJS.WriteStream | Stream;
   readonly #isTerminal: boolean;
   readonly #hasColours: boolean;
   readonly #warnings: string[] = [];
   #bar: SingleBar | undefined;
-  /** What came up while a step's line was open. */
+  /** Messages that arrived while a step's line was open. */
   #held: string[] = [];
   #isOpen = false;
   readonly #every: Every;
@@ -120,7 +120,7 @@ export class LineReporter implements Reporter {
     this.#isOpen = true;
   }
 
-  /** The line, written over every second with the seconds that have gone by. */
+  /** Rewrites the line every second with the elapsed time. */
   #tick(text: string): void {
     const began = performance.now();
     this.#out.write(this.#open(text));
@@ -130,7 +130,7 @@ export class LineReporter implements Reporter {
     });
   }
 
-  /** In one row of the terminal: what is written over must not have been wrapped. */
+  /** Cut to one terminal row, because a wrapped line cannot be overwritten. */
   #open(text: string, suffix = ""): string {
     const room = (this.#out.columns || COLUMNS) - "==> ".length - suffix.length - 1;
     const isWhole = !this.#isTerminal || text.length <= room;
@@ -144,7 +144,7 @@ export class LineReporter implements Reporter {
       this.#stopTicking();
       this.#out.write("\n");
       const format = "    {bar} {percentage} % · {value} of {total} MB";
-      // A terminal's stream is a whole stream.
+      // A terminal's stream is a complete stream object.
       this.#bar = new SingleBar({
         stream: this.#out as NodeJS.WriteStream,
         format,
@@ -191,7 +191,7 @@ export class LineReporter implements Reporter {
     for (const text of closing) this.line(text);
   }
 
-  /** A terminal's line is written over; in a file the outcome follows on the same line. */
+  /** On a terminal the line is overwritten; in a file the outcome follows on the same line. */
   #close(whole: string, mark: string, remarks: readonly (string | undefined)[]): void {
     this.#stopTicking();
     this.#bar?.stop();
@@ -210,7 +210,7 @@ export class LineReporter implements Reporter {
   }
 }
 
-/** Everything in one JSON object when it is over; nothing before. */
+/** Prints one JSON object at the end, and nothing before. */
 export class JsonReporter implements Reporter {
   readonly #out: Stream;
   readonly #warnings: string[] = [];

@@ -1,4 +1,4 @@
-/** Docker and compose through their command lines: asked in JSON, told by arguments that hold no secret. */
+/** Runs Docker and compose through their command lines: reads JSON, and passes no secret as an argument. */
 import { join } from "node:path";
 import { z } from "zod";
 import { defined, HelmdeckError } from "../app/index.ts";
@@ -6,7 +6,7 @@ import { COMPOSE_FILE, NETWORK, PROJECT, SERVICE } from "./install-names.ts";
 import type { ComposeFlavour } from "./installation-facts.ts";
 import type { CommandResult, Run, RunOptions } from "./run-command.ts";
 
-/** What `docker inspect` says of a container, as far as it is needed here. */
+/** The used fields of `docker inspect`. */
 const CONTAINER = z.object({
   Id: z.string(),
   Name: z.string(),
@@ -15,7 +15,7 @@ const CONTAINER = z.object({
     Status: z.string().optional(),
     Health: z.object({ Status: z.string() }).optional(),
   }),
-  /** Since it was made. */
+  /** Restarts since its creation. */
   RestartCount: z.number().optional(),
   Config: z.object({ Image: z.string(), Labels: z.record(z.string(), z.string()).nullable() }),
   HostConfig: z.object({
@@ -31,22 +31,22 @@ const CONTAINER = z.object({
 
 export type Container = z.infer<typeof CONTAINER>;
 
-/** A quick question to the engine; one that hangs counts as one that is not there. */
+/** Timeout for quick queries; an engine that hangs counts as unavailable. */
 const ASK_TIMEOUT_MS = 20_000;
-/** Downloading the image is part of it. */
+/** Includes downloading the image. */
 const UP_TIMEOUT_MS = 3_600_000;
 
 export class Docker {
   readonly #run: Run;
   readonly #root: string;
 
-  /** `root` is the folder of the compose files. */
+  /** `root`: the folder of the compose files. */
   constructor(run: Run, root: string) {
     this.#run = run;
     this.#root = root;
   }
 
-  /** The engine's version; undefined when there is no client, null when it finds no engine. */
+  /** The engine's version; undefined without a client, null if the client finds no engine. */
   async engine(): Promise<string | null | undefined> {
     const { exitCode, stdout } = await this.#ask("version", "--format", "{{.Server.Version}}");
     if (exitCode === undefined) return undefined;
@@ -71,7 +71,7 @@ export class Docker {
     await this.#tell("network", "create", "--label", `com.helmdeck.by=${PROJECT}`, NETWORK);
   }
 
-  /** False when something is still on it. */
+  /** False if something still uses it. */
   async removeNetwork(): Promise<boolean> {
     return (await this.#ask("network", "rm", NETWORK)).exitCode === 0;
   }
@@ -82,7 +82,7 @@ export class Docker {
     return z.array(CONTAINER).parse(JSON.parse(stdout))[0];
   }
 
-  /** The last lines of what it printed. */
+  /** The last lines of its output. */
   async logTail(name: string): Promise<string> {
     const { stdout, stderr } = await this.#ask("logs", "--tail", "30", name);
     return `${stdout}${stderr}`;
@@ -95,7 +95,7 @@ export class Docker {
 
   exec(container: string, command: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     const { env = {}, ...others } = options;
-    // Names only: docker takes the values from its own environment, so none of them is an argument.
+    // Only names: docker reads the values from its own environment, so they are not arguments.
     const passed = Object.keys(env).flatMap((name) => ["--env", name]);
     return this.#run("docker", ["exec", "-i", ...passed, container, ...command], { ...others, env });
   }
@@ -108,7 +108,7 @@ export class Docker {
     await this.#tell("network", "disconnect", NETWORK, container);
   }
 
-  /** The hash that compose would give the service's container; undefined when it cannot say. */
+  /** The configuration hash that compose would give the service's container; undefined if unknown. */
   async wantedHash(
     flavour: ComposeFlavour,
     files: readonly string[],
@@ -123,7 +123,7 @@ export class Docker {
     if (ran.exitCode !== 0) throw failed(`${flavour} up`, ran);
   }
 
-  /** The compose file's one-shot helper, to its end. */
+  /** Runs the compose file's one-shot helper to its end. */
   async runInit(flavour: ComposeFlavour, model: string): Promise<void> {
     const command = ["run", "--rm", "--no-deps", `${SERVICE}-init`];
     const ran = await this.#compose(
@@ -136,7 +136,7 @@ export class Docker {
     if (ran.exitCode !== 0) throw failed("the sidecar's one-shot helper", ran);
   }
 
-  /** Stops and removes the containers of the project; volumes only when asked. */
+  /** Stops and removes the project's containers, and its volumes on request. */
   async down(
     flavour: ComposeFlavour,
     files: readonly string[],
@@ -175,11 +175,11 @@ export class Docker {
 
 type ComposeVariables = Readonly<Record<string, string>>;
 
-/** Docker's own words are fit to show: they speak of images, networks and ports. */
+/** Docker's own messages are safe to show: they name images, networks and ports. */
 function failed(what: string, { exitCode, stderr }: CommandResult): HelmdeckError {
   const said = stderr.trim().split("\n").slice(-3).join(" ");
   return new HelmdeckError(
     "upstream_failed",
-    `${what} failed (${exitCode ?? "not started"}): ${said || "it said nothing"}`,
+    `${what} failed (${exitCode ?? "not started"}): ${said || "it printed nothing"}`,
   );
 }

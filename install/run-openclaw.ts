@@ -1,6 +1,6 @@
 /**
- * OpenClaw through its own command line, on this machine or in a container: it reads and writes its configuration itself,
- * finds its gateway's token itself, and neither ever passes through here as an argument or in an error.
+ * Runs OpenClaw's command line, on this machine or in a container. OpenClaw reads and writes its configuration and finds its
+ * gateway's token itself; neither ever appears here as an argument or in an error.
  */
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,20 +14,20 @@ import type { CommandResult, RunOptions } from "./run-command.ts";
 
 type Machine = Pick<Environment, "run" | "docker" | "homeDir">;
 
-/** The words that start OpenClaw inside a container, in order of preference; its own image works in /app. */
+/** Commands that start OpenClaw inside a container, in order of preference; its own image uses /app. */
 const IN_CONTAINER = [["openclaw"], ["node", "dist/index.js"], ["node", "openclaw.mjs"]] as const;
 /** A plugin's installation runs npm. */
 const INSTALL_TIMEOUT_MS = 600_000;
-/** On a busy machine a command takes half a minute to start. */
+/** On a busy machine a command can take half a minute to start. */
 const CALL_TIMEOUT_MS = 180_000;
-/** OpenClaw 2026.8.1 was seen to load a new plugin only at its start. */
+/** OpenClaw 2026.8.1 loads a new plugin only at start. */
 const RESTART =
   ". A gateway that was running before the plugin was installed may need a restart: openclaw gateway restart, then: install.sh --verify";
 
 interface ConfigPart {
-  /** With defaults, without secrets; undefined when it is not set. */
+  /** With defaults, without secrets; undefined if not set. */
   readonly value: Json | undefined;
-  /** Such as a layout of an older version; undefined when there is none. */
+  /** A problem, such as an old version's layout; undefined if there is none. */
   readonly complaint: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export class OpenClaw {
   readonly version: string;
   readonly #machine: Machine;
   readonly #command: readonly string[];
-  /** Added to the environment of every call: how a gateway of our own is found. */
+  /** Environment for every call, to find our own gateway. */
   readonly #env: Readonly<Record<string, string>>;
 
   private constructor(
@@ -53,7 +53,7 @@ export class OpenClaw {
     this.#env = env;
   }
 
-  /** Undefined when it does not run there. */
+  /** Undefined if it does not run there. */
   static async find(target: Target, machine: Machine): Promise<OpenClaw | undefined> {
     for (const command of target.kind === "host" ? [["openclaw"]] : IN_CONTAINER) {
       const unknown = new OpenClaw(target, "", machine, command);
@@ -64,7 +64,7 @@ export class OpenClaw {
     return undefined;
   }
 
-  /** The same, asking another gateway than the configured one. */
+  /** The same OpenClaw with another gateway than the configured one. */
   withEnv(env: Readonly<Record<string, string>>): OpenClaw {
     return new OpenClaw(this.target, this.version, this.#machine, this.#command, env);
   }
@@ -82,7 +82,7 @@ export class OpenClaw {
     return this.#machine.run(file, args, options);
   }
 
-  /** Runs a command that has to work. `what` says for a person what was attempted. */
+  /** Runs a command that must succeed. `what`: the attempted action, for the error message. */
   async must(what: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
     const ran = await this.run(args, options);
     if (ran.exitCode !== 0) throw openclawFailed(what, ran);
@@ -98,15 +98,15 @@ export class OpenClaw {
     return `${stdout}${said.slice(1)}`;
   }
 
-  /** The file's bytes; undefined when there is none. */
+  /** The file's bytes; undefined if there is no file. */
   async readConfigFile(path: string): Promise<Buffer | undefined> {
     if (this.target.kind === "host") return readFile(path).catch(unlessMissing);
-    // In base64, since a program's output is read as text.
+    // In base64, because a program's output is read as text.
     const { exitCode, stdout } = await this.exec(["sh", "-c", 'test -e "$1" && base64 < "$1"', "sh", path]);
     return exitCode === 0 ? Buffer.from(stdout, "base64") : undefined;
   }
 
-  /** Replaces the file in one go; its mode stays what it is. */
+  /** Replaces the file atomically and keeps its mode. */
   async writeConfigFile(path: string, bytes: Uint8Array): Promise<void> {
     if (this.target.kind === "container") return this.#writeInContainer(path, bytes);
     const making = `${path}.helmdeck-${process.pid}`;
@@ -115,44 +115,44 @@ export class OpenClaw {
     await rename(making, path);
   }
 
-  /** The configuration as it is written: what is not in the file has its default. Undefined when there is no file. */
+  /** The configuration as written, without defaults. Undefined if there is no file. */
   async authoredConfig(path: string): Promise<Json | undefined> {
     const bytes = await this.readConfigFile(path);
     return bytes === undefined ? undefined : parseJson5(bytes.toString("utf8"));
   }
 
-  /** A part of the configuration as OpenClaw reads it, and what it has against the whole: one command for both. */
+  /** A part of the configuration as OpenClaw reads it, and problems of the whole configuration, with one command. */
   async config(path: string): Promise<ConfigPart> {
     const ran = await this.run(["config", "get", path, "--json"], { timeoutMs: CALL_TIMEOUT_MS });
     const answer = jsonIn(ran.stdout);
     if (ran.exitCode === 0) return { value: answer, complaint: undefined };
-    // What is merely not set comes as an error, too; what is wrong with the file comes as issues.
+    // An unset value is also reported as an error; problems of the file are reported as issues.
     const isUnset = answer !== undefined && at(answer, "issues") === undefined;
     const complaint = isUnset ? undefined : `OpenClaw reports an invalid configuration: ${reasonOf(ran)}`;
     return { value: undefined, complaint };
   }
 
-  /** One validated write; through standard input, since values may be secret. */
+  /** One validated write, through standard input, because values may be secret. */
   async patchConfig(patch: JsonObject, replaced: readonly string[] = []): Promise<void> {
     const paths = replaced.flatMap((path) => ["--replace-path", path]);
     const input = JSON.stringify(patch);
     await this.must("change OpenClaw's configuration", ["config", "patch", "--stdin", ...paths], { input });
   }
 
-  /** What a method of the gateway answers, asked as any operator may; undefined when it does not. */
+  /** The answer of a gateway method, called as an operator; undefined if there is none. */
   async callGateway(method: string): Promise<Json | undefined> {
     const call = ["gateway", "call", method, "--timeout", "20000", "--json"];
     const { exitCode, stdout } = await this.run(call, { timeoutMs: CALL_TIMEOUT_MS });
     return exitCode === 0 ? jsonIn(stdout) : undefined;
   }
 
-  /** The JSON that a command prints, also when it fails; undefined when it prints none. */
+  /** The JSON that a command prints, even if it fails; undefined if it prints none. */
   async ask(args: readonly string[]): Promise<Json | undefined> {
     const { stdout } = await this.run(args, { timeoutMs: CALL_TIMEOUT_MS });
     return jsonIn(stdout);
   }
 
-  /** The details of a tool's answer, asked through the gateway as any operator may. */
+  /** The details of a tool's answer, called through the gateway as an operator. */
   async callTool(name: string, args: JsonObject): Promise<Json | undefined> {
     const params = JSON.stringify({ name, args });
     const call = ["gateway", "call", "tools.invoke", "--params", params, "--timeout", "45000", "--json"];
@@ -185,7 +185,7 @@ export class OpenClaw {
     });
   }
 
-  /** Where the plugin's files lie; undefined when it is not installed. */
+  /** The folder of the plugin's files; undefined if it is not installed. */
   async pluginFolder(id: string): Promise<string | undefined> {
     const { exitCode, stdout } = await this.run(["plugins", "inspect", id, "--json"]);
     const folder = exitCode === 0 ? at(jsonIn(stdout), "plugin", "rootDir") : undefined;

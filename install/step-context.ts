@@ -1,4 +1,4 @@
-/** What a step works with, and what it may say while it works. */
+/** The context of a step: the environment, and its progress and warnings. */
 import { HelmdeckError } from "../app/index.ts";
 import type { Environment } from "./environment.ts";
 import type { OpenClaw } from "./run-openclaw.ts";
@@ -6,12 +6,12 @@ import type { OpenClaw } from "./run-openclaw.ts";
 export interface StepContext {
   readonly environment: Environment;
   readonly openclaw: OpenClaw | undefined;
-  /** Bytes that have come in, of so many. */
+  /** Received bytes of the total. */
   readonly progress: (done: number, total: number) => void;
   readonly warn: (text: string) => void;
 }
 
-/** The OpenClaw of a step that a plan has only when there is one. */
+/** For steps that are planned only if there is an OpenClaw. */
 export function requireOpenClaw({ openclaw }: StepContext): OpenClaw {
   if (openclaw === undefined)
     throw new HelmdeckError("internal", "A step about OpenClaw was planned without one.");

@@ -1,4 +1,4 @@
-/** The pack server: the pack engine, pipelines, the packs that ship, and all that a server serves of them. */
+/** The pack server: the pack engine, pipelines, the shipped packs, and the server context. */
 
 export { definePack, PACK_LIMITS } from "./engine/define-pack.ts";
 export type {

@@ -1,5 +1,5 @@
 /**
- * For authors of packs: what `import … from "helmdeck-memory/packs"` gives.
+ * The API for pack authors: `import … from "helmdeck-memory/packs"`.
  *
  * @module helmdeck-memory/packs
  */
@@ -27,7 +27,7 @@ export type {
 } from "./engine/pack-contract.ts";
 export type { PackMaker, PackMakerContext } from "./own/load-packs.ts";
 
-/** To be thrown by a run that failed: what the caller is told, and what the run has to show, such as `{ lint: { findings } }`. */
+/** An error to throw from a failed run: the message for the caller, and the run's output, such as `{ lint: { findings } }`. */
 export function failure(message: string, output?: unknown): Error {
   return new PackFailure(message, output);
 }

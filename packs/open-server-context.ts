@@ -1,4 +1,4 @@
-/** Opens everything a server serves, in order, and closes it in the other: memory, packs, pipelines, what packs work with. */
+/** Opens a server's parts in order (memory, packs, pipelines, work folder) and closes them in reverse order. */
 import { dirname, join } from "node:path";
 import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/index.ts";
 import { asHelmdeckError, defined, type HelmdeckError } from "../engine/index.ts";
@@ -12,31 +12,31 @@ import { shippedPacks } from "./shipped/shipped-packs.ts";
 import { openWorkFolder, type WorkFolder } from "./work-folder.ts";
 
 export interface OpenServerContextOptions extends ServedMemoryOptions {
-  /** For sessions and artifacts of packs; default `helmdeck-memory-work` beside the key. */
+  /** For sessions and artifacts of packs; default `helmdeck-memory-work` next to the key. */
   readonly workFolder?: string;
-  /** Of packs; wins over what the environment says. */
+  /** Settings of packs; override the environment. */
   readonly packSettings?: Partial<PackSettings>;
-  /** The operator's own packs, beside those that ship. */
+  /** The operator's own packs, in addition to the shipped ones. */
   readonly packsFolder?: string;
-  /** The operator's own pipelines, beside those that ship. */
+  /** The operator's own pipelines, in addition to the shipped ones. */
   readonly pipelinesFolder?: string;
-  /** How long `close` waits for pipelines, and then for packs, before it cancels them; default 5 s each. */
+  /** Time that `close` waits for pipelines, and then for packs, before it cancels them; default 5 s each. */
   readonly closeGraceMs?: number;
-  /** Told of what fails behind a run that is answered all the same. */
+  /** Called for failures that do not affect a run's answer. */
   readonly onTrouble?: (trouble: ServerContextTrouble) => void;
 }
 
 export interface ServerContextTrouble {
-  /** An audit row that was not written, or a cache that was not read or written. */
+  /** An audit row that was not written, or a failed cache read or write. */
   readonly what: "audit" | "cache";
   readonly error: HelmdeckError;
-  /** Of which pack; absent for a pipeline. */
+  /** The pack; absent for a pipeline. */
   readonly pack?: string;
 }
 
 /**
- * Memory that does not open is a state of the server context, not an error. Throws `invalid_input` for what an operator must mend
- * before anything can be served: a pack or pipeline that is unsound (with its file), a setting that cannot be used.
+ * A memory that does not open is a state of the server context, not an error. Throws `invalid_input` for problems that the
+ * operator must fix first: an invalid pack or pipeline (with its file), or an unusable setting.
  */
 export async function openServerContext(options: OpenServerContextOptions): Promise<ServerContext> {
   const servedMemory = await openServedMemory(options);
@@ -74,6 +74,7 @@ async function openOver(
   return {
     memory,
     memoryState: state,
+    ...defined({ watch: servedMemory.open?.watch }),
     packs,
     pipelines,
     artifacts: work.artifacts,
@@ -91,11 +92,11 @@ async function allPacks(
 ): Promise<readonly Pack[]> {
   const shipped = shippedPacks({ memory, ...packSettings(env), ...settings });
   if (packsFolder === undefined) return shipped;
-  const { loadPacks } = await import("./own/load-packs.ts"); // with all of zod
+  const { loadPacks } = await import("./own/load-packs.ts"); // loads all of zod
   return [...shipped, ...(await loadPacks(packsFolder, new Set(shipped.map(({ name }) => name))))];
 }
 
-/** Without a store the packs run as if memory had never been thought of. */
+/** Without a store, packs run without any memory hooks. */
 function openPacks(
   packs: readonly Pack[],
   servedMemory: ServedMemory,
@@ -115,7 +116,7 @@ function openPacks(
   });
 }
 
-/** Lives are counted from the time by which the store ends them. */
+/** Uses the store's clock, by which entries expire. */
 function clockOf({ open }: ServedMemory, { now = Date.now }: OpenServerContextOptions): () => number {
   return open === undefined ? now : open.now;
 }
@@ -124,7 +125,7 @@ function graceOf({ closeGraceMs }: OpenServerContextOptions): { readonly closeGr
   return closeGraceMs === undefined ? {} : { closeGraceMs };
 }
 
-/** All of them, also when one fails; then the first failure is thrown. */
+/** Closes all of them even if one fails, then throws the first failure. */
 async function closeInTurn(all: readonly { close(): Promise<void> }[]): Promise<void> {
   const failures: unknown[] = [];
   for (const one of all) await one.close().catch((error: unknown) => failures.push(error));

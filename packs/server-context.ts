@@ -1,16 +1,17 @@
-/** Everything a server serves, behind one interface: memory (or why there is none), packs, pipelines, artifacts. */
+/** Everything that a server serves: memory (or the reason for its absence), packs, pipelines, artifacts. */
 
-import type { Memory, MemoryState } from "../app/index.ts";
+import type { Memory, MemoryState, OpenMemory } from "../app/index.ts";
 import type { ArtifactStore, PackEngine } from "./engine/pack-contract.ts";
 import type { PipelineRunner } from "./pipelines/pipeline-contract.ts";
 
 export interface ServerContext {
-  /** When memory is unavailable every call throws `memory_unavailable` with the reason; packs run all the same. */
+  /** If memory is unavailable, every call throws `memory_unavailable` with the reason; packs still run. */
   readonly memory: Memory;
   readonly memoryState: MemoryState;
+  readonly watch?: OpenMemory["watch"];
   readonly packs: PackEngine;
   readonly pipelines: PipelineRunner;
   readonly artifacts: ArtifactStore;
-  /** Finishes what was accepted, then closes memory. Idempotent. */
+  /** Finishes accepted work, then closes memory. Idempotent. */
   close(): Promise<void>;
 }

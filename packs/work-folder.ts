@@ -1,8 +1,8 @@
 /**
- * The folder in which packs work: sessions and artifacts, each opened when it is first needed.
+ * The work folder of packs, with sessions and artifacts, each opened at first use.
  *
- * A server that nobody asks for either makes no folder, and one whose folder cannot be written serves everything else. But
- * where an earlier server left something, it is opened at once: to end its processes and delete what is too old.
+ * A server that needs neither creates no folder, and one whose folder is not writable still serves everything else. If an
+ * earlier server left files, they are opened at once, to end its processes and delete expired files.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { type LocalArtifacts, openLocalArtifacts } from "./local/local-artifacts
 import { openLocalSessions } from "./local/local-sessions.ts";
 
 const SWEEP_EVERY_MS = 6 * 3_600 * 1_000;
-/** How long a caller may take to go on in a session by its id; it gives way to another run of that caller before. */
+/** Time for a caller to continue in a session by its id. Another run of that caller may replace it earlier. */
 const KEEP_SESSIONS_MS = 5 * 60 * 1_000;
 
 export interface WorkFolder {
@@ -34,11 +34,11 @@ export async function openWorkFolder({ folder, env, now }: WorkFolderOptions): P
   );
   const artifacts = new Lazily(() => openLocalArtifacts({ root: roots.artifacts, now }));
   const leftBehind = [existsSync(roots.sessions) && sessions, existsSync(roots.artifacts) && artifacts];
-  for (const one of leftBehind) if (one) await one.get().catch(() => undefined); // told when it is needed
+  for (const one of leftBehind) if (one) await one.get().catch(() => undefined); // reported at first use
   return { sessions: lazySessions(sessions), artifacts: lazyArtifacts(artifacts) };
 }
 
-/** Something that is opened once, by the first who needs it; after a failure the next one tries again. */
+/** Opens a resource once, at first use. After a failure, the next use tries again. */
 class Lazily<T> {
   readonly #open: () => Promise<T>;
   #opened: Promise<T> | undefined;
@@ -55,7 +55,7 @@ class Lazily<T> {
     return this.#opened;
   }
 
-  /** What is open, if anything. */
+  /** The open resource, if any. */
   async current(): Promise<T | undefined> {
     return this.#opened?.catch(() => undefined);
   }

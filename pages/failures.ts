@@ -1,4 +1,4 @@
-/** Failures as pages: what happened, and what to do. Messages of our own errors never hold a stored value. */
+/** Failures as pages: what happened, and what to do. Messages of our own errors never contain a stored value. */
 import { asHelmdeckError, type ErrorCode, type HelmdeckError, remedyFor } from "../app/index.ts";
 import { heading, notice } from "./components/parts.ts";
 import { typedText } from "./components/typed-text.ts";
@@ -20,12 +20,12 @@ const STATUS = new Map<ErrorCode, NonNullable<Page["status"]>>([
   ["deadline_exceeded", 504],
 ]);
 
-/** Codes that say something of this request or this moment; of all others memory itself is the matter. */
+/** Some codes concern only this request or this moment; all others concern memory itself. */
 function isOfMemory({ code }: HelmdeckError): boolean {
   return !STATUS.has(code);
 }
 
-/** With what was typed, of a form. `context` is absent where nobody is known to look. */
+/** Shows a form's typed text again. `context` is absent if the viewer is unknown. */
 export function failurePage(thrown: unknown, fields: Fields, context?: PageContext): Page {
   const error = asHelmdeckError(thrown);
   const typed = typedText(fields);
@@ -39,7 +39,7 @@ export function failurePage(thrown: unknown, fields: Fields, context?: PageConte
 }
 
 function doesNotOpen({ links }: PageContext, typed: Html | undefined): Page {
-  const body = html`${heading("Memory does not open")}${notice("bad", html`Nothing can be shown at the moment. <a href="${links.to("/health")}">Health</a> says why, and what to do.`)}${typed}`;
+  const body = html`${heading("Memory does not open")}${notice("bad", html`Nothing can be shown at the moment. See <a href="${links.to("/health")}">Health</a> for the reason and the remedy.`)}${typed}`;
   return { title: "Memory does not open", status: 503, body };
 }
 

@@ -1,9 +1,9 @@
 /**
- * What pages are made of: text that is escaped, and nothing else.
+ * Building blocks of pages, with all text escaped.
  *
- * Who attacks: whoever can get a fact stored. Keys, values, categories, tags, names of tools and writers may hold markup, scripts and
- * characters that turn or hide text. `html` escapes whatever is put into it; `line` and `block` spell out what Unicode can do
- * besides. `raw` stands in one place only, for the page's own style and script.
+ * Threat: anyone who can get a fact stored. Keys, values, categories, tags, and names of tools and writers may contain markup,
+ * scripts and characters that reverse or hide text. `html` escapes everything inserted into it; `line` and `block` also escape
+ * such Unicode characters. `raw` is used only for the page's own style and script.
  */
 import { html } from "hono/html";
 import { cutText, harmlessBlock, harmlessLine } from "../app/index.ts";
@@ -12,10 +12,10 @@ export type Html = ReturnType<typeof html>;
 
 export { harmlessBlock as block, harmlessLine as line, html };
 
-/** Of a key, in a list. */
+/** Length limit for a key in a list. */
 const MOST_IN_LIST = 120;
 
-/** A name on one line, cut where it is long. */
+/** A name on one line, cut if it is long. */
 export function shortLine(text: string, most = MOST_IN_LIST): string {
   const whole = harmlessLine(text);
   return whole.length <= most ? whole : `${cutText(whole, most - 1)}…`;

@@ -1,4 +1,4 @@
-/** The "Agent memory" pages: what an agent kept, for a person who looks at it in a browser. */
+/** The "Agent memory" pages: an agent's memory in a browser. */
 export { typedText } from "./components/typed-text.ts";
 export { makePages } from "./pages.ts";
 export { plainPage } from "./plain-page.ts";

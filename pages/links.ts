@@ -1,11 +1,11 @@
-/** Addresses of pages: all below the base, each with the memory that is shown. Keys may stand in them, values never do. */
+/** Addresses of pages, all below the base and each with the selected memory. They may contain keys, never values. */
 export type Params = Readonly<Record<string, string | number | undefined>>;
 
 export class Links {
   readonly #base: string;
   readonly #agent: string | undefined;
 
-  /** `agent`: which of several memories is shown; undefined where there is nothing to choose. */
+  /** `agent`: the selected memory; undefined if there is only one. */
   constructor(base: string, agent: string | undefined) {
     this.#base = base;
     this.#agent = agent;
@@ -24,12 +24,12 @@ export class Links {
     return `${this.#base}${path}${query.size === 0 ? "" : `?${query}`}`;
   }
 
-  /** Without parameters: a form with method GET brings its own. */
+  /** Without parameters, because a form with method GET adds its own. */
   path(path: string): string {
     return `${this.#base}${path}`;
   }
 
-  /** What a form with method GET must send along. */
+  /** Fields that a form with method GET must include. */
   get hidden(): Readonly<Record<string, string>> {
     return this.#agent === undefined ? {} : { agent: this.#agent };
   }

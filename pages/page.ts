@@ -1,4 +1,4 @@
-/** What a request is answered with, and what makes the answer. */
+/** A page, and the context of the request that it answers. */
 import { HelmdeckError, type Memory } from "../app/index.ts";
 import type { Html } from "./html.ts";
 import type { Links } from "./links.ts";
@@ -22,14 +22,14 @@ export interface Page {
   readonly status?: 200 | 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500 | 503 | 504;
 }
 
-/** After a change: another address, by GET. */
+/** After a change: a redirect to another address by GET. */
 interface Redirect {
   readonly location: string;
 }
 
 export type Answer = Page | Redirect;
 
-/** One request of somebody who may look. */
+/** One request of an admitted viewer. */
 export interface PageContext {
   readonly viewer: Viewer;
   readonly memory: Memory;
@@ -40,24 +40,24 @@ export interface PageContext {
 }
 
 export type View = (context: PageContext) => Promise<Answer>;
-/** What was typed; line ends are "\n". */
+/** The form's fields; line ends are "\n". */
 export type Fields = ReadonlyMap<string, string>;
 export type Submission = (context: PageContext, fields: Fields) => Promise<Answer>;
 
 export type Forms = Extract<Changes, { readonly kind: "forms" }>;
 
-/** Throws `forbidden` where nothing can be changed from a page. */
+/** Throws `forbidden` if the pages are read-only. */
 export function requireForms({ viewer }: PageContext): Forms {
   if (viewer.sees !== "values" || viewer.changes.kind !== "forms") {
     throw new HelmdeckError(
       "forbidden",
-      "Nothing can be changed from this page; a fact's page shows the commands.",
+      "These pages are read-only; a fact's page shows the commands that change it.",
     );
   }
   return viewer.changes;
 }
 
-/** A parameter that is there and not empty. */
+/** A parameter that is present and not empty. */
 export function param({ query }: PageContext, name: string): string | undefined {
   return query.get(name) || undefined;
 }

@@ -1,4 +1,4 @@
-/** The pages as one hono app: reads always, changes where the viewer's surface has forms. */
+/** The pages as one Hono app: always readable, and with forms if the viewer's surface supports them. */
 import { type Context, Hono } from "hono";
 import { failurePage, noSuchPage } from "./failures.ts";
 import { documentOf } from "./layout.ts";
@@ -9,19 +9,19 @@ import { type FrameAncestors, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface PagesOptions {
-  /** Where they are served: "" or such as `/plugins/helmdeck-memory`. */
+  /** The path prefix: "" or, for example, `/plugins/helmdeck-memory`. */
   readonly base: string;
-  /** Who may put them into a frame. */
+  /** Who may frame the pages. */
   readonly frameAncestors: FrameAncestors;
-  /** Asked for each request. Throws a HelmdeckError, which is shown as a page, or answers with a page of its own, such as a sign-in. */
+  /** Called for each request. Throws a HelmdeckError, which is shown as a page, or returns its own page, such as a sign-in. */
   viewerOf(request: Request): Promise<Viewer | Response>;
-  /** Hears of every failure that is shown as a page, whatever it was. */
+  /** Called for every failure that is shown as a page. */
   readonly onFailure?: (thrown: unknown, request: Request) => void;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
 }
 
-/** Its routes alone answer: it may be mounted beside others, whose answers it leaves as they are. */
+/** Handles only its own routes, so it can be mounted next to other routes. */
 export function makePages(options: PagesOptions): Hono {
   const { base, frameAncestors, now = Date.now } = options;
   const headers = securityHeaders(frameAncestors);
@@ -63,7 +63,7 @@ function contextOf(viewer: Viewer, base: string, now: number, url: string): Page
   return { viewer, memory, subject, now, links: new Links(base, shown), query: new URL(url).searchParams };
 }
 
-/** None of a GET. Browsers send line ends as "\r\n"; files are none of our fields. */
+/** Empty for a GET. Browsers send line ends as "\r\n". Uploaded files are ignored. */
 async function fieldsOf(c: Context): Promise<Fields> {
   if (c.req.method !== "POST") return new Map();
   const form = await c.req.formData().catch(() => new FormData());

@@ -1,4 +1,4 @@
-/** A page for whoever is not known yet, or for what failed: the frame and the looks of the pages, and nothing of a memory. */
+/** A page for an unknown viewer or a failure: with the pages' layout, and without any memory content. */
 import { heading } from "./components/parts.ts";
 import { type Html, html } from "./html.ts";
 import { documentOf } from "./layout.ts";
@@ -7,7 +7,7 @@ import { securityHeaders } from "./security.ts";
 
 export interface PlainPage extends Pick<PagesOptions, "base" | "frameAncestors"> {
   readonly title: string;
-  /** Made with hono's `html`, which escapes what is put in. */
+  /** Made with Hono's `html`, which escapes inserted text. */
   readonly body: Html;
   /** Default 200. */
   readonly status?: number;

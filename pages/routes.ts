@@ -1,4 +1,4 @@
-/** Every page by its path below the base: what is shown, and what it shows to somebody who may see counts only. */
+/** Every page by its path below the base: its view, and its view for somebody who may see only counts. */
 import { editForm, submitEdit } from "./forms/edit.ts";
 import { forgetForm, submitForget } from "./forms/forget.ts";
 import { rememberForm, submitRemember } from "./forms/remember.ts";
@@ -17,13 +17,13 @@ import { timelinePage } from "./views/timeline.ts";
 
 export interface Route {
   readonly show: View;
-  /** In place of it, where only counts may be seen. It may be the same where that shows no more. */
+  /** The view for somebody who may see only counts. May be the same view if that shows no more. */
   readonly counts: View;
 }
 
 const forFacts = countsPage("facts");
 
-/** The first is the base itself. */
+/** The first route is the base itself. */
 export const VIEWS: Readonly<Record<string, Route>> = {
   "": { show: factsPage, counts: forFacts },
   "/facts": { show: factsPage, counts: forFacts },
@@ -41,7 +41,7 @@ export const VIEWS: Readonly<Record<string, Route>> = {
   "/remember": { show: rememberForm, counts: forFacts },
 };
 
-/** Each throws `forbidden` where nothing may be changed. */
+/** Each throws `forbidden` if the pages are read-only. */
 export const SUBMISSIONS: Readonly<Record<string, Submission>> = {
   "/edit": submitEdit,
   "/renew": submitRenew,

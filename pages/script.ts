@@ -1,4 +1,4 @@
-/** The pages' one script. Without it all pages work; in a frame that blocks forms, searching and copying need it. */
+/** The pages' only script. Pages work without it, except that searching in a frame that blocks forms, and copying, need it. */
 export const SCRIPT = `"use strict";
 (() => {
   const go = (form) => {
@@ -43,7 +43,7 @@ export const SCRIPT = `"use strict";
     button.addEventListener("click", async () => {
       const done = await copy(document.getElementById(button.dataset.copy).textContent);
       button.focus();
-      button.textContent = done ? "Copied" : "Select and copy it";
+      button.textContent = done ? "Copied" : "Copy it by hand";
       setTimeout(() => { button.textContent = said; }, 2000);
     });
   }

@@ -1,9 +1,9 @@
 /**
- * What a browser may do with a page: show it, run its one script, and send its forms back to where it came from.
+ * Security headers: a browser may show a page, run its one script, and send its forms back to the same origin.
  *
- * Who attacks: whoever gets text stored, should something of it ever pass the escaping; and other sites, which would frame a
- * page, guess what is on it, or send its forms. Style and script are allowed by what they say, so that nothing else runs and nothing is
- * loaded: the Control UI's frame would not even send its cookie along.
+ * Threats: stored text that gets past the escaping; other sites that frame a page, guess its content or send its forms. Style
+ * and script are allowed by their hash, so nothing else runs and nothing is loaded. The Control UI's frame would not send its
+ * cookie with such a load anyway.
  */
 import { createHash } from "node:crypto";
 import { SCRIPT } from "./script.ts";

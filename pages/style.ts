@@ -1,4 +1,4 @@
-/** The pages' one stylesheet: system fonts, one accent, light and dark, from 360 pixels up. */
+/** The pages' only stylesheet: system fonts, one accent colour, light and dark, for widths from 360 pixels. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

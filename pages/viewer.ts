@@ -1,43 +1,43 @@
-/** Who looks at the pages, and what this person may see and change; the surface that serves them knows it from its host. */
+/** The viewer of the pages, and what this person may see and change. The serving surface gets this from its host. */
 import type { DoctorReport, Memory } from "../app/index.ts";
 
 export interface Viewer {
-  /** Bounded in time by whoever serves the pages. */
+  /** The serving surface sets its deadlines. */
   readonly memory: Memory;
-  /** Whose memory is shown. */
+  /** The subject whose memory is shown. */
   readonly subject: string;
-  /** Others that this person may look at, the one that is shown among them; none: there is nothing to choose. */
+  /** The memories that this person may see, including the current one; empty if there is no choice. */
   readonly choices: readonly MemoryChoice[];
-  /** `counts`: neither keys nor values, only how many there are. */
+  /** `counts`: only the number of entries, no keys and no values. */
   readonly sees: "values" | "counts";
   readonly changes: Changes;
-  /** An operator: sees who has entries, and how many. */
+  /** An operator sees who has entries, and how many. */
   readonly seesCallers: boolean;
-  /** Absent: this person does not run the machine, so where memory lies and what is wrong there is not shown. */
+  /** Absent: this person does not run the server, so the storage location and its problems are not shown. */
   readonly doctor?: () => Promise<DoctorReport>;
 }
 
-/** A memory to look at: `?agent=<id>`. */
+/** A memory to choose with `?agent=<id>`. */
 interface MemoryChoice {
   readonly id: string;
   readonly isShown: boolean;
 }
 
-/** How something is changed from a page: by a form, or by a command that is shown to be copied. */
+/** How to change memory from a page: with a form, or with a command to copy. */
 export type Changes =
   | {
       readonly kind: "commands";
-      /** What stands before a memory command and its arguments, such as `openclaw helmdeck`. */
+      /** The program in front of a memory command, such as `openclaw helmdeck`. */
       readonly program: string;
-      /** What stands behind it, such as `--agent work`. */
+      /** Options after the command, such as `--agent work`. */
       readonly options: string;
     }
   | {
       readonly kind: "forms";
-      /** Stands in each form as `form_token`; whoever serves the pages checks it before they see the request. */
+      /** The `form_token` field of each form. The serving surface checks it before the pages see the request. */
       readonly formToken: string;
-      /** Whose name changes are written under. */
+      /** The writer recorded with changes. */
       readonly writer: { readonly surface: string; readonly agent?: string };
-      /** Where to sign out, by POST with the token; absent where nobody signs in. */
+      /** The sign-out address, by POST with the token; absent without sign-in. */
       readonly signOutPath?: string;
     };

@@ -1,11 +1,11 @@
-/** Times, counts and sizes as people read them. */
+/** Formats times, counts and sizes for people. */
 import { isKnownTime } from "../app/index.ts";
 import { type Html, html } from "./html.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Of what a date can be: a damaged row may hold any number. */
+/** The range of a date; a damaged row may contain any number. */
 const LAST_MS = 8.64e15;
 
 const STEPS = [
@@ -50,7 +50,7 @@ export function dayOf(at: number): string {
   return isDate(at) ? new Date(at).toISOString().slice(0, 10) : "";
 }
 
-/** Both as a person says it and exactly. */
+/** Relative time, with the exact time as title. */
 export function time(now: number, at: number): Html {
   if (!isDate(at)) return html`${minuteOf(at)}`;
   return html`<time datetime="${new Date(at).toISOString()}" title="${minuteOf(at)} UTC">${fromNow(now, at)}</time>`;

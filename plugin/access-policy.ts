@@ -1,4 +1,4 @@
-/** The host's side of identity: the rules that hold right now, where a session comes from, whether it may be sandboxed. */
+/** The host's side of identity: the current rules, a session's origin, and whether it may be sandboxed. */
 import type { PluginConfig } from "./config.ts";
 import {
   type Admitted,
@@ -19,16 +19,16 @@ import type { ReadRecord } from "./session-record.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 const DEFAULT_AGENT = "main";
-/** A host that does not say in this time where a session comes from counts as one that does not know. */
+/** If the host does not report a session's origin within this time, the origin counts as unknown. */
 const ORIGIN_DEADLINE_MS = 1_000;
-/** How many sessions' last known sandbox state is kept. */
+/** The last known sandbox state is kept for this many sessions. */
 const SESSIONS_REMEMBERED = 1_000;
 
-/** Decides who is asking, by the plugin's configuration and the host's as it is at the moment of the call. Never rejects. */
+/** Decides who is asking, from the plugin's configuration and the host's current one. Never rejects. */
 export interface AccessPolicy {
-  /** For calls in which the host says whether the run is sandboxed. */
+  /** For calls whose context says whether the run is sandboxed. */
   verdict(caller: Caller): Promise<Verdict>;
-  /** For hooks and commands, where it does not. */
+  /** For hooks and commands, whose context does not. */
   verdictWithoutSandboxFlag(caller: Omit<Caller, "sandboxed">): Promise<Verdict>;
 }
 
@@ -90,7 +90,7 @@ export function makeAccessPolicy(parts: AccessPolicyParts): AccessPolicy {
 
 type Asking = (readRecord: Lineage["readRecord"]) => Promise<Refusal | undefined>;
 
-/** Closed where the host cannot be asked; the log says so once, until it can be asked again. */
+/** Refuses if the host cannot be asked, and logs this once until the host answers again. */
 function makeOriginCheck({ readRecord, log, originDeadlineMs = ORIGIN_DEADLINE_MS }: AccessPolicyParts) {
   let lastTrouble: string | undefined;
   return async (asking: Asking): Promise<Refusal | undefined> => {
@@ -108,11 +108,11 @@ function makeOriginCheck({ readRecord, log, originDeadlineMs = ORIGIN_DEADLINE_M
   };
 }
 
-/** The host's configuration as it is now; the one of registration time where the runtime cannot be asked. */
+/** The host's current configuration, or the one from registration if the runtime cannot be asked. */
 export function liveConfig(api: Pick<HostApi, "config" | "runtime">): () => HostConfig {
   return () => {
     try {
-      // Read-only here; the host's type for its snapshot is the same one made deeply read-only.
+      // The host types its snapshot as the same type, deeply read-only; this code only reads it.
       return api.runtime.config.current() as HostConfig;
     } catch {
       return api.config;
@@ -130,14 +130,14 @@ function rulesFrom(config: PluginConfig, host: HostConfig): IdentityRules {
   };
 }
 
-/** Ids of the agents that are configured, in lower case; undefined when no list is there. */
+/** Ids of the configured agents, in lower case; undefined if there is no list. */
 export function knownAgents(host: HostConfig): ReadonlySet<string> | undefined {
   const entries = host.agents?.entries;
   const ids = entries === undefined ? legacyAgentIds(host) : Object.keys(entries);
   return ids.length === 0 ? undefined : new Set(ids.map((id) => id.trim().toLowerCase()));
 }
 
-/** Whose memory is meant where nobody says: OpenClaw's own default agent, or the only one that is configured. */
+/** The agent to use when none is named: OpenClaw's default agent, or the only one configured. */
 export function defaultAgent(host: HostConfig): string {
   const known = knownAgents(host);
   const [only] = known ?? [];
@@ -153,7 +153,7 @@ function legacyAgentIds(host: HostConfig): readonly string[] {
   );
 }
 
-/** Sandboxed as far as the configuration tells: a session that another mode than "off" could confine counts as confined. */
+/** Whether the configuration could sandbox this session: any mode other than "off" that may apply to it counts. */
 function maybeSandboxed(host: HostConfig, caller: Omit<Caller, "sandboxed">): boolean {
   const id = String(caller.agentId).toLowerCase();
   const agents = Object.entries(host.agents?.entries ?? {});

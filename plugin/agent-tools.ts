@@ -1,4 +1,4 @@
-/** The two tools an agent changes memory with: store a fact, forget by scope. */
+/** The two tools with which an agent changes memory: store a fact, and forget by scope. */
 import {
   defined,
   type FactInput,
@@ -8,12 +8,12 @@ import {
   invalidField,
   isKnownTime,
   type Memory,
-  nearWords,
   quotedKey,
   rfc3339,
   STORE_DESCRIPTION,
   STORE_PARAMETERS,
   type StoredFact,
+  similarKeysText,
   storeReply,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
@@ -26,9 +26,9 @@ import { logLineOf, ToolFailure } from "./plugin-failure.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
-/** A write waits for a locked database up to 5 s; this is the end of patience for everything around it. */
+/** A write waits up to 5 s for a locked database; this deadline covers the whole call. */
 const WRITE_DEADLINE_MS = 10_000;
-/** Far above every limit of the policy, which says the exact one; keeps a 10 MB argument off the way to the worker. */
+/** Far above every limit of the facts policy, which reports the exact one. Keeps a 10 MB argument from reaching the worker. */
 const ARGUMENT_MAX_CHARS = 262_144;
 const MOST_TEXTS = 1_000;
 
@@ -39,7 +39,7 @@ export interface ToolParts {
   readonly deadlineMs?: number;
 }
 
-/** Made anew for each run: the host's context, not an argument, says whose memory it is. */
+/** Made for each run, because the host's context decides whose memory it is, not an argument. */
 export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
   return {
     name: STORE_TOOL,
@@ -68,12 +68,12 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
   };
 }
 
-/** Of what is deferred behind its tool search OpenClaw shows the first 180 characters. */
+/** OpenClaw shows only the first 180 characters of a tool that is deferred behind its tool search. */
 const FORGET_DESCRIPTION =
-  "Delete from helmdeck memory for good, only what the user asked to have forgotten. The scope is the path, id or citation of a" +
-  " memory_search hit, or a fact's exact key (key:<exact key> where that could be read otherwise). Wider: category:<name> or import:<id> for facts;" +
-  " pack:<id>, pipeline:<id>, tool:<name>, packs, pipelines or tools for records of runs; all; everything. dry_run first shows what" +
-  " a scope covers. Before a category, an import, all, everything, packs, pipelines or tools go, OpenClaw asks the user; where nobody can be" +
+  "Delete from helmdeck memory for good; only what the user asked to forget. The scope is the path, id or citation of a" +
+  " memory_search hit, or a fact's exact key (key:<exact key> if it could be read as something else). Wider: category:<name> or import:<id> for facts;" +
+  " pack:<id>, pipeline:<id>, tool:<name>, packs, pipelines or tools for records of runs; all; everything. Use dry_run first to see what" +
+  " a scope covers. For a category, an import, all, everything, packs, pipelines or tools, OpenClaw asks the user first; if nobody can be" +
   " asked, tell them to run: openclaw helmdeck forget <scope>";
 
 const FORGET_PARAMETERS = {
@@ -86,7 +86,7 @@ const FORGET_PARAMETERS = {
   },
 } as const;
 
-/** One call of a tool, for whoever the host says is asking. */
+/** Runs one tool call for the caller that the host reports. */
 export async function perform(
   parts: ToolParts,
   context: ToolContext,
@@ -110,7 +110,7 @@ export async function perform(
   }
 }
 
-/** The host checks arguments against the schema only on some ways in; the policy itself is checked where facts are stored. */
+/** The host validates arguments against the schema on some paths only. The facts policy is checked when a fact is stored. */
 function factFrom(params: unknown): FactInput {
   const given = argumentsFor(STORE_PARAMETERS, params);
   const { category, ttl_seconds: ttlSeconds } = given;
@@ -131,12 +131,12 @@ function factFrom(params: unknown): FactInput {
 function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
   const given = argumentsFor(FORGET_PARAMETERS, params);
   const dryRun = given.dry_run ?? false;
-  // Anything but a plain boolean could mean "only look": deleting on a misreading cannot be taken back.
+  // A value that is not a boolean could have meant true, and a deletion cannot be undone.
   if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
   return { scope: text("scope", given.scope), dryRun };
 }
 
-/** What was given, of arguments that this tool takes; one that it does not take is refused on every way in. */
+/** The arguments that were given. Refuses any argument that the tool does not take. */
 export function argumentsFor(
   { properties }: { readonly properties: Readonly<Record<string, unknown>> },
   params: unknown,
@@ -156,9 +156,10 @@ function textsFrom(field: string, texts: unknown): readonly string[] | undefined
 }
 
 export function text(field: string, value: unknown): string {
-  if (typeof value !== "string") throw invalidField(field, isGiven(value) ? "must be text" : "is missing");
+  if (typeof value !== "string")
+    throw invalidField(field, isGiven(value) ? "must be a string" : "is missing");
   if (value.length > ARGUMENT_MAX_CHARS)
-    throw invalidField(field, "is too long; a value may have 65,536 bytes, all else less");
+    throw invalidField(field, "is too long; a value may have up to 65,536 bytes, other fields less");
   return value;
 }
 
@@ -201,19 +202,23 @@ function forgetStory(
   const shown = lineOf(scope) ?? "";
   if (dryRun)
     return [`${count} would be forgotten for ${shown}. Nothing was changed.`, ...quoted(preview)].join("\n");
-  const pending = erased === "pending" ? " The database clears old, sealed bytes away a little later." : "";
+  const pending =
+    erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
   return `Forgot ${count} for ${shown}.${pending}`;
 }
 
 function quoted(preview: readonly string[]): readonly string[] {
   if (preview.length === 0) return [];
-  return ["Newest first, key and first words as they were stored:", ...preview.map((line) => `> ${line}`)];
+  return [
+    "Newest first, each with its key and first words as stored:",
+    ...preview.map((line) => `> ${line}`),
+  ];
 }
 
 function missStory(forgotten: Forgotten): string {
   const outcome = forgotten.dryRun ? "would be" : "was";
-  const near = nearWords(forgotten);
-  const hint = near ?? `${MY_MEMORY_PATH} lists what is there.`;
+  const near = similarKeysText(forgotten);
+  const hint = near ?? `${MY_MEMORY_PATH} lists what is stored.`;
   return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
 }
 

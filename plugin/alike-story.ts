@@ -1,7 +1,7 @@
-/** What a model is told of facts that the one it stored is like, retired, or repeats. */
+/** Tells a model which facts the stored one retired, repeats or resembles. */
 import { isKnownTime, quotedKey, rfc3339, type StoredFact } from "../app/index.ts";
 
-/** A sentence for each thing that may have to be put right, which the model decides. */
+/** One sentence for each thing that may need correction; the model decides. */
 export function alikeStory({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
   const retired =
     superseded.length === 0 ? "" : ` It retired ${superseded.map((key) => quotedKey(key)).join(", ")}.`;
@@ -14,6 +14,6 @@ export function alikeStory({ superseded = [], sameAs = [], similar = [] }: Store
     return `\n- ${quotedKey(key)}, ${isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before"}: ${quotedKey(value)}`;
   });
   const advice =
-    " Similar facts are there; where this one corrects or replaces one of them, store it again with supersedes:";
+    " Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes:";
   return `${retired}${same}${advice}${found.join("")}`;
 }

@@ -1,26 +1,26 @@
 /**
- * The before_tool_call hook that has a person asked before an agent forgets a whole kind of entries.
+ * The before_tool_call hook that asks a person before an agent forgets a whole group of entries.
  *
- * A model may be misled by what it reads, and what is forgotten does not come back. So whatever goes wrong here refuses the
- * call: a scope that is not understood, a memory that does not answer in time, a defect. The host does the same with a hook
- * that throws. What decides is loaded only when an agent forgets.
+ * A model can be misled by what it reads, and forgetting cannot be undone. So any trouble refuses the call: an unknown scope,
+ * a memory that does not answer in time, a bug. The host also refuses the call when a hook throws. The code that decides is
+ * loaded only when an agent forgets.
  */
 import { ToolFailure } from "./plugin-failure.ts";
 import { fieldOf } from "./unchecked.ts";
 import type { ForgetDecision, ForgetParts } from "./wide-forget.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
-/** The plugin's own tool, and the same one of an MCP server, by any name that the host makes of it. */
+/** The plugin's own tool, and the same tool of an MCP server under any name that the host gives it. */
 const FORGETS = /helmdeck(?:__|[._-])memory_forget(?:-\d+)?$/i;
 const DECIDED_WITHIN_MS = 8_000;
-/** The host refuses the call when its own deadline for a hook has passed. */
+/** The host refuses the call when a hook exceeds the host's own deadline. */
 export const APPROVAL_TIMEOUT_MS = 12_000;
 
 export interface ApprovalParts extends ForgetParts {
   readonly deadlineMs?: number;
 }
 
-/** Never rejects. Undefined: the call goes on unasked. */
+/** Never rejects. Undefined: the call proceeds without a question. */
 export function makeApprovalHook(
   parts: ApprovalParts,
 ): (event: unknown, context: unknown) => Promise<ForgetDecision | undefined> {

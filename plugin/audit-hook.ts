@@ -1,11 +1,11 @@
 /**
- * The after_tool_call hook: a run of a helmdeck tool, and where the operator wants it, a call of any tool becomes one audit row
- * of the agent that ran it.
+ * The after_tool_call hook: writes one audit row for each run of a helmdeck tool and, if the operator enabled it, for each
+ * call of any tool. The row belongs to the agent that ran the tool.
  *
- * Tool arguments and results can hold anything, so a row keeps the tool's name, the outcome as a word, the duration and a
- * closed list of harmless inputs, never a result. Who ran it is decided as for every other access: a group or a stranger's
- * hook must not fill an agent's memory with rows. What an agent does with its other tools where strangers are is recorded
- * nowhere, even where the operator let them in.
+ * Tool arguments and results can contain anything. So a row has the tool's name, the outcome as a word, the duration and a
+ * fixed list of harmless inputs, never a result. Access is decided as everywhere else: a group or a stranger's hook must not
+ * fill an agent's memory with rows. Calls of other tools in contexts that strangers can enter are never recorded, even if
+ * the operator opened those contexts.
  */
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
 import { defined, learnableInputs, type Memory, type PackAudit } from "../app/index.ts";
@@ -20,10 +20,10 @@ import { fieldOf } from "./unchecked.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 const AUDIT_DEADLINE_MS = 10_000;
-/** Calls whose end was seen, so that a second report of one is not a second row. */
+/** The number of finished calls to remember, so that a second report of one makes no second row. */
 const CALLS_REMEMBERED = 1_000;
 const NAME_MAX_CHARS = 128;
-/** The host's limit on a server's name inside a tool's name. */
+/** The host's limit for a server's name within a tool's name. */
 const SERVER_NAME_MAX_CHARS = 30;
 
 export interface AuditParts {
@@ -36,7 +36,7 @@ export interface AuditParts {
   readonly nowMs?: () => number;
 }
 
-/** The hook's handler: resolves when the row is written or the call turned out to be none of ours; never rejects. */
+/** The hook's handler. Resolves when the row is written or the call needs none; never rejects. */
 export function makeAuditHook(parts: AuditParts): (event: unknown, context: unknown) => Promise<void> {
   const seenCalls = new Set<string>();
   const nowMs = parts.nowMs ?? Date.now;
@@ -84,7 +84,7 @@ function recordingOf(event: unknown, parts: AuditParts, nowMs: number): Recordin
   );
 }
 
-/** The row for a finished tool call, or undefined when it was not a tool of one of these servers. */
+/** The row for a finished tool call, or undefined if the tool belongs to none of these servers. */
 export function auditRowOf(event: unknown, servers: readonly string[], nowMs: number): PackAudit | undefined {
   const pack = packOf(event, servers);
   if (pack === undefined) return undefined;
@@ -99,8 +99,8 @@ export function auditRowOf(event: unknown, servers: readonly string[], nowMs: nu
 }
 
 /**
- * The pack's own name. A result says it (`details.mcpServer`, `details.mcpTool`); where a call failed before there was
- * one, the tool's name does, in which the host has written "-" for every character outside A-Z a-z 0-9 _ -.
+ * The pack's own name. The result has it (`details.mcpServer`, `details.mcpTool`). If the call failed without a result, the
+ * name comes from the tool's name, in which the host replaced every character outside A-Z a-z 0-9 _ - with "-".
  */
 function packOf(event: unknown, servers: readonly string[]): string | undefined {
   const toolName = fieldOf(event, "toolName");
@@ -114,14 +114,14 @@ function packOf(event: unknown, servers: readonly string[]): string | undefined 
   return /[\p{Cc}\p{Cf}]/u.test(pack) ? undefined : pack;
 }
 
-/** What the names of a server's tools begin with, as the host makes them. */
+/** The prefix that the host gives to the names of a server's tools. */
 function toolPrefixOf(server: string): string {
   const safe = server.trim().replace(/[^A-Za-z0-9_-]/g, "-");
   const named = /^[A-Za-z]/.test(safe) ? safe : `mcp-${safe}`;
   return `${named.slice(0, SERVER_NAME_MAX_CHARS).toLowerCase()}__`;
 }
 
-/** Counts the call as seen. Calls without an id cannot be told apart, so each of them counts. */
+/** Marks the call as seen. Calls without an id cannot be told apart, so each is recorded. */
 function isSecondReport(seenCalls: Set<string>, event: unknown): boolean {
   const callId = fieldOf(event, "toolCallId");
   if (typeof callId !== "string" || callId === "") return false;
@@ -133,7 +133,7 @@ function isSecondReport(seenCalls: Set<string>, event: unknown): boolean {
   return false;
 }
 
-/** A session that its user asked not to be kept leaves no rows. */
+/** An incognito session leaves no rows. */
 function isIncognito(context: unknown): boolean {
   const key = fieldOf(context, "sessionKey");
   return typeof key === "string" && isIncognitoSessionKey(key);

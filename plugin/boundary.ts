@@ -1,10 +1,10 @@
 /**
- * The one boundary between memory and the host: what passes it is well formed, short and harmless to show.
+ * The one boundary between memory and the host: everything that passes is well formed, short and safe to show.
  *
- * A single malformed hit makes the host drop a person's whole search, its own notes included, and whatever stands in a
- * hit reaches a model. Values come from anywhere an agent reads, so each field is checked here even though our own code
- * made it: what is malformed is left out, text is cut and its control and invisible characters are spelt out. What was stored
- * stands as a quotation under a frame of ours, so that no key and no value can pass for another hit or for a record.
+ * A single malformed hit makes the host drop the whole search, including its own notes, and the text of a hit reaches a
+ * model. Values can come from anything that an agent reads. So each field is checked here, although our own code made it:
+ * malformed fields are left out, long text is cut, and control and invisible characters are escaped. Stored text is quoted
+ * under a header line, so that no key or value can pass for another hit or for a record.
  */
 import {
   ANSWER_LIMITS,
@@ -24,31 +24,31 @@ import { fieldsOf } from "./unchecked.ts";
 
 const CORPUS = "helmdeck";
 export const PATH_PREFIX = "helmdeck/";
-/** The virtual document that says what is there, without values. */
+/** The virtual document that lists what is stored, without values. */
 export const MY_MEMORY_PATH = "helmdeck/my-memory.md";
 export const SNIPPET_MAX_CHARS = ANSWER_LIMITS.snippetCharacters;
-/** Without the frame, with the marks of quotation. What memory answers has no more; spelt out, its odd characters may take more. */
+/** Without the header, with the quote marks. Memory's answers are within this limit; escaped characters can make them longer. */
 export const CONTENT_MAX_CHARS = ANSWER_LIMITS.documentBytes + 2 * ANSWER_LIMITS.documentLines;
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
 const SCORE_DIGITS = 10_000;
-/** Notes of the host's own come first, and those found by words, or old ones, score as little as a few hundredths. */
+/** Keeps the host's own notes first: old ones, and those found by keywords, may score only a few hundredths. */
 const POSSIBLE_MOST_SCORE = 0.01;
 /** Memory scores possible hits below 0.35. */
 const POSSIBLE_SCALE = 0.02;
 const POSSIBLE_MAX_CHARS = ANSWER_LIMITS.possibleSnippetCharacters;
 const POSSIBLE_TEXT = "Only possibly related: ";
-/** Of a hit's text that the frame may take from what was stored. */
+/** The part of a hit's text that the header may use up. */
 const FRAME_SHARE = 0.75;
 const POSSIBLE_LABEL = "helmdeck: only possibly related";
 
 export interface CheckedHits {
   readonly hits: SearchHit[];
-  /** How many were malformed and left out. */
+  /** The number of malformed hits that were left out. */
   readonly dropped: number;
 }
 
-/** Hits for the host, best first as they came, at most `limit`. Takes anything; never throws. */
+/** At most `limit` hits for the host, in the given order. Accepts any value; never throws. */
 export function hitsForHost(results: unknown, limit: number, note?: string): CheckedHits {
   const given = Array.isArray(results) ? results : [];
   const hits = new Map<string, SearchHit>();
@@ -63,7 +63,7 @@ export function hitsForHost(results: unknown, limit: number, note?: string): Che
   return { hits: [...hits.values()].slice(0, limit), dropped };
 }
 
-/** A document for the host, or undefined when it is malformed. Takes anything; never throws. */
+/** A document for the host, or undefined if it is malformed. Accepts any value; never throws. */
 export function documentForHost(slice: unknown): GetResult | undefined {
   return attempt(() => {
     const given = fieldsOf(slice);
@@ -89,7 +89,7 @@ export function documentForHost(slice: unknown): GetResult | undefined {
   });
 }
 
-/** Lines are counted without the frame, as citations count them. */
+/** Lines are counted without the header, as in citations. */
 function about(entry: Framed, quotation: string) {
   return {
     content: `${frameOf(entry)}:\n${quotation}`,
@@ -99,14 +99,14 @@ function about(entry: Framed, quotation: string) {
   };
 }
 
-/** One line for a person or a model: harmless, at most 200 characters; undefined when there is none. */
+/** One safe line for a person or a model, at most 200 characters; undefined if there is none. */
 export function lineOf(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
   const line = cutText(harmlessLine(cutText(text, LINE_MAX_CHARS)).trim(), LINE_MAX_CHARS);
   return line === "" ? undefined : line;
 }
 
-/** `before`: the score of the hit that comes before it. */
+/** `before`: the score of the previous hit. */
 function hitForHost(result: unknown, before: number, note: string | undefined): SearchHit | undefined {
   const given = fieldsOf(result);
   const path = ourPath(given.path);
@@ -141,7 +141,7 @@ function labelOf(isPossible: boolean, note: string | undefined): string | undefi
   return lineOf(note === undefined ? POSSIBLE_LABEL : `${POSSIBLE_LABEL}; ${note}`);
 }
 
-/** The host puts hits of one score in the order of their paths; a hair less than the one before keeps ours. */
+/** The host sorts hits with equal scores by path. A slightly lower score than the previous hit's keeps our order. */
 function possibleScore(score: number, before: number): number {
   return rounded(Math.min(POSSIBLE_MOST_SCORE, POSSIBLE_SCALE * score, before - 1 / SCORE_DIGITS));
 }
@@ -150,7 +150,7 @@ function rounded(score: number): number {
   return Math.round(Math.min(1, Math.max(0, score)) * SCORE_DIGITS) / SCORE_DIGITS;
 }
 
-/** At most so many characters. */
+/** Header and quoted text, cut at `maxChars`. */
 function framedText(lead: string, entry: Framed, text: string, maxChars: number): string {
   const frame = `${lead}${frameOf(entry, { most: FRAME_SHARE * maxChars - lead.length })}:\n`;
   return frame + quotedText(cutText(text, maxChars), maxChars - frame.length);
@@ -161,20 +161,20 @@ function linesOf(path: string, startLine: number | undefined, endLine: number | 
   return { startLine, endLine, citation: `${path}#L${startLine}-L${endLine}` };
 }
 
-/** A path of ours that is safe to print and to ask for again; anything odd in it should have been escaped long before. */
+/** A path of ours that is safe to print and to request again. Unusual characters were escaped when the path was made. */
 function ourPath(path: unknown): string | undefined {
   if (typeof path !== "string" || !path.startsWith(PATH_PREFIX) || path.length > PATH_MAX_CHARS)
     return undefined;
   return path === harmlessLine(path) ? path : undefined;
 }
 
-/** Whole, since it may come back as what to forget: half of one would name nothing, or something else. */
+/** Never cut, because it may be passed to forget: a cut id would name nothing, or something else. */
 function idLine(docid: unknown): string | undefined {
   if (typeof docid !== "string" || docid.length > PATH_MAX_CHARS) return undefined;
   return docid !== "" && docid === harmlessLine(docid) ? docid : undefined;
 }
 
-/** Whole lines as far as they fit, so that reading on from the next line loses nothing; half a line when it alone is too long. */
+/** As many complete lines as fit, so that reading can continue at the next line. Cuts a line only if it is too long by itself. */
 function cutLines(text: string, show: (text: string) => string) {
   const whole = show(cutText(text, CONTENT_MAX_CHARS));
   const isCut = text.length > CONTENT_MAX_CHARS || whole.length > CONTENT_MAX_CHARS;
@@ -197,7 +197,7 @@ function optional<K extends string>(name: K, value: string | undefined): Partial
   return value === undefined ? {} : ({ [name]: value } as Partial<Record<K, string>>);
 }
 
-/** A getter or proxy in what memory answered must not reach the host as a throw. */
+/** A getter or proxy in memory's answer could throw; the host must not see that. */
 function attempt<T>(make: () => T | undefined): T | undefined {
   try {
     return make();

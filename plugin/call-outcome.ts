@@ -1,4 +1,4 @@
-/** How a finished tool call ended, by what the host says of it; nothing of its result gets out. */
+/** The outcome of a finished tool call, from the host's event. No part of the result is returned. */
 import { fieldOf } from "./unchecked.ts";
 
 const CODE_WITHIN_CHARS = 128;
@@ -19,7 +19,7 @@ export function hasFailed(event: unknown): boolean {
   );
 }
 
-/** "ok", the error code that helmdeck answered, or "error". */
+/** "ok", helmdeck's error code, or "error". */
 export function outcomeOf(event: unknown): string {
   if (!hasFailed(event)) return "ok";
   const result = fieldOf(event, "result");
@@ -39,7 +39,7 @@ function codeIn(body: unknown): string | undefined {
   return [fieldOf(body, "error"), fieldOf(body, "code")].find(isCode);
 }
 
-/** `<code>: <text>`, as helmdeck words a failure where there is no body. One plain word alone could be anything. */
+/** `<code>: <text>`, helmdeck's form for a failure without a body. A single word could be anything. */
 function leadingCode(text: unknown): string | undefined {
   const word = typeof text === "string" ? text.slice(0, CODE_WITHIN_CHARS).split(":", 1)[0] : undefined;
   return isCode(word) && word.includes("_") ? word : undefined;

@@ -1,4 +1,4 @@
-/** /remember, /forget and /memories: storing, forgetting and looking without a model. */
+/** /remember, /forget and /memories: store, forget and list without a model. */
 import {
   entries,
   type FactView,
@@ -13,8 +13,8 @@ import {
   lineOf,
   localMinute,
   type Memory,
-  nearWords,
   type StoredFact,
+  similarKeysText,
 } from "../app/index.ts";
 import { searchReply } from "./chat-status.ts";
 import { type Admitted, writerOf } from "./identity.ts";
@@ -22,15 +22,15 @@ import { type Admitted, writerOf } from "./identity.ts";
 const NEWEST = 10;
 /** `deploy/preference = we deploy through Konflux` */
 const NAMED = /^([^\s=]+)\s+=\s+(\S.*)$/s;
-/** Phones make one dash of two. */
+/** Phones replace two hyphens with one dash. */
 const YES = /\s(?:--|—|–)yes$/i;
 const DRY_RUN = /\s(?:--|—|–)dry-run$/i;
 
 const HOW_TO_REMEMBER =
-  "/remember <text> stores it under a key made of its words. /remember <key> = <text> names the key, and replaces what it holds.";
+  "/remember <text> stores the text under a key made from its words. /remember <key> = <text> stores it under that key and replaces the old value.";
 const HOW_TO_FORGET =
-  "/forget <key> forgets one fact; /forget category:<name>, import:<id> and /forget all show what that is first. /memories shows the keys.";
-const NOTHING_YET = "Nothing is remembered yet. /remember <text> is how it begins.";
+  "/forget <key> forgets one fact; /forget category:<name>, import:<id> and all first show what would go. /memories lists the keys.";
+const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 
 export async function rememberReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
   if (typed === "") return HOW_TO_REMEMBER;
@@ -40,7 +40,7 @@ export async function rememberReply(memory: Memory, verdict: Admitted, typed: st
   return storedText(await memory.storeFact(subject, { key, value: text }, writerOf(verdict)));
 }
 
-/** One that does not open stands there all the same. */
+/** A fact that cannot be decrypted still counts as existing. */
 async function factAt(
   memory: Memory,
   subject: string,
@@ -63,11 +63,11 @@ function storedText(stored: StoredFact): string {
     replaced?.refreshed
       ? `Remembered already, as ${key}${before === "" ? "" : `, since ${before}`}; now until ${end}.`
       : `Remembered as ${key}, until ${end}.`,
-    ...(replaced?.refreshed === false && before === "" ? ["It replaced what stood there."] : []),
+    ...(replaced?.refreshed === false && before === "" ? ["It replaced the old value."] : []),
     ...(replaced?.refreshed === false && before !== ""
-      ? [`It replaced what stood there since ${before}: openclaw helmdeck undo ${key} brings that back.`]
+      ? [`It replaced the value from ${before}. To restore that: openclaw helmdeck undo ${key}`]
       : []),
-    ...sameAs.map((other) => `The same stands under ${harmlessLine(other)}.`),
+    ...sameAs.map((other) => `The same value is stored under ${harmlessLine(other)}.`),
     ...similar.map(({ key: other, value }) => `Similar: ${harmlessLine(other)}: ${firstWords(value)}`),
     `To undo this: /forget ${key}`,
   ].join("\n");
@@ -86,7 +86,7 @@ export async function forgetReply(memory: Memory, { subject }: Admitted, typed: 
 }
 
 function missText(would: Forgotten): string {
-  const near = nearWords(would) ?? "Keys are exact, and case matters: /memories shows them.";
+  const near = similarKeysText(would) ?? "Keys are exact, and case matters: /memories shows them.";
   return `Nothing is remembered under ${harmlessLine(would.scope)}, so nothing was forgotten. ${near}`;
 }
 
@@ -100,13 +100,14 @@ async function previewText(
   return [
     `Nothing is forgotten yet. ${shown} is ${entries(deleted, former)}:`,
     ...(await forgetPreview(memory, subject, scope)).map((line) => `- ${line}`),
-    `To forget that for good: /forget ${shown}${wantsYes ? " --yes" : ""}`,
+    `To forget this for good: /forget ${shown}${wantsYes ? " --yes" : ""}`,
   ].join("\n");
 }
 
 function forgottenText({ scope, deleted, former, erased }: Forgotten): string {
-  const pending = erased === "pending" ? " The database clears old, sealed bytes away a little later." : "";
-  return `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good; nothing brings that back.${pending}`;
+  const pending =
+    erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
+  return `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.${pending}`;
 }
 
 export async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
@@ -115,11 +116,9 @@ export async function memoriesReply(memory: Memory, verdict: Admitted, typed: st
   if (facts.length + unreadable.length === 0) return NOTHING_YET;
   return [
     ...facts.map((fact) => `- ${lineOf(fact)}${inBrackets(dayOf(fact.updatedAt))}`),
-    ...unreadable.map(
-      (key) => `- ${harmlessLine(key)} (cannot be opened; openclaw helmdeck doctor says more)`,
-    ),
+    ...unreadable.map((key) => `- ${harmlessLine(key)} (cannot be opened; run openclaw helmdeck doctor)`),
     ...(nextCursor === undefined ? [] : [`The newest ${NEWEST}; openclaw helmdeck list shows all.`]),
-    "/memories <words> looks for one, /forget <key> forgets one.",
+    "/memories <words> searches, /forget <key> forgets one.",
   ].join("\n");
 }
 

@@ -1,8 +1,8 @@
 /**
- * What the chat commands answer, to whoever the host says is asking.
+ * The replies of the chat commands, for the caller that the host reports.
  *
- * A chat may hold strangers. So the commands are refused where the agent's tools are; and what lists or changes memory is
- * refused also where an operator opened memory to a group, since a person there did not mean everybody to see the rest.
+ * Strangers may read a chat. So the commands are refused wherever the agent's tools are. Commands that list or change memory
+ * are also refused in a group to which the operator opened memory, because everybody in it would see the reply.
  */
 import { harmlessLine, isHelmdeckError, type Memory } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
@@ -20,20 +20,20 @@ export interface CommandParts {
   readonly access: MemoryAccess;
   readonly gate: AccessPolicy;
   readonly log: Logger;
-  /** What status says of the host. */
+  /** Warnings about the host, for status. */
   readonly warnings?: () => readonly string[];
   readonly deadlineMs?: number;
 }
 
-/** A write waits for a locked database up to 5 s. */
+/** A write waits up to 5 s for a locked database. */
 const COMMAND_DEADLINE_MS = 10_000;
-/** OpenClaw hands over so much of what was typed, and does not say that there was more. */
+/** OpenClaw passes on at most this many characters of a command, and does not report that it cut the rest. */
 const ARGUMENT_MAX_CHARS = 4_096;
 export const HELP =
   "/remember <text> · /memories [words] · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
 const TOO_LONG =
-  "That is too long for a chat command, which gets 4,096 characters at most. Nothing was changed; from a shell: openclaw helmdeck store KEY --value-file FILE";
-const ALONE = "Only in a direct chat with the agent, where nobody reads along";
+  "This is too long for a chat command; the limit is 4,096 characters. Nothing was changed. Use a shell: openclaw helmdeck store KEY --value-file FILE";
+const ALONE = "Only in a direct chat with the agent, which nobody else can read";
 
 /** Never rejects. */
 export async function replyTo(
@@ -78,7 +78,7 @@ function answer(
   }
 }
 
-/** What the person can put right is said in memory's own words, which hold no value; the rest is in the log. */
+/** Errors that the person can fix are shown with their own message, which has no stored value. Other errors go to the log. */
 function failureText(error: unknown, { log }: CommandParts): string {
   if (isHelmdeckError(error, "secret_refused")) {
     return `${harmlessLine(error.message)} What you typed stays in this chat's own transcript.`;

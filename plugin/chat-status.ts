@@ -1,4 +1,4 @@
-/** /helmdeck: status, search and help, for whoever may see the agent's memory. */
+/** /helmdeck: status, search and help, for callers who may see the agent's memory. */
 import {
   ANSWER_LIMITS,
   defined,
@@ -13,13 +13,13 @@ import { answerText } from "./presenters.ts";
 const CHAT_HITS = 5;
 const VOICE = { command: "openclaw helmdeck" };
 
-/** What someone typed after /helmdeck. */
+/** The text typed after /helmdeck. */
 export type ChatRequest =
   | { readonly kind: "status" }
   | { readonly kind: "help" }
   | { readonly kind: "search"; readonly query: string };
 
-/** Nothing typed means status; what is not understood, or a search for nothing, means help. */
+/** No text means status. Unknown text, or a search without words, means help. */
 export function parseChatRequest(typed: string): ChatRequest {
   const [word = ""] = typed.split(/\s/, 1);
   const rest = typed.slice(word.length).trim().slice(0, ANSWER_LIMITS.queryCharacters);
@@ -43,6 +43,6 @@ export async function searchReply(memory: Memory, verdict: Admitted, query: stri
   const quiet = isQuiet(verdict);
   const asked: RecallQuery = { query, limit: CHAT_HITS, ...(quiet && { recall: "quiet" }) };
   const { unmatched, ...found }: SearchAnswer = await memory.search(verdict.subject, asked);
-  // How much there is tells strangers what they may not see.
+  // A count would tell strangers how much there is that they may not see.
   return answerText(query, { ...found, ...(!quiet && defined({ unmatched })) });
 }

@@ -1,4 +1,4 @@
-/** The plugin's configuration, read from what the host hands over: typed, with defaults, never throwing. */
+/** Reads the plugin's configuration from the host's: typed, with defaults, without throwing. */
 import {
   defined,
   type EmbeddingSettings,
@@ -12,11 +12,11 @@ import {
 export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;
 export type ClosedContext = (typeof CLOSED_CONTEXTS)[number];
 
-/** Whose tools leave a record: those of the helmdeck servers, or all. */
+/** Which tools are recorded: those of the helmdeck servers, or all. */
 type AuditTools = "helmdeck" | "all";
 
 export interface PluginConfig {
-  /** Who keeps memory. */
+  /** Which system keeps memory. */
   readonly source: SourceConfig;
   /** A string, or a reference to a secret that still has to be resolved (plugin/resolve-secret.ts). */
   readonly encryptionKey: unknown;
@@ -25,26 +25,26 @@ export interface PluginConfig {
   readonly promptHints: boolean;
   /** The tab in OpenClaw's Control UI. */
   readonly pages: boolean;
-  /** In groups and hooks that were opened it is quiet, whatever stands here. */
+  /** In opened groups and hooks it is always quiet, whatever this setting says. */
   readonly recall: RecallMode;
-  /** What an agent reads whole lives on, where its life is the default one. */
+  /** A fact with the default lifetime is renewed when an agent reads it completely. */
   readonly renewOnUse: boolean;
   readonly embeddings: EmbeddingsConfig;
-  /** By agent id in lower case. `undefined` as a value: the entry is malformed, and that agent gets no memory. */
+  /** By agent id in lower case. An `undefined` value marks a malformed entry: that agent gets no memory. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
   readonly allow: ReadonlySet<ClosedContext>;
   readonly auditServers: readonly string[];
   readonly auditTools: AuditTools;
-  /** Never recorded. Names in lower case; one that ends in "*" stands for every name that begins so. */
+  /** Tools that are never recorded. Names in lower case; a trailing "*" matches every name with that prefix. */
   readonly auditDeny: readonly string[];
-  /** By a tool's name in lower case: the inputs that may be kept. */
+  /** The inputs that may be recorded, by tool name in lower case. */
   readonly auditInputs: ReadonlyMap<string, readonly string[]>;
 }
 
-/** This host, an engine that is served elsewhere, or a running helmdeck. */
+/** This host, an engine on another server, or a running helmdeck. */
 type SourceConfig = { readonly kind: "embedded" } | EngineSourceConfig | HelmdeckSourceConfig;
 
-/** Has the token of OpenClaw's own entry for helmdeck, where it has none of its own. */
+/** This agent uses the token of OpenClaw's own helmdeck entry unless it has its own token. */
 export const MCP_ENTRY_AGENT = "main";
 
 export interface HelmdeckSourceConfig extends Omit<EngineSourceConfig, "kind"> {
@@ -54,30 +54,30 @@ export interface HelmdeckSourceConfig extends Omit<EngineSourceConfig, "kind"> {
 export interface EngineSourceConfig {
   readonly kind: "engine";
   readonly settings: EngineSettings;
-  /** By agent id in lower case: a file, or a reference that still has to be resolved; never a token itself. */
+  /** By agent id in lower case: a file, or an unresolved secret reference; never the token itself. */
   readonly tokens: ReadonlyMap<string, unknown>;
 }
 
-/** As memory takes them, but for the key: a string, or a reference that still has to be resolved. */
+/** Memory's embedding settings, except that the key may be an unresolved secret reference. */
 export interface EmbeddingsConfig {
   readonly settings: EmbeddingSettings;
   readonly apiKey: unknown;
 }
 
 const DEFAULT_AUDIT_SERVERS: readonly string[] = ["helmdeck"];
-/** Which file was worked on, never what stands in it. */
+/** Which file was used, never its content. */
 const DEFAULT_AUDIT_INPUTS: Readonly<Record<string, readonly string[]>> = {
   read: ["path"],
   write: ["path"],
   edit: ["path"],
 };
-/** Of one call's inputs. */
+/** Limit for the inputs of one call. */
 const MOST_INPUTS = 16;
 const SUBJECT_MAX_CHARS = 128;
 
 /**
- * Reads `plugins.entries.helmdeck-memory.config`. The host has checked it against the schema of openclaw.plugin.json, so
- * what is malformed here came by another way: it gets the default or, where access depends on it, closes.
+ * Reads `plugins.entries.helmdeck-memory.config`. The host has validated it against the schema of openclaw.plugin.json. A
+ * setting that is malformed nevertheless gets its default or, if access depends on it, denies access.
  */
 export function parseConfig(raw: unknown): PluginConfig {
   const given = asRecord(raw);
@@ -92,7 +92,7 @@ export function parseConfig(raw: unknown): PluginConfig {
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
     renewOnUse: given.renewOnUse === true,
     embeddings: readEmbeddings(given.embeddings),
-    // What a token opens is the engine's, or helmdeck's, to say.
+    // The engine, or helmdeck, decides what a token gives access to.
     subjects: source.kind !== "embedded" ? new Map() : readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),
     auditServers: given.auditServers === undefined ? DEFAULT_AUDIT_SERVERS : strings(given.auditServers),
@@ -102,7 +102,7 @@ export function parseConfig(raw: unknown): PluginConfig {
   };
 }
 
-/** What is given but malformed is no reason to keep memory here: an engine's address that is none is refused when it is used. */
+/** A malformed source must not make this host keep memory instead. A malformed address is refused when it is used. */
 function readSource(raw: unknown): SourceConfig {
   const { kind, url, tokens, fingerprint256, caFile, allowPlainHttp } = asRecord(raw);
   if (raw === undefined || raw === null || kind === "embedded") return { kind: "embedded" };
@@ -122,7 +122,7 @@ function text(raw: unknown): string | undefined {
   return typeof raw === "string" ? raw : undefined;
 }
 
-/** A deny list that cannot be read denies everything. */
+/** A malformed deny list denies everything. */
 function readDenied(raw: unknown = []): readonly string[] {
   const names = strings(raw).map((name) => name.trim().toLowerCase());
   return Array.isArray(raw) && names.length === raw.length ? names : ["*"];
@@ -139,7 +139,7 @@ function lowerCaseNames(record: Readonly<Record<string, unknown>>): Readonly<Rec
   );
 }
 
-/** What cannot be used as it stands turns search by meaning off, and says why; search by words goes on. */
+/** Unusable settings turn semantic search off and say why; keyword search still works. */
 function readEmbeddings(raw: unknown): EmbeddingsConfig {
   const { apiKey, provider, url, model, dimensions, keepAlive } = asRecord(raw);
   const given = { provider, url, model, dimensions, keepAlive };
@@ -147,7 +147,7 @@ function readEmbeddings(raw: unknown): EmbeddingsConfig {
   return { settings, apiKey: apiKey ?? undefined };
 }
 
-/** For messages. */
+/** The setting's name in messages. */
 export function nameOfEmbeddingSetting(field: string): string {
   return `embeddings.${field} in the plugin's configuration`;
 }

@@ -1,9 +1,9 @@
-/** A memory that this host does not keep itself. */
+/** A memory that another system keeps. */
 import type { OpenMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 
-/** Undefined where this host keeps it. Throws `invalid_input` for an address that cannot be used. */
+/** Undefined if this host keeps the memory. Throws `invalid_input` for an unusable address. */
 export async function openElsewhere(
   { source, recall }: PluginConfig,
   hostConfig: () => HostConfig,

@@ -1,6 +1,6 @@
 /**
- * The memory of a served engine, for this host's agents. Loaded only where the configuration names one: what checks the engine's
- * answers is no small thing.
+ * The memory of an engine on another server, for this host's agents. Loaded only if the configuration names one, because
+ * the code that validates its answers is large.
  */
 import { checkEngineAddress, type OpenMemory, openRemoteMemory, type RecallMode } from "../app/index.ts";
 import type { EngineSourceConfig } from "./config.ts";
@@ -8,7 +8,7 @@ import { makeTokenSource } from "./engine-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 
-/** Asks nothing before the first call. Throws `invalid_input` for an address that cannot be used. */
+/** Sends nothing before the first call. Throws `invalid_input` for an unusable address. */
 export function openEngineMemory(
   source: EngineSourceConfig,
   recall: RecallMode,

@@ -1,9 +1,9 @@
 /**
- * The token of each agent for the engine that keeps its memory: from a file or a reference to a secret, never from the configuration
+ * Each agent's token for the engine that keeps its memory: from a file or a secret reference, never from the configuration
  * itself.
  *
- * One token is one agent's alone: an agent without one gets nothing. A file is read for each request, so that a token that was
- * renewed there counts at once; a reference is followed once, and again when the engine no longer takes what it gave.
+ * Each token belongs to one agent; an agent without a token gets nothing. A file is read for each request, so a renewed token
+ * takes effect at once. A reference is resolved once, and again when the engine refuses the resolved token.
  */
 import {
   HelmdeckError,
@@ -29,7 +29,7 @@ interface Followed {
 }
 
 const TOKENS_PATH = "plugins.entries.helmdeck-memory.config.source.tokens";
-/** A provider of secrets may be a program that asks a person: a token that stays refused does not start it for each request. */
+/** A secret provider may be a program that asks a person, so a token that stays refused must not start it for each request. */
 const FOLLOWED_AGAIN_AFTER_MS = 10_000;
 
 export function makeTokenSource({ tokens, resolve, clock = systemClock.now }: TokenParts): TokenSource {
@@ -70,7 +70,7 @@ function textOf(secret: Secret, agent: string): string {
   throw new HelmdeckError("invalid_token", message);
 }
 
-/** What is neither a file nor a reference may be a token that somebody wrote down: it is not used, and not repeated. */
+/** A value that is neither a file nor a reference may be a literal token: it is not used, and not repeated in messages. */
 function noToken(agent: string, isMalformed: boolean): HelmdeckError {
   if (!isMalformed)
     return new HelmdeckError(

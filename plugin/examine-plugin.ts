@@ -1,30 +1,30 @@
-/** What doctor adds to memory's own findings: whether OpenClaw is set up so that memory is found, and by whom. */
+/** Doctor's findings about the host: whether OpenClaw is set up to find memory, and who can find it. */
 import type { Finding } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { fieldsOf } from "./unchecked.ts";
 
 export const PLUGIN_ID = "helmdeck-memory";
-/** The hosts that the tests run: the oldest one, which is also the oldest that the manifest accepts, and the newest. */
+/** The oldest and newest hosts that the tests run. The manifest accepts no older one. */
 export const TESTED_HOSTS = { oldest: "2026.8.1", newest: "2026.9.6" } as const;
 const OLLAMA = "ollama";
 const RUNS = "sub-agents and scheduled runs";
 const ORIGINS_UNTOLD =
-  "find and store nothing, since this OpenClaw does not tell plugins which session they come from";
-/** An embedding service that does not answer a plain request in this time is down for a person who waits for a search. */
+  "find and store nothing, because this OpenClaw does not tell plugins which session they come from";
+/** An embedding service that does not answer a plain request within this time counts as down. */
 const PROBE_DEADLINE_MS = 2_000;
 
 export interface HostFacts {
   readonly config: HostConfig;
   readonly version: string;
   readonly plugin: PluginConfig;
-  /** False on a host that does not tell plugins where a session comes from. */
+  /** False if the host does not tell plugins where a session comes from. */
   readonly tellsOrigins: boolean;
-  /** True when something answers at this address; false when nothing does in time. */
+  /** Whether something answers at this address in time. */
   readonly answers: (url: string) => Promise<boolean>;
 }
 
-/** One finding for each thing looked at, the good ones too. */
+/** One finding per check, including those that pass. */
 export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]> {
   return [
     versionFinding(facts.version),
@@ -40,12 +40,12 @@ export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]
   ];
 }
 
-/** What status says of the host beside memory's own state: only what keeps memory from somebody. */
+/** Warnings about the host for status: only those that keep memory from somebody. */
 export function hostWarnings(tellsOrigins: boolean): readonly string[] {
   return tellsOrigins ? [] : [`${RUNS} ${ORIGINS_UNTOLD}`];
 }
 
-/** A plain request to an address: whatever answers, even with an error, is there. */
+/** Sends a plain request. Any answer counts, even an error. */
 export async function answersInTime(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_DEADLINE_MS), redirect: "manual" });
@@ -56,7 +56,7 @@ export async function answersInTime(url: string): Promise<boolean> {
   }
 }
 
-/** What an older host lacks is found by trying, and has findings of its own. */
+/** Features that an older host lacks are detected separately and have their own findings. */
 function versionFinding(version: string): Finding {
   const { oldest, newest } = TESTED_HOSTS;
   return {
@@ -102,11 +102,11 @@ function searchFinding(plugin: PluginConfig): Finding {
   };
 }
 
-/** helmdeck records the runs of its packs, and takes no other records. */
+/** helmdeck records the runs of its packs itself, and accepts no other records. */
 const OF_RECORDS = ["auditServers", "auditTools", "auditDeny", "auditInputs", "renewOnUse"] as const;
 const OF_A_MEMORY_HERE = ["subjects", "embeddings", "databasePath", "encryptionKey"] as const;
 
-/** Settings of a memory that this host keeps, where it keeps none. Whose memory an agent has is not what `subjects` says: a warning. */
+/** Settings for a memory on this host that have no effect because another system keeps it. `subjects` among them is a warning. */
 function idleSettings(config: HostConfig, { source }: PluginConfig): readonly Finding[] {
   if (source.kind === "embedded") return [];
   const given = fieldsOf(config.plugins?.entries?.[PLUGIN_ID]?.config);
@@ -118,13 +118,13 @@ function idleSettings(config: HostConfig, { source }: PluginConfig): readonly Fi
     {
       level: given.subjects !== undefined && given.subjects !== null ? "warning" : "ok",
       check: "settings without effect",
-      message: `${idle.join(", ")}: ${source.kind === "helmdeck" ? "a running helmdeck" : "an engine"} keeps memory, and whose it is, where it lies, its key and ${source.kind === "helmdeck" ? "what is recorded" : "who embeds"} is said there`,
-      remedy: `Keep them if this host is to keep memory again: what it kept opens with its own key alone. Else: ${unset.join(" && ")}`,
+      message: `${idle.join(", ")}: ${source.kind === "helmdeck" ? "a running helmdeck" : "an engine"} keeps memory; owner, location, key and ${source.kind === "helmdeck" ? "records" : "embedding service"} are configured there`,
+      remedy: `Keep them if this host should keep memory again; its old data needs its own key. Otherwise: ${unset.join(" && ")}`,
     },
   ];
 }
 
-/** Who shares a memory without perhaps knowing it. */
+/** Who shares a memory, perhaps without knowing. */
 function sharingFindings(config: HostConfig, plugin: PluginConfig): readonly Finding[] {
   const { dmScope = "main", groupScope, scope } = config.session ?? {};
   const findings: Finding[] = [
@@ -135,7 +135,7 @@ function sharingFindings(config: HostConfig, plugin: PluginConfig): readonly Fin
         `everyone who may write to an agent directly shares that agent's memory` +
         (dmScope === "main" ? " and its conversation (session.dmScope is main)" : ""),
       remedy:
-        "Give each person an agent of their own where that matters; allow only yourself to write to the others.",
+        "To separate people, give each person their own agent. Allow only yourself to write to the other agents.",
     },
   ];
   if (groupScope === "main") {
@@ -159,14 +159,14 @@ function sharingFindings(config: HostConfig, plugin: PluginConfig): readonly Fin
   return findings;
 }
 
-/** What sub-agents find, on a host that does not say whose they are: nothing. */
+/** Sub-agents find nothing on a host that does not report their origin. */
 function originFinding(tellsOrigins: boolean): Finding {
   const check = RUNS;
   if (tellsOrigins) return { level: "ok", check, message: "reach what the session they come from may reach" };
   return { level: "warning", check, message: ORIGINS_UNTOLD, remedy: "Update OpenClaw." };
 }
 
-/** What is recorded of tool calls, so that nobody has to guess. */
+/** Which tool calls are recorded. */
 function recordedFinding({
   source,
   auditServers,
@@ -179,12 +179,12 @@ function recordedFinding({
     return {
       level: "ok",
       check,
-      message: "none by this plugin: helmdeck records the runs of its packs itself",
+      message: "none from this plugin; helmdeck records the runs of its packs itself",
     };
   const except = auditDeny.length === 0 ? "" : `, but for ${auditDeny.join(", ")}`;
   if (auditTools !== "all") {
     const servers = auditServers.length === 0 ? "none" : `those of MCP server ${auditServers.join(", ")}`;
-    return { level: "ok", check, message: `${servers}${except} (auditTools "all" records every tool)` };
+    return { level: "ok", check, message: `${servers}${except}; auditTools "all" records every tool` };
   }
   const inputs = [...auditInputs].flatMap(([tool, names]) => names.map((name) => `${name} of ${tool}`));
   const kept = inputs.length === 0 ? "no inputs" : `of inputs only ${inputs.join(", ")}`;
@@ -215,7 +215,7 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
     return {
       level: "ok",
       check,
-      message: provider === "none" ? "off" : "no provider named; OpenClaw falls back to words",
+      message: provider === "none" ? "off" : "no provider set; OpenClaw uses keyword search",
     };
   }
   if (provider === OLLAMA && !mayLoad(OLLAMA, config)) {
@@ -223,7 +223,7 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
       level: "warning",
       check,
       message:
-        "memory.search.provider is ollama, but its plugin may not load, so the gateway searches OpenClaw's notes by words",
+        "memory.search.provider is ollama, but its plugin may not load, so the gateway uses keyword search for OpenClaw's notes",
       remedy: `Add ${OLLAMA} to plugins.allow, or: openclaw plugins enable ${OLLAMA}`,
     };
   }
@@ -240,12 +240,12 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
       `${provider} at ${withoutCredentials(baseUrl)} does not answer; OpenClaw's part of a search then takes up to 30 s ` +
       "and finds none of its own notes, for a minute more after the service is back (helmdeck's part is not affected)",
     remedy:
-      "Start that service, or go back to search by words: openclaw config set memory.search.provider none, " +
-      "then openclaw memory index --force (without it no note is found)",
+      "Start that service, or go back to keyword search: openclaw config set memory.search.provider none, " +
+      "then openclaw memory index --force (required, or no note is found)",
   };
 }
 
-/** The provider's adapter is a plugin of the same name, which the gateway loads only when it is let. */
+/** The provider's adapter is a plugin of the same name, which the gateway loads only if its configuration allows it. */
 function mayLoad(id: string, { plugins }: HostConfig): boolean {
   const isAllowed = plugins?.allow === undefined || plugins.allow.includes(id);
   return isAllowed && plugins?.deny?.includes(id) !== true && plugins?.entries?.[id]?.enabled !== false;

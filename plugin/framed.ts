@@ -1,14 +1,14 @@
-/** What memory says of a hit or document, checked: nothing that could not be framed gets past. */
+/** Validates the header fields of a hit or document. */
 import { DOCUMENT_KINDS, defined, type Framed, type Writer } from "../app/index.ts";
 import { fieldsOf, isRecord } from "./unchecked.ts";
 
 const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 /** Longer than any key. */
 const KEY_MAX_CHARS = 2_048;
-/** The end of the year 9999, the last one that RFC 3339 can write. */
+/** The end of the year 9999, the last that RFC 3339 can express. */
 const MOST_UNIX_MS = Date.UTC(10_000, 0) - 1;
 
-/** Undefined when anything in it is malformed. */
+/** Undefined if any field is malformed. */
 export function framedOf(given: unknown): Framed | undefined {
   const { kind, key, category, createdAt, updatedAt, writer } = fieldsOf(given);
   if (!isKind(kind) || !isText(key) || key.length > KEY_MAX_CHARS) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The memory of a running helmdeck, for this host's agents: read and ranked in a worker thread beside this file, with tokens that
- * are resolved here. Loaded only where the configuration names one.
+ * The memory of a running helmdeck, for this host's agents: read and ranked in a worker thread, with tokens that are resolved
+ * here. Loaded only if the configuration names one.
  */
 import {
   checkEngineAddress,
@@ -20,7 +20,7 @@ import { type Lease, leaseMemory } from "./shared-memory.ts";
 declare const __HELMDECK_BUILD__: string | undefined;
 const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
 
-/** For one command. Asks nothing before the first call. Throws `invalid_input` for an address that cannot be used. */
+/** For one command. Sends nothing before the first call. Throws `invalid_input` for an unusable address. */
 export function openHelmdeckMemory(
   source: HelmdeckSourceConfig,
   recall: RecallMode,
@@ -31,7 +31,7 @@ export function openHelmdeckMemory(
   return memoryElsewhere(memory, { now: Date.now, refusal: () => notThere(url, "cannot do this") });
 }
 
-/** The same for a gateway, whose registrations share it: each token has one stream. */
+/** For a gateway, whose registrations share one memory, because each token can have only one stream. */
 export async function leaseHelmdeckMemory(
   source: HelmdeckSourceConfig,
   recall: RecallMode,
@@ -54,7 +54,7 @@ function startWorker(source: HelmdeckSourceConfig, recall: RecallMode, hostConfi
   return startUpstreamWorker({ workerUrl: workerUrl(), start: { address, agents, recall }, tokenOf });
 }
 
-/** The worker of this very build lies beside this module. */
+/** The worker of the same build is in this module's folder. */
 function workerUrl(): URL {
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? "./helmdeck-worker.ts" : "./helmdeck-worker.js", import.meta.url);

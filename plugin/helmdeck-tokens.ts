@@ -1,9 +1,9 @@
 /**
- * The token of each agent for a running helmdeck: its own, from a file or a reference to a secret, and for OpenClaw's main agent the
- * one that OpenClaw's entry `mcp.servers.helmdeck` has, which helmdeck's own script writes and renews.
+ * Each agent's token for a running helmdeck: its own, from a file or a secret reference. OpenClaw's main agent can also use
+ * the token of OpenClaw's entry `mcp.servers.helmdeck`, which helmdeck's own script writes and renews.
  *
- * Who attacks: whoever gets `source.url` changed. The entry's token goes to no other address than the entry's, so that it is not
- * handed to another server. No other agent gets it: one token for all would be one memory for all.
+ * Threat: somebody changes `source.url` to receive the token. So the entry's token is sent only to the entry's own address.
+ * No other agent gets it, because agents with the same token share one memory.
  */
 import { HelmdeckError, type TokenSource } from "../app/index.ts";
 import { type HelmdeckSourceConfig, MCP_ENTRY_AGENT } from "./config.ts";
@@ -16,7 +16,7 @@ const ENTRY = "mcp.servers.helmdeck";
 const BEARER = /^bearer\s+/i;
 
 export interface HelmdeckTokens {
-  /** Whoever has one. */
+  /** Agents with a token. */
   readonly agents: readonly string[];
   readonly tokenOf: TokenSource;
 }
@@ -39,7 +39,7 @@ export function helmdeckTokens(
   };
 }
 
-/** As the entry is at the moment. */
+/** The entry's current token. */
 async function entryToken(url: string, config: HostConfig): Promise<string> {
   const entry = entryOf(config);
   if (entry === undefined) throw noEntry(`there is no ${ENTRY} in OpenClaw's configuration`);

@@ -1,4 +1,4 @@
-/** What an agent is told of what a fact held before. */
+/** Tells an agent a fact's former values. */
 import {
   ANSWER_LIMITS,
   type FactHistory,
@@ -15,18 +15,17 @@ interface HistoryAnswer {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined: nothing is known of such a fact. */
+/** `undefined` if no such fact is known. */
 export function historyAnswer(history: FactHistory | undefined): HistoryAnswer {
   if (history === undefined) {
-    const story =
-      "Nothing is known of such a fact: it is not there, and no fact superseded it. Keys are exact.";
+    const story = "No such fact: it is not stored, and no fact superseded it. Keys are exact.";
     return { story, details: { former: [] } };
   }
   const key = quotedKey(history.key);
   const story =
     history.former.length === 0
-      ? `There are no former values of ${key} held before.`
-      : `Before what ${key} holds now, newest first; none of this holds any longer:`;
+      ? `${key} has no former values.`
+      : `Former values of ${key}, newest first; none of them is current:`;
   return { story: [story, ...history.former.map(formerText)].join("\n\n"), details: historyReply(history) };
 }
 

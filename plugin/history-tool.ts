@@ -1,14 +1,14 @@
-/** The tool by which an agent asks what a fact held before. */
+/** The tool with which an agent reads a fact's former values. */
 import { HISTORY_DESCRIPTION } from "../app/index.ts";
 import { answer, argumentsFor, perform, type ToolParts, text } from "./agent-tools.ts";
 import type { Tool, ToolContext } from "./openclaw-api.ts";
 import { HISTORY_TOOL } from "./tool-names.ts";
 
-/** Made anew for each run, as the other tools. */
+/** Made for each run, like the other tools. */
 export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
   return {
     name: HISTORY_TOOL,
-    label: "What a fact held before",
+    label: "Former values of a fact",
     description: HISTORY_DESCRIPTION,
     parameters: HISTORY_PARAMETERS,
     execute: (_callId, params) =>

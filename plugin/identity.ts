@@ -1,35 +1,35 @@
 /**
- * Who is asking, by what the host says with the call: a subject, or a refusal.
+ * Decides who is asking, from the host's context for the call: a subject, or a refusal.
  *
- * The host names the agent, the session and whether the run is sandboxed; the model names nothing. A stranger who writes
- * to an agent in a group, a web hook or a sandboxed run must not read or plant what the agent's owner asked it to keep,
- * and no agent may reach another's memory. So whatever is missing, malformed, contradictory or of an unknown kind is
- * refused, and the contexts that strangers can enter are closed until the operator opens them. Where the session's key
- * leaves open who stands behind it, lineage.ts goes on from here.
+ * The host names the agent and the session, and says whether the run is sandboxed; the model has no say. A stranger who
+ * writes to an agent in a group, through a web hook or in a sandboxed run must not read or plant facts of the agent's owner,
+ * and no agent may reach another's memory. So a missing, malformed, contradictory or unknown identity is refused, and the
+ * contexts that strangers can enter are closed until the operator opens them. If the session's key does not show who
+ * started the session, lineage.ts decides.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
 import { defined, type Writer } from "../app/index.ts";
 import { type ClosedContext, MCP_ENTRY_AGENT, type PluginConfig } from "./config.ts";
 
-/** What the host says of a call. `unknown`, since a hook or a caller of /tools/invoke may have left anything there. */
+/** The host's context for a call. `unknown`, because a hook or a caller of /tools/invoke can put any value there. */
 export interface Caller {
   readonly agentId?: unknown;
   readonly agentSessionKey?: unknown;
   readonly sandboxed?: unknown;
 }
 
-/** What decides whose memory an agent has. */
+/** The settings that decide whose memory an agent uses. */
 export type SubjectRules = Pick<PluginConfig, "subjects" | "source">;
 
 export interface IdentityRules extends SubjectRules {
   readonly allow: PluginConfig["allow"];
-  /** Lower case; undefined when the host's configuration lists no agents. */
+  /** In lower case; undefined if the host's configuration lists no agents. */
   readonly knownAgents: ReadonlySet<string> | undefined;
-  /** The host's `session.mainKey`, lower case; usually "main". */
+  /** The host's `session.mainKey`, in lower case; usually "main". */
   readonly mainKey: string;
 }
 
-/** Why a caller gets nothing. Shown to people; says nothing about what is stored. */
+/** Why a caller is refused. Shown to people; tells nothing about the stored data. */
 export type Refusal =
   | "no_agent"
   | "unknown_agent"
@@ -46,45 +46,44 @@ export interface Admitted {
   readonly ok: true;
   readonly subject: string;
   readonly agentId: string;
-  /** What would have been refused had the operator not opened it; absent in the agent's own sessions. */
+  /** The closed context that the operator opened; absent in the agent's own sessions. */
   readonly opened?: Refusal;
-  /** Nobody asked: what is found goes into a prompt by itself. */
+  /** No person or model asked: the hits go into a prompt automatically. */
   readonly unasked?: true;
-  /** What kind of session it is, for people; absent where there is none, as on the command line. */
+  /** The kind of session, for people; absent if there is none, as on the command line. */
   readonly sessionKind?: string;
 }
 
 /**
- * What shows who stands behind a session: its key alone, as of the main session and direct chats; the key unless the host
- * has a record that says more, as of named sessions; or only the record, as of sub-agents and cron runs, whose keys look
- * the same whoever started them.
+ * Which evidence shows who started a session: the key alone (main session, direct chats); the key unless the host's record
+ * says otherwise (named sessions); or only the record (sub-agents and cron runs, whose keys look the same for every origin).
  */
 export type Evidence = "key" | "record_if_any" | "record";
 
-/** A session by its key: what shows who stands behind it, or why it gets nothing. */
+/** The verdict on a session's key: the evidence to use, or a refusal. */
 export type KeyVerdict =
   | { readonly ok: true; readonly evidence: Evidence }
   | { readonly ok: false; readonly reason: Refusal };
 
-/** A caller by what the host says with the call. `session` is the checked key. */
+/** The verdict on a caller. `session` is the checked key. */
 export type CallerVerdict =
   | (Admitted & { readonly session: string; readonly evidence: Evidence })
   | { readonly ok: false; readonly reason: Refusal };
 
 type SessionKind = Evidence | "groups" | "hooks" | "malformed";
 
-/** What active memory adds to the key of the session whose turn it is. */
+/** The suffix that active memory adds to the key of the current session. */
 const AHEAD_OF_TURN = /:active-memory:[0-9a-f]{12}$/i;
 const AGENT_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const SESSION_KEY_MAX_CHARS = 4_096;
-/** First words of sessions that the host opens for a run: nobody writes there directly. */
+/** First key parts of sessions that the host opens for a run; nobody writes there directly. */
 const RUNS = new Set(["subagent", "acp", "cron"]);
-/** First words of sessions that the operator opens (Control UI, command line), or the host for a task, which it records. */
+/** First key parts of sessions that the operator opens (Control UI, command line), or the host for a recorded task. */
 const OPERATOR_SESSIONS = new Set(["main", "dashboard", "explicit", "boot", "sdk"]);
 const DIRECT_PEERS = new Set(["direct", "dm"]);
 const SHARED_PEERS = new Set(["group", "channel", "room", "guild", "space"]);
 
-/** The same for reading and writing and for every surface. Final where the evidence is "key". */
+/** The same rules for reading, writing and every surface. Final if the evidence is "key". */
 export function whoAsks(caller: Caller, rules: IdentityRules): CallerVerdict {
   const agentId = readAgentId(caller.agentId);
   if (agentId === undefined) return refuse(isMissing(caller.agentId) ? "no_agent" : "malformed");
@@ -101,7 +100,7 @@ export function whoAsks(caller: Caller, rules: IdentityRules): CallerVerdict {
   return subject.ok ? { ...subject, session, evidence: key.evidence } : subject;
 }
 
-/** One session of this agent by its key: the caller's, or one that it came from. */
+/** Judges the key of one session of this agent: the caller's, or one of its origins. */
 export function judgeKey(session: string, agentId: string, rules: IdentityRules): KeyVerdict {
   const kind = sessionKind(session, agentId, rules.mainKey);
   if (kind === "groups" || kind === "hooks") {
@@ -112,19 +111,19 @@ export function judgeKey(session: string, agentId: string, rules: IdentityRules)
 }
 
 /**
- * Whether memory shows only what it is sure of: a stranger must not learn by guessing what else the owner keeps, and a
- * prompt must not fill with guesses that nobody asked for.
+ * Whether memory shows only sure hits: strangers must not learn by guessing what else the owner keeps, and a prompt must
+ * not fill with uncertain hits that nobody asked for.
  */
 export function isQuiet({ opened, unasked }: Admitted): boolean {
   return opened !== undefined || unasked === true;
 }
 
-/** Whether it is the session of OpenClaw's active memory, which searches ahead of each turn and puts what it found into the prompt. */
+/** Whether this is a session of OpenClaw's active memory, which searches before each turn and puts the hits into the prompt. */
 export function isAheadOfTurn(sessionKey: unknown): boolean {
   return typeof sessionKey === "string" && AHEAD_OF_TURN.test(sessionKey);
 }
 
-/** The subject of an agent that the operator names, on the command line. Elsewhere it is the name of the agent's token. */
+/** The subject of an agent that the operator names. If a server keeps memory, the subject is the name of the agent's token. */
 export function subjectOf(agentId: string, { subjects, source }: SubjectRules): Verdict {
   const id = readAgentId(agentId);
   if (id === undefined) return refuse("malformed");
@@ -141,12 +140,12 @@ function hasToken(
   return tokens.has(id) || (kind === "helmdeck" && id === MCP_ENTRY_AGENT);
 }
 
-/** Who writes, as it is kept with what is written. */
+/** The writer, as stored with each entry. */
 export function writerOf({ agentId, sessionKind }: Admitted): Writer {
   return { surface: "openclaw", agent: agentId, ...defined({ sessionKind }) };
 }
 
-/** What people call the session of a key: `main`, `direct`, `group`, `hook`, `subagent`, `acp`, `cron`, `dashboard` …; else `other`. */
+/** The session kind shown to people: `main`, `direct`, `group`, `hook`, `subagent`, `acp`, `cron`, `dashboard` …; else `other`. */
 export function sessionKindOf(sessionKey: unknown): string {
   const parsed = typeof sessionKey === "string" ? parseAgentSessionKey(sessionKey) : null;
   const parts = parsed?.rest.toLowerCase().split(":") ?? [];
@@ -164,11 +163,11 @@ const REASONS: Readonly<Record<Refusal, string>> = {
   agent_mismatch: "the session belongs to another agent",
   no_token:
     "this agent has no token for the server that keeps its memory (source.tokens in the plugin's configuration)",
-  malformed: "OpenClaw's account of who is asking is malformed",
-  unknown_origin: "memory is closed to this session, since OpenClaw does not say where it comes from",
-  groups: "memory is closed to groups, channels and shared sessions (allow: groups opens it)",
-  hooks: "memory is closed to hooks (allow: hooks opens it)",
-  sandboxed: "memory is closed to sandboxed runs (allow: sandboxed opens it)",
+  malformed: "OpenClaw sent a malformed caller identity",
+  unknown_origin: "memory is closed to this session, because OpenClaw does not report its origin",
+  groups: "memory is closed to groups, channels and shared sessions (to open it: allow: groups)",
+  hooks: "memory is closed to hooks (to open it: allow: hooks)",
+  sandboxed: "memory is closed to sandboxed runs (to open it: allow: sandboxed)",
 };
 
 export function sentenceOfRefusal(reason: Refusal): string {
@@ -178,7 +177,7 @@ export function sentenceOfRefusal(reason: Refusal): string {
 function sessionKind(sessionKey: string, agentId: string, mainKey: string): SessionKind | "agent_mismatch" {
   if (sessionKey.length > SESSION_KEY_MAX_CHARS) return "malformed";
   if (/\p{Cc}/u.test(sessionKey) || sessionKey !== sessionKey.trim()) return "malformed";
-  // One session for everybody, groups included (session.scope: global); the host still names the agent.
+  // With session.scope: global, everybody shares one session, including groups; the host still names the agent.
   if (sessionKey.toLowerCase() === "global") return "groups";
   const parsed = parseAgentSessionKey(sessionKey);
   if (parsed === null) return "malformed";
@@ -196,24 +195,24 @@ function kindOfRest(parts: readonly string[], mainKey: string): SessionKind {
   return isOperatorsShape(parts) ? "record_if_any" : "groups";
 }
 
-/** `<what>:<id>…`. What follows is judged too: the host may have put a run's origin there. */
+/** `<kind>:<id>…`. The rest is judged too, because the host may put a run's origin there. */
 function kindOfRun([what, ...rest]: readonly string[]): SessionKind {
   const [id] = rest;
   if (id === undefined || rest.includes("agent") || rest.includes("unknown")) return "malformed";
   if (rest.includes("hook")) return "hooks";
-  // A conversation bound to an outside program; its key does not say whether it is a direct one.
+  // A conversation bound to an outside program; its key does not show whether it is a direct one.
   const isBound = what === "acp" && id === "binding";
   return isBound || rest.includes("global") || isForeign(rest) ? "groups" : "record";
 }
 
-/** A part anywhere in the key says that others are in the room, or that the session is everybody's. */
+/** Whether any part of the key marks a conversation with others, or a session that everybody shares. */
 function isForeign(parts: readonly string[]): boolean {
   return parts[0] === "global" || parts.some(isShared);
 }
 
 /**
- * A session of the operator's, or of one person. Any other shape is some channel's own: as long as nobody knows who can
- * write there, it counts as shared.
+ * Whether the session belongs to the operator or to one person. Any other shape belongs to a channel. It counts as shared,
+ * because it is unknown who can write there.
  */
 function isOperatorsShape(parts: readonly string[]): boolean {
   const [first = "", second, third] = parts;

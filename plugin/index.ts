@@ -1,4 +1,4 @@
-/** The file that OpenClaw loads. It is evaluated at every load and reload, so nothing happens here but the registration. */
+/** The file that OpenClaw loads. It is evaluated at every load and reload, so it only registers the plugin. */
 import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import { PLUGIN_ID } from "./examine-plugin.ts";
 import { register } from "./register.ts";

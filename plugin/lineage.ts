@@ -1,14 +1,14 @@
 /**
- * Who stands behind a session whose key leaves it open: its line of parents, up to sessions whose keys say who is there.
+ * Finds who started a session whose key does not show it: follows its parents up to sessions whose keys do.
  *
- * Somebody in a closed group gets the agent to start a sub-agent, a scheduled job or a session of its own; what runs there
- * carries a key like any of the agent's own. So each parent on record is judged by the same rules, and a line that breaks
- * off, runs in a circle, leads to another agent or is too long is closed.
+ * Threat: somebody in a closed group makes the agent start a sub-agent, a scheduled job or another session, whose key looks
+ * like any of the agent's own. So each recorded parent is judged by the same rules. A chain of parents that is broken,
+ * circular, too long or leads to another agent is refused.
  */
 import { type Evidence, type IdentityRules, judgeKey, type Refusal } from "./identity.ts";
 import type { ReadRecord, SessionRecord } from "./session-record.ts";
 
-/** OpenClaw nests sub-agents five deep. */
+/** OpenClaw nests sub-agents up to five levels. */
 const MOST_RECORDS = 32;
 
 export interface Lineage {
@@ -19,7 +19,7 @@ export interface Lineage {
   readonly isSandboxed: (sessionKey: string) => boolean;
 }
 
-/** Why the session's origin closes memory to it, or undefined. Rejects when the host cannot be asked. */
+/** Why the session's origin closes memory to it, or undefined. Rejects if the host cannot be asked. */
 export async function refusalByOrigin(
   session: string,
   evidence: Evidence,

@@ -1,17 +1,17 @@
-/** The memory of one registration: leased at the first need, given back with the registration. */
+/** The memory of one registration: leased at first use, released with the registration. */
 import { HelmdeckError, type Memory } from "../app/index.ts";
 import type { Lease } from "./shared-memory.ts";
 
 export interface MemoryAccess {
-  /** The memory. Rejects with a HelmdeckError when it cannot be had; the next call tries again. */
+  /** The memory. Rejects with a HelmdeckError if it is unavailable; the next call tries again. */
   open(): Promise<Memory>;
-  /** Gives back what is open; a later `open` leases anew. */
+  /** Releases the lease; a later `open` leases again. */
   close(): Promise<void>;
-  /** Gives back for good: afterwards `open` is refused, so that a call that comes late leaves nothing behind. */
+  /** Releases for good: a late `open` is refused, so that it leaves nothing open. */
   dispose(): Promise<void>;
 }
 
-/** `lease` is called at the first need, and once at a time. */
+/** `lease` is called at first use, and never concurrently. */
 export function makeMemoryAccess(lease: () => Promise<Lease>): MemoryAccess {
   let leasing: Promise<Lease> | undefined;
   let isDisposed = false;
@@ -26,7 +26,7 @@ export function makeMemoryAccess(lease: () => Promise<Lease>): MemoryAccess {
   return {
     async open() {
       if (isDisposed)
-        throw new HelmdeckError("memory_unavailable", "The plugin was reloaded or unloaded; ask again.");
+        throw new HelmdeckError("memory_unavailable", "The plugin was reloaded or unloaded; try again.");
       leasing ??= lease();
       const attempt = leasing;
       try {

@@ -1,4 +1,4 @@
-/** The memory that this host keeps, in a worker thread beside this file: loaded by processes that open it, and by no other. */
+/** The memory on this host, in a worker thread. Loaded only by processes that open memory. */
 import { startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import { memorySettings } from "./memory-settings.ts";
@@ -11,7 +11,7 @@ export { memorySettings } from "./memory-settings.ts";
 declare const __HELMDECK_BUILD__: string | undefined;
 const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
 
-/** Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows with the first call. */
+/** Rejects with a HelmdeckError if a configured key cannot be read; other problems appear at the first call. */
 export async function startHere(api: HostApi, config: PluginConfig, hostConfig: HostConfig): Promise<Lease> {
   const settings = await memorySettings(api, config, hostConfig);
   return leaseMemory({ ...settings, build: BUILD }, () =>
@@ -19,7 +19,7 @@ export async function startHere(api: HostApi, config: PluginConfig, hostConfig: 
   );
 }
 
-/** The worker of this very build, also after an upgrade has replaced the installed files: it lies beside this module. */
+/** The worker in this module's folder: of the same build, even after an upgrade replaced the installed files. */
 function workerUrl(): URL {
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? "./worker.ts" : "./worker.js", import.meta.url);

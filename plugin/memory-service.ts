@@ -1,4 +1,4 @@
-/** The gateway's service: opens memory when the gateway starts, so that trouble shows at once and the first search is quick. */
+/** The gateway's service: opens memory at start, so that problems show at once and the first search is fast. */
 import { HelmdeckError, type Memory } from "../app/index.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Service, ServiceContext } from "./openclaw-api.ts";
@@ -6,23 +6,23 @@ import { logLineOf } from "./plugin-failure.ts";
 import { lendScheduler } from "./scheduler.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
-/** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
+/** The gateway's start waits this long. A hot reload allows a service 5 s; if one takes longer, the whole reload fails. */
 const START_DEADLINE_MS = 3_000;
 
-/** How soon memory is looked at again, so that the gateway's health shows when it fails and when it has recovered. */
+/** Interval of the checks that let the gateway's health show failures and recoveries. */
 export const RECHECK_MS = 30_000;
 
 export interface ServiceParts {
   readonly access: MemoryAccess;
   readonly log: Logger;
-  /** Whose memories to index ahead of the first question. */
+  /** The subjects to index before the first question. */
   readonly subjects: () => readonly string[];
   readonly deadlineMs?: number;
 }
 
 /**
- * Start never throws: a memory that does not open is reported as the service's failure, and OpenClaw goes on without it.
- * The host may start and stop one object several times.
+ * `start` never throws: if memory does not open, the service reports the failure and OpenClaw runs without memory. The host
+ * may start and stop one service several times.
  */
 export function makeService(parts: ServiceParts): Service {
   let running: ServiceContext | undefined;
@@ -33,7 +33,7 @@ export function makeService(parts: ServiceParts): Service {
 
   async function look(context: ServiceContext): Promise<void> {
     const failure = await failureOfOpening(parts, isWarm);
-    if (running !== context) return; // stopped, or started anew, while it was opening
+    if (running !== context) return; // stopped or restarted while memory was opening
     isWarm = failure === undefined;
     report(context, failure);
     recheck = setTimeout(() => void look(context), RECHECK_MS).unref();
@@ -68,7 +68,7 @@ export function makeService(parts: ServiceParts): Service {
   };
 }
 
-/** Opens memory and warms it up, unless it is warm; one line about why it did not work. */
+/** Opens memory, and warms it up unless it is warm. The result is one line about the failure, if any. */
 async function failureOfOpening(parts: ServiceParts, isWarm: boolean): Promise<string | undefined> {
   try {
     const memory = await openWorking(parts);

@@ -1,4 +1,4 @@
-/** Where this host's memory lies, with its key and its embedding service: as OpenClaw's state folder and the configuration say. */
+/** This host's storage location, key and embedding service, from OpenClaw's state folder and the configuration. */
 import { homedir } from "node:os";
 import { defined, type EmbeddingSettings, findStorage, type RecallMode } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
@@ -15,7 +15,7 @@ export interface MemorySettings {
   readonly recall: RecallMode;
 }
 
-/** Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows when memory is opened. */
+/** Rejects with a HelmdeckError if a configured key cannot be read; other problems appear when memory is opened. */
 export async function memorySettings(
   api: HostApi,
   config: PluginConfig,

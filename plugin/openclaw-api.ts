@@ -1,4 +1,4 @@
-/** The host's types that the plugin works with, derived from the one public entry so that they follow the installed host. */
+/** The host's types, derived from its public entry point so that they follow the installed version. */
 import type { OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
 
 export type HostApi = OpenClawPluginApi;

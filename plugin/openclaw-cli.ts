@@ -1,15 +1,15 @@
-/** `openclaw helmdeck …`: the arguments go as they are to commands of our own, which are loaded when they run: no gateway needs them. */
+/** `openclaw helmdeck …`: passes the raw arguments to our own commands. They are loaded when run, because a gateway needs none. */
 import type { CliContext } from "./openclaw-api.ts";
 import type { CliParts } from "./openclaw-commands.ts";
 
-export const CLI_DESCRIPTION = "Store, look into, search and clean up helmdeck memory";
+export const CLI_DESCRIPTION = "Store, inspect, search and clean up helmdeck memory";
 
-/** Answers the exit code; never throws. */
+/** Resolves to the exit code; never rejects. */
 type Run = (args: readonly string[], parts: CliParts) => Promise<number>;
 
 /**
- * OpenClaw's commander would read the options in its own way, and answer mistakes in its own words and exit codes: it is asked
- * for the bare arguments.
+ * OpenClaw's commander would parse the options itself and report mistakes with its own messages and exit codes. So it only
+ * passes the raw arguments on.
  */
 export function registerHelmdeckCli(
   program: CliContext["program"],
@@ -18,8 +18,8 @@ export function registerHelmdeckCli(
 ): void {
   program
     .command("helmdeck")
-    .description(`${CLI_DESCRIPTION}; openclaw helmdeck --help shows how`)
-    .argument("[command...]", "a command and what belongs to it")
+    .description(`${CLI_DESCRIPTION}; see openclaw helmdeck --help`)
+    .argument("[command...]", "a command with its arguments")
     .allowUnknownOption()
     .passThroughOptions()
     .helpOption(false)
@@ -28,7 +28,7 @@ export function registerHelmdeckCli(
     });
 }
 
-/** Whether standard output is for a program, so that OpenClaw says what it has to say on standard error. */
+/** Whether a program reads standard output. OpenClaw then writes its own messages to standard error. */
 export function isForPrograms(argv: readonly string[]): boolean {
   return argv.includes("--json") || argv.includes("export") || argv.includes("get");
 }

@@ -1,4 +1,4 @@
-/** What `openclaw helmdeck` does: the commands of `helmdeck-memory` that concern a memory, for the memory of OpenClaw's agents. */
+/** `openclaw helmdeck`: the memory commands of `helmdeck-memory`, for the memory of OpenClaw's agents. */
 import { InvalidArgumentError } from "commander";
 import {
   defined,
@@ -18,22 +18,22 @@ import type { Verdict } from "./identity.ts";
 import type { MemorySettings } from "./memory-settings.ts";
 
 const AGENT_RULE =
-  "It must be the id of an agent, with a well-formed entry in subjects. Where a served engine keeps memory, it needs a token.";
+  "Give the id of an agent whose entry in subjects, if any, is well-formed. If a server keeps memory, the agent needs a token.";
 
 export interface CliParts {
-  /** Where memory lies. Rejects with a HelmdeckError where its key cannot be had. */
+  /** The storage location and settings. Rejects with a HelmdeckError if the key cannot be read. */
   readonly settings: () => Promise<MemorySettings>;
-  /** Where another process keeps memory. */
+  /** Opens the memory that another process keeps. */
   readonly elsewhere?: NonNullable<CommandLine["elsewhere"]>;
   readonly defaultAgent: string;
-  /** Whose memory an agent uses. */
+  /** The subject of an agent. */
   readonly subjectOf: (agentId: string) => Verdict;
   readonly hostFindings: () => Promise<readonly Finding[]>;
-  /** What status says of the host. */
+  /** Warnings about the host, for status. */
   readonly hostWarnings: () => readonly string[];
 }
 
-/** The exit code. Never throws: a failure is said on standard error. */
+/** Resolves to the exit code. Never rejects; failures are written to standard error. */
 export function runHelmdeck(args: readonly string[], parts: CliParts, shell = thisShell()): Promise<number> {
   return runCommandLine(args, shell, helmdeckLine(parts));
 }
@@ -46,7 +46,7 @@ export function helmdeckLine(parts: CliParts): CommandLine {
   };
   return {
     name: "openclaw helmdeck",
-    description: "What helmdeck memory holds for OpenClaw's agents: store, look, search, forget.",
+    description: "Store, list, search and forget in the helmdeck memory of OpenClaw's agents.",
     commands: MEMORY_COMMANDS,
     examples: [
       'openclaw helmdeck store deploy/konflux "We deploy through Konflux, never by hand"',
@@ -68,7 +68,7 @@ function subjectFor(agent: string, { subjectOf }: CliParts): string {
   throw new HelmdeckError("invalid_input", `--agent: ${AGENT_RULE}`);
 }
 
-/** A command is gone in a moment: it embeds what it is asked to, and leaves the rest to the gateway. */
+/** A command is short-lived: it embeds only what it needs, and leaves the rest to the gateway. */
 function memoryOptions(settings: MemorySettings, { shell }: CommandContext): OpenMemoryOptions {
   return { ...settings, driver: nodeSqliteDriver, now: shell.now, sweepEveryMs: 0, embedsEntries: false };
 }

@@ -1,10 +1,10 @@
 /**
- * The pages of the tab "Agent memory", as an HTTP handler of OpenClaw's gateway: it reads, and nothing else.
+ * The pages of the tab "Agent memory", as a read-only HTTP handler of OpenClaw's gateway.
  *
- * Who attacks: another web site, open in the operator's browser. The cookie of the Control UI's frame comes along wherever
- * that browser goes (`SameSite=None`: the frame's own origin is none). So nobody else may frame these pages (their content
- * security policy), and what another site opens or fetches is refused before a memory is asked: it could not read the
- * answer, but measure how long a search takes.
+ * Threat: another web site, open in the operator's browser. The browser sends the cookie of the Control UI's frame with that
+ * site's requests too (`SameSite=None`, because the frame has an opaque origin). So the content security policy lets nobody
+ * else frame these pages, and a request from another site is refused before memory is searched: the site could not read the
+ * answer, but it could measure how long a search takes.
  */
 import { getPluginRuntimeGatewayRequestScope } from "openclaw/plugin-sdk/plugin-runtime";
 import { makePages } from "../pages/index.ts";
@@ -13,7 +13,7 @@ import { type PagesParts, viewerOf } from "./pages-viewer.ts";
 
 type HostRequest = Parameters<HttpHandler>[0];
 
-/** What the host says of the request that is being answered; nothing of it where it does not know the caller. */
+/** The host's view of the current request; undefined fields if it does not know the caller. */
 export type RequestScope = () => Pick<HostScope, "client" | "revalidate"> | undefined;
 type HostScope = NonNullable<ReturnType<typeof getPluginRuntimeGatewayRequestScope>>;
 
@@ -33,7 +33,7 @@ export function makePagesHandler(
   return async (request, response) => {
     const answer = refusalOf(request) ?? (await pages.fetch(requestFrom(request)));
     const body = Buffer.from(await answer.arrayBuffer());
-    // What the cookie or the device may do can have changed while memory was asked: then the host answers, and this throws.
+    // The caller's rights can change during the search. If they did, the host answers the request and this call throws.
     await requestScope()?.revalidate?.();
     response.statusCode = answer.status;
     response.setHeaders(answer.headers).end(body);
@@ -43,21 +43,21 @@ export function makePagesHandler(
 
 function refusalOf({ method, headers }: HostRequest): Response | undefined {
   if (method !== "GET" && method !== "HEAD") {
-    return new Response("These pages only show. The commands that they name change something.\n", {
+    return new Response("These pages are read-only. To change memory, run the commands that they show.\n", {
       status: 405,
       headers: { allow: "GET, HEAD", ...PLAIN },
     });
   }
   if (OUR_OWN.has(headers["sec-fetch-site"]) || isFromTheFrame(headers)) return undefined;
-  return new Response("Open the tab Agent memory in OpenClaw's Control UI.\n", {
+  return new Response("Open the Agent memory tab in OpenClaw's Control UI.\n", {
     status: 403,
     headers: PLAIN,
   });
 }
 
 /**
- * A link in the frame comes from another site, since the frame's origin is none, and never from the same one: that would be a
- * page on another port of this name. Style and script stand in the page.
+ * A link in the frame counts as cross-site, because the frame has an opaque origin. A same-site request would come from a
+ * page on another port of this host. Style and script are inline.
  */
 function isFromTheFrame(headers: HostRequest["headers"]): boolean {
   return headers["sec-fetch-dest"] === "iframe" && headers["sec-fetch-site"] === "cross-site";
@@ -65,7 +65,7 @@ function isFromTheFrame(headers: HostRequest["headers"]): boolean {
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 
-/** Method and address alone: no page needs a token, a cookie or the name of a session. */
+/** Only method and address: no page needs a token, a cookie or a session name. */
 function requestFrom({ method = "GET", url = "/" }: HostRequest): Request {
   return new Request(new URL(url, "http://gateway.invalid"), { method });
 }

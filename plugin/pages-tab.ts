@@ -1,12 +1,12 @@
-/** The tab "Agent memory" in OpenClaw's Control UI: its place in the sidebar, and the address of its pages, which are loaded when one is asked for. */
+/** The tab "Agent memory" in OpenClaw's Control UI: its sidebar entry and its route. The pages are loaded on request. */
 import { PLUGIN_ID } from "./examine-plugin.ts";
 import type { HostApi, HttpHandler } from "./openclaw-api.ts";
 import type { PagesParts } from "./pages-viewer.ts";
 
-/** Of the route, and of the host's cookie for it. */
+/** The path of the route, and of the host's cookie for it. */
 export const PAGES_PATH = `/plugins/${PLUGIN_ID}`;
 
-/** Both parts or none: an older host may know neither, and a page without a tab would be found by nobody. */
+/** Registers both parts or none: an older host may support neither, and nobody would find a page without a tab. */
 export function registerPagesTab(api: HostApi, parts: PagesParts): void {
   const { registerHttpRoute } = api;
   const controls = api.session?.controls;
@@ -27,7 +27,7 @@ export function registerPagesTab(api: HostApi, parts: PagesParts): void {
     surface: "tab",
     id: "agent-memory",
     label: "Agent memory",
-    description: "What your agents remember: search it, see where it comes from and when it ends.",
+    description: "What your agents remember: search it, see its origin and when it expires.",
     icon: "brain",
     group: "agent",
     slug: "agent-memory",

@@ -1,10 +1,10 @@
 /**
- * Who looks at the pages in OpenClaw's Control UI, and what is shown.
+ * Decides what a viewer of the pages in OpenClaw's Control UI may see.
  *
- * Who attacks: whoever reaches the route with less than an operator's rights, or asks for a memory that is no agent's. The
- * host has checked the token or the cookie of its own frame, and says which scopes it stands for; an agent and its session
- * say nothing here. Keys and values are shown to a request that surely has the scope to read, as OpenClaw shows its own
- * notes and transcripts to it; else only how many there are. The address names an agent, never a subject.
+ * Threat: somebody reaches the route with less than an operator's rights, or asks for a memory that belongs to no agent. The
+ * host has checked the token or its frame's cookie and reports the scopes; agent and session do not count here. A request
+ * with the scope to read sees keys and values, as it sees OpenClaw's own notes and transcripts. Any other request sees only
+ * counts. The address names an agent, never a subject.
  */
 import { type DoctorReport, type Finding, HelmdeckError, type Memory, memoryFrom } from "../app/index.ts";
 import type { Viewer } from "../pages/index.ts";
@@ -23,12 +23,12 @@ export interface PagesParts {
   readonly deadlineMs?: number;
 }
 
-/** Longer than an agent's search has: only the person who asked waits, and doctor looks at every row. */
+/** Longer than an agent's search deadline: only the person who asked waits, and doctor checks every row. */
 const PAGE_DEADLINE_MS = 10_000;
-/** `operator.sessions.read` sees the sessions it was invited to, and no memory. */
+/** `operator.sessions.read` may see the sessions that it was invited to, and no memory. */
 const READS_EVERYTHING: ReadonlySet<unknown> = new Set(["operator.read", "operator.write", "operator.admin"]);
 
-/** `scopes`: what the host says that the request may do; anything, since a host may say nothing. Throws a HelmdeckError. */
+/** `scopes`: the request's scopes from the host, unchecked; a host may send none. Throws a HelmdeckError. */
 export function viewerOf(asked: URLSearchParams, scopes: unknown, parts: PagesParts): Viewer {
   const agents = agentsOf(parts.hostConfig());
   const agent = agentAsked(asked.get("agent"), agents);
@@ -53,7 +53,7 @@ export function viewerOf(asked: URLSearchParams, scopes: unknown, parts: PagesPa
   };
 }
 
-/** The default one first. Where none is configured, there is only that one. */
+/** The default agent first. If none is configured, it is the only one. */
 function agentsOf(host: HostConfig): readonly string[] {
   const usual = defaultAgent(host);
   const known = [...(knownAgents(host) ?? [usual])];
@@ -66,7 +66,7 @@ function agentAsked(asked: string | null, agents: readonly string[]): string {
   if (agent !== undefined) return agent;
   throw new HelmdeckError(
     "not_found",
-    "OpenClaw's configuration has no agent of this name. Choose one of those that it has.",
+    "OpenClaw's configuration has no agent with this name. Choose a configured agent.",
   );
 }
 
@@ -74,12 +74,12 @@ function mayReadEverything(scopes: unknown): boolean {
   return Array.isArray(scopes) && scopes.some((scope) => READS_EVERYTHING.has(scope));
 }
 
-/** Opened by the call that needs it, so that what stands in the way is said where it matters. */
+/** Opens memory in the call that needs it, so that the failure shows where it matters. */
 function memoryInTime({ access, deadlineMs = PAGE_DEADLINE_MS }: PagesParts): Memory {
   return memoryFrom((name) => {
     const ask = (...args: readonly unknown[]) => {
       const answer = access.open().then((memory) => {
-        // The arguments are those of this very use case; the compiler loses sight of it between the two.
+        // The arguments belong to this use case; the compiler cannot correlate the two.
         const useCase = memory[name] as (...args: readonly unknown[]) => Promise<unknown>;
         return useCase.call(memory, ...args);
       });
@@ -94,7 +94,7 @@ async function examine(memory: Memory, { hostFindings }: PagesParts): Promise<Do
   return { ...report, findings: [...report.findings, ...host] };
 }
 
-/** A memory that cannot be asked, such as one whose key is not to be had, has this one finding. */
+/** The only finding for a memory that cannot be opened, for example because its key cannot be read. */
 function unopened(error: unknown): DoctorReport {
   return { findings: [{ level: "error", check: "memory", message: failureOf(error).message }] };
 }

@@ -1,8 +1,8 @@
 /**
  * The embedding service from the plugin's configuration, with its key resolved.
  *
- * A key that cannot be had turns search by meaning off: without it, or with half of a reference in its place, the service
- * would be asked as somebody else.
+ * If the key cannot be read, semantic search is off. Without the key, or with an unresolved reference in its place, requests
+ * would go to the service under a different identity.
  */
 import { type EmbeddingSettings, unusable, withApiKey } from "../app/index.ts";
 import { type EmbeddingsConfig, nameOfEmbeddingSetting } from "./config.ts";

@@ -1,8 +1,8 @@
 /**
- * Failures in the words that the host may pass on to a model.
+ * Failure messages that the host may pass on to a model.
  *
- * Whatever a failing source says could hold a path, a value or worse, and the host puts a thrown message into the
- * model's context. So the search says one of these fixed phrases, chosen by code alone, and nothing of the error's text.
+ * The text of an error can contain a path, a value or worse, and the host puts a thrown message into the model's context. So
+ * a search reports one of these fixed phrases, chosen by the error's code, and none of the error's text.
  */
 import { HelmdeckError, isHelmdeckError } from "../app/index.ts";
 
@@ -18,32 +18,32 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   store_corrupt: "the database is damaged",
   store_locked: "the database is locked by another process",
   store_full: "the disk is full",
-  quota_exceeded: "this memory holds as much as it may",
+  quota_exceeded: "this memory has reached its limit",
   store_readonly: "the database cannot be written",
-  store_replaced: "the database was moved, deleted or exchanged",
+  store_replaced: "the database was moved, deleted or replaced",
   store_moved: "the memory was moved to another place",
   store_unavailable: "the database cannot be opened",
   entry_unreadable: "an entry cannot be decrypted",
-  not_found: "it is not there",
+  not_found: "it does not exist",
   memory_unavailable: "it did not start",
-  engine_unavailable: "its engine cannot be reached, or does not answer as it should",
+  engine_unavailable: "its engine cannot be reached, or sent an unexpected answer",
   deadline_exceeded: "it did not answer in time",
   identity_refused: "this context is closed",
-  missing_bearer: "it asks for a token",
+  missing_bearer: "it requires a token",
   invalid_token: "it refused the token",
   forbidden: "it refused the request",
-  rate_limited: "it was asked too often",
+  rate_limited: "it got too many requests",
   too_large: "the request was too large",
   method_not_allowed: "the request was refused",
   unsupported_media_type: "the request was refused",
   pack_failed: "the pack failed",
   invalid_output: "the pack failed",
-  session_unavailable: "no working folder could be made",
-  artifact_refused: "the pack made too much",
+  session_unavailable: "no working folder could be created",
+  artifact_refused: "the pack's output was too large",
   upstream_failed: "another service failed",
   embeddings_unavailable: "the embedding service is not available",
   embeddings_out_of_memory: "the embedding service has too little memory",
-  model_missing: "the embedding model is not there",
+  model_missing: "the embedding model is not installed",
   dimension_mismatch: "the embedding model changed",
   cancelled: "it was cancelled",
   active_plan_corrupt: "the marker of the active plan is corrupt",
@@ -51,19 +51,19 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   internal: "it failed",
 };
 
-/** One short sentence for people, safe to show to a model. */
+/** One short sentence for people that is safe to show to a model. */
 export function sentenceOf(error: unknown): string {
   const phrase = isHelmdeckError(error) ? PHRASES[error.code] : PHRASES.internal;
   return `helmdeck memory is not available: ${phrase}; run openclaw helmdeck doctor`;
 }
 
-/** For the log, which the operator reads: code and message of our own errors, of others only the kind. */
+/** For the operator's log: code and message of our own errors, only the type of others. */
 export function logLineOf(error: unknown): string {
   if (isHelmdeckError(error)) return `${error.code}: ${error.message}`;
   return `internal: ${error instanceof Error ? error.name : typeof error}`;
 }
 
-/** For an operator's program: code and message of our own errors, of others only that it is a defect. */
+/** For an operator's program: code and message of our own errors; any other error is reported as a bug. */
 export function failureOf(error: unknown): {
   readonly code: HelmdeckError["code"];
   readonly message: string;
@@ -73,8 +73,8 @@ export function failureOf(error: unknown): {
 }
 
 /**
- * What a tool throws. The host shows a /tools/invoke client the message only of errors with one of these two names;
- * any other becomes "tool execution failed". Agents always see the message.
+ * The error that a tool throws. The host shows a /tools/invoke client only the messages of errors with one of these two
+ * names; any other becomes "tool execution failed". Agents always see the message.
  */
 export class ToolFailure extends Error {
   override readonly name: "ToolInputError" | "ToolAuthorizationError";

@@ -1,14 +1,14 @@
-/** Hits in chat, as plain text for people: no control characters, no values unasked. */
+/** Hits in chat, as plain text without control characters. */
 import { frameOf, harmlessLine, quotedText, type SearchAnswer, unmatchedText } from "../app/index.ts";
 
-/** Enough of a passage to recognise it by. */
+/** Enough of a passage to recognise it. */
 const PASSAGE_MAX_LINES = 4;
 
 export function answerText(query: string, answer: SearchAnswer): string {
   const reason = answer.reason === undefined ? [] : [`(${plainLine(answer.reason)})`];
   if (answer.results.length === 0) return [nothingFound(query, answer), ...reason].join("\n");
   const heading = answer.results[0]?.possible
-    ? [`Nothing answers "${plainLine(query)}" surely; what follows is only possibly related.`]
+    ? [`Nothing answers "${plainLine(query)}" with certainty; these hits are only possibly related.`]
     : [];
   const hits = answer.results.map((hit, index) =>
     [

@@ -1,4 +1,4 @@
-/** Everything the plugin registers with OpenClaw. The same in every mode, and nothing is opened here. */
+/** Everything that the plugin registers with OpenClaw: the same in every mode. Nothing is opened here. */
 
 import { type Finding, statusReply } from "../app/index.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
@@ -25,14 +25,14 @@ import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
-/** Opens memory for a registration; called when it is first needed. */
+/** Opens memory for a registration, at first use. */
 export type StartMemory = (
   api: HostApi,
   config: PluginConfig,
   hostConfig: () => HostConfig,
 ) => Promise<Lease>;
 
-/** More agents than this are indexed when they first ask. */
+/** Agents beyond this number are indexed when they first ask. */
 const MOST_WARMED = 20;
 
 export function register(api: HostApi, startMemory: StartMemory): void {
@@ -50,7 +50,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     timeoutMs: HOOK_TIMEOUT_MS,
   });
   api.on("before_tool_call", makeApprovalHook(parts), { timeoutMs: APPROVAL_TIMEOUT_MS });
-  // A running helmdeck records the runs of its packs itself: a second row would be a second run.
+  // A running helmdeck records its pack runs itself; a row from here would count a run twice.
   const records = config.auditServers.length > 0 || config.auditTools === "all";
   if (records && config.source.kind !== "helmdeck") {
     api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers, rules: config }));
@@ -72,7 +72,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   registerCli(api, { config, hostConfig, hostFindings });
 }
 
-/** What doctor says of the host. */
+/** Doctor's findings about the host. */
 async function findingsOf(
   api: HostApi,
   plugin: PluginConfig,

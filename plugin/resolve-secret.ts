@@ -1,9 +1,9 @@
 /**
- * Secrets from the plugin's configuration, the memory key before all: a string, or a reference that the host resolves.
+ * Secrets from the plugin's configuration, above all the memory key: a string, or a reference that the host resolves.
  *
- * The host may hand over a reference unresolved: always on the command line, and in a gateway that could not resolve it.
- * Treating that as "no key configured" would make a new key and hide everything stored so far, so it fails closed, and the
- * message names the reference, never what it refers to.
+ * The host may pass a reference unresolved: always on the command line, and in a gateway that could not resolve it. Treating
+ * this as "no key configured" would create a new key and make the existing data unreadable. So it fails closed. The message
+ * names the reference, never the secret.
  */
 import { HelmdeckError } from "../app/index.ts";
 import type { HostConfig } from "./openclaw-api.ts";
@@ -20,7 +20,7 @@ export type SecretResolver = (request: {
   path: string;
 }) => Promise<{ value?: string }>;
 
-/** The configured key, undefined when none is configured; `key_unreadable` when it is configured but cannot be had. */
+/** The configured key; undefined if none is configured. Throws `key_unreadable` if it is configured but cannot be read. */
 export async function resolveConfiguredKey(
   value: unknown,
   config: HostConfig,
@@ -33,7 +33,7 @@ export async function resolveConfiguredKey(
   throw new HelmdeckError(
     "key_unreadable",
     `encryptionKey in the plugin's configuration refers to ${secret.name}, which could not be read. ` +
-      `Make that secret available, or set ${KEY_CONFIG_PATH} anew; memory stays closed until then.`,
+      `Make that secret available, or change ${KEY_CONFIG_PATH}; memory stays closed until then.`,
     { details: { field: "encryptionKey" } },
   );
 }
@@ -44,7 +44,7 @@ export type Secret =
   /** A reference that could not be followed, by a name that may be shown. */
   | { readonly kind: "unreadable"; readonly name: string };
 
-/** What stands at this path of the configuration: a text, or a reference to be followed. Never rejects. */
+/** Resolves the configured value at this path: a text, or a reference. Never rejects. */
 export async function resolveSecret(
   { value, path }: { readonly value: unknown; readonly path: string },
   config: HostConfig,
@@ -62,12 +62,12 @@ export async function resolveSecret(
   return { kind: "unreadable", name: nameOf(value) };
 }
 
-/** Loaded at need: the resolver takes a third of a second to load, and a key file needs none of it. */
+/** Loaded on demand: loading the resolver takes a third of a second, and a key file does not need it. */
 async function loadHostResolver(): Promise<SecretResolver> {
   return (await import("openclaw/plugin-sdk/secret-input-runtime")).resolveConfiguredSecretInputString;
 }
 
-/** `the secret env:default:NAME`; a reference of another shape could be a misplaced secret itself, so it is not repeated. */
+/** `the secret env:default:NAME`. A reference of another shape could itself be a misplaced secret, so it is not repeated. */
 function nameOf(reference: unknown): string {
   const parts = ["source", "provider", "id"].map((field) => fieldOf(reference, field));
   const isPlain = parts.every((part) => typeof part === "string" && /^[\w./-]{1,128}$/.test(part));

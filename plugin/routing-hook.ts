@@ -1,14 +1,14 @@
-/** The before_tool_call hook: a search that names no corpus asks helmdeck too, and our paths are read where they are. */
+/** The before_tool_call hook: adds helmdeck to searches that name no corpus, and routes reads of our paths to our corpus. */
 import { PATH_PREFIX } from "./boundary.ts";
 import { isRecord } from "./unchecked.ts";
 
-/** The tools that the hook is called for. */
+/** The tools for which the hook is called. */
 export const ROUTED_TOOLS = ["memory_search", "memory_get"] as const;
 export const HOOK_TIMEOUT_MS = 1_000;
 
 /**
- * The changed parameters, or undefined to leave the call alone. A throwing or slow hook blocks the tool, so this looks at
- * nothing but its argument and never throws, whatever that is.
+ * The changed parameters, or undefined to leave the call unchanged. A throwing or slow hook blocks the tool, so this reads
+ * only its argument and never throws.
  */
 export function routeToolCall(
   event: unknown,
@@ -28,11 +28,11 @@ function corpusFor(
   params: Readonly<Record<string, unknown>>,
   searchByDefault: boolean,
 ): "all" | "wiki" | undefined {
-  // A model may fill in every parameter it knows of, with nothing.
+  // A model may fill in every known parameter with an empty value.
   const isUnnamed = params.corpus === undefined || params.corpus === null || params.corpus === "";
   if (toolName === "memory_search") return searchByDefault && isUnnamed ? "all" : undefined;
   if (toolName !== "memory_get") return undefined;
   const isOurs = typeof params.path === "string" && params.path.startsWith(PATH_PREFIX);
-  // Any other corpus finds nothing under our prefix, or finds it with a warning about OpenClaw's own files.
+  // Any other corpus finds nothing under our prefix, or adds a warning about OpenClaw's own files.
   return isOurs && params.corpus !== "wiki" ? "wiki" : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a gateway needs seldom: loaded when it does, so that every process of OpenClaw's reads less. */
+/** Code that a gateway rarely needs, loaded on demand so that every OpenClaw process starts with less. */
 
 export { forgetPreview } from "../app/index.ts";
 export { replyTo } from "./chat-replies.ts";

@@ -1,7 +1,6 @@
 /**
- * What OpenClaw has on record about a session, as far as it tells who stands behind it: the sessions that it came from,
- * who else writes there, and for a scheduled run who set up the job. Read anew each time, since a binding, a job or a
- * sandbox may change at any moment.
+ * Reads from OpenClaw's records who started a session: its parent sessions, who else writes there, and for a scheduled run
+ * who set up the job. Read again for each call, because a binding, a job or a sandbox can change at any time.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
 import { HelmdeckError } from "../app/index.ts";
@@ -10,11 +9,11 @@ import { scheduledJobs } from "./scheduler.ts";
 import { fieldOf, isRecord } from "./unchecked.ts";
 
 export interface SessionRecord {
-  /** Sessions that it came from or answers to. */
+  /** Sessions that started it, or that it reports to. */
   readonly parents: readonly string[];
   /** Set up by the operator, not by an agent in some session. */
   readonly isOperators: boolean;
-  /** Started by the scheduler: then a parent or the operator must be known. */
+  /** Started by the scheduler, so a parent or the operator must be known. */
   readonly isScheduled: boolean;
   /** A group or channel writes there. */
   readonly isShared: boolean;
@@ -23,7 +22,7 @@ export interface SessionRecord {
   readonly isSandboxed: boolean;
 }
 
-/** Undefined when the host has no record of the session; rejects when it cannot be asked. */
+/** Undefined if the host has no record of the session; rejects if it cannot be asked. */
 export type ReadRecord = (sessionKey: string) => Promise<SessionRecord | undefined>;
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -48,7 +47,7 @@ export function recordReader(api: Pick<HostApi, "runtime">): ReadRecord {
 
 const WITHOUT_RECORDS = "This OpenClaw does not tell plugins where a session comes from.";
 
-/** Whether this host can be asked at all; one without `getSessionEntry` cannot. */
+/** Whether this host has `getSessionEntry`. */
 export function tellsOrigins(api: Pick<HostApi, "runtime">): boolean {
   return entryGetter(api) !== undefined;
 }
@@ -57,14 +56,14 @@ function entryGetter(api: Pick<HostApi, "runtime">): GetEntry | undefined {
   try {
     const session = fieldOf(fieldOf(api.runtime, "agent"), "session");
     const getEntry = fieldOf(session, "getSessionEntry");
-    // Its result is unknown here and checked field by field.
+    // The result is checked field by field.
     return typeof getEntry === "function" ? (params) => getEntry.call(session, params) : undefined;
   } catch {
-    return undefined; // the runtime throws where only metadata is wanted
+    return undefined; // the runtime throws if only metadata is loaded
   }
 }
 
-/** Of the session itself, and of the run that it is a part of (`subagent:<id>` of `subagent:<id>:thread:1`). */
+/** The entries of the session and of the run it is part of (`subagent:<id>` for `subagent:<id>:thread:1`). */
 async function entriesOf(
   getEntry: GetEntry,
   agentId: string,
@@ -84,7 +83,7 @@ async function recordFrom(
   const isScheduled =
     parts[0]?.toLowerCase() === "cron" || entries.some(({ createdVia }) => createdVia === "cron");
   const isFromHook = entries.some(({ hookExternalContentSource }) => hookExternalContentSource !== undefined);
-  // A hook's run has the key of a scheduled one, but no job.
+  // A hook's run has a key like a scheduled run, but no job.
   const creator = isScheduled && !isFromHook ? await creatorOf(entries, sessionKey, parts) : NOBODY;
   const parents = entries.flatMap((entry) => [
     entry.spawnedBy,
@@ -95,7 +94,7 @@ async function recordFrom(
     parents: texts([...parents, ...creator.sessions]),
     isOperators: creator.isOperator,
     isScheduled,
-    // A scheduled run that reports to a group was not set up by it: its creator counts.
+    // A group that receives a scheduled run's report did not set it up: the job's creator counts.
     isShared: !isScheduled && entries.some(isSharedEntry),
     isFromHook,
     isSandboxed: entries.some(({ sandbox }) => sandbox === "required"),
@@ -109,7 +108,7 @@ interface Creator {
 
 const NOBODY: Creator = { isOperator: false, sessions: [] };
 
-/** Who set up the job: as the host stamped it on the run, else as it stands in the job. */
+/** Who set up the job: from the host's record of the run, else from the job. */
 async function creatorOf(
   entries: readonly Entry[],
   sessionKey: string,
@@ -127,7 +126,7 @@ async function creatorOf(
   };
 }
 
-/** `cron:<job>…`, or a job that runs in a session of its own choice (`session:<name>`). */
+/** `cron:<job>…`, or a job that names its own session (`session:<name>`). */
 function isJobOf(job: unknown, sessionKey: string, parts: readonly string[]): boolean {
   const [first, id] = parts;
   if (first?.toLowerCase() === "cron") return fieldOf(job, "id") === id;

@@ -1,22 +1,22 @@
 /**
  * One open memory for all registrations of a process.
  *
- * OpenClaw evaluates this plugin's module once for the gateway itself and once more for the tools of agent runs, each copy
- * with its own closures, and asks both. Two copies would mean two databases, two indexes and two workers. They cannot share
- * a module's variable, so they meet in a process-wide registry of leases, where the last one to leave closes. Copies of
- * different builds, places, keys, embedding services or settings of recall never meet.
+ * OpenClaw evaluates this plugin's module twice, for the gateway itself and for the tools of agent runs, and uses both
+ * copies. Without sharing, there would be two databases, two indexes and two workers. The copies have no module variable in
+ * common, so they use a process-wide registry of leases; releasing the last lease closes the memory. Copies with different
+ * builds, locations, keys, embedding services or recall settings never share.
  */
 import { createHash } from "node:crypto";
 import type { EmbeddingSettings, Memory, RecallMode } from "../app/index.ts";
 
-/** A share in an open memory. */
+/** A lease on an open memory. */
 export interface Lease {
   readonly memory: Memory;
-  /** Gives the share back; the last one closes the memory. Idempotent. */
+  /** Releases the lease; the last release closes the memory. Idempotent. */
   release(): Promise<void>;
 }
 
-/** What must be equal for two registrations to share. */
+/** Two registrations share a memory only if all of these are equal. */
 export interface SharedPlace {
   readonly build: string;
   readonly databasePath: string;
@@ -33,14 +33,14 @@ interface Shared {
 
 export interface SharedMemories {
   readonly open: Map<string, Shared>;
-  /** Those that are just being closed; whoever comes back to the same place waits for it. */
+  /** Memories that are closing. A new lease on the same location waits for the close. */
   readonly closing: Map<string, Promise<void>>;
 }
 
-/** Changes with the shape of {@link SharedMemories}, since another version's copy may still be there. */
+/** Changes with the shape of {@link SharedMemories}, because another version's copy may still be loaded. */
 const REGISTRY = Symbol.for("helmdeck-memory/shared/1");
 
-/** A share in the memory of this place, which `start` makes for the first who asks. */
+/** Leases the memory at this location; the first lease calls `start`. */
 export async function leaseMemory(
   place: SharedPlace,
   start: () => Memory,
@@ -71,7 +71,7 @@ async function giveBack(id: string, shared: Shared, memories: SharedMemories): P
   if (memories.closing.get(id) === closing) memories.closing.delete(id);
 }
 
-/** Keys themselves must not stand in a name that a heap dump or a debugger lists first. */
+/** Hashed, so that the key does not appear in a name that a heap dump or a debugger lists. */
 function idOf({ build, databasePath, keyPath, ...settings }: SharedPlace): string {
   const { configuredKey = "", embeddings, recall } = settings;
   const secret = JSON.stringify([configuredKey, embeddings, recall]);
@@ -80,7 +80,7 @@ function idOf({ build, databasePath, keyPath, ...settings }: SharedPlace): strin
 
 function processMemories(): SharedMemories {
   const found: unknown = Reflect.get(globalThis, REGISTRY);
-  // Whatever stands under this symbol was put there by this function, in this or another copy of the module.
+  // Only this function, in this or another copy of the module, writes under this symbol.
   if (found !== undefined) return found as SharedMemories;
   const made: SharedMemories = { open: new Map(), closing: new Map() };
   Reflect.set(globalThis, REGISTRY, made);

@@ -1,12 +1,12 @@
-/** The chat commands /helmdeck, /remember, /forget and /memories. What they answer is loaded when one is typed. */
+/** The chat commands /helmdeck, /remember, /forget and /memories. Their code is loaded on first use. */
 import type { ChatCommand, CommandParts } from "./chat-replies.ts";
 import type { SlashCommand } from "./openclaw-api.ts";
 
 const DESCRIPTIONS: Readonly<Record<ChatCommand, string>> = {
   helmdeck: "Helmdeck memory: status, search",
-  remember: "Have something remembered: /remember I always deploy via Konflux",
-  forget: "Forget something: /forget and its key, or a category",
-  memories: "What is remembered; with words after it, what they find",
+  remember: "Remember something: /remember I always deploy via Konflux",
+  forget: "Forget something: /forget with a key or a category",
+  memories: "List what is stored, or search it: /memories konflux",
 };
 
 export function makeSlashCommand(name: ChatCommand, parts: CommandParts): SlashCommand {

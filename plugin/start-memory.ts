@@ -1,10 +1,10 @@
-/** The gateway's memory: in a worker thread of its own, or kept elsewhere. What either needs is loaded when it starts. */
+/** Starts the gateway's memory: in a worker thread, or on another server. Loads only the code that it needs. */
 import type { PluginConfig } from "./config.ts";
 import { openElsewhere } from "./elsewhere.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import type { Lease } from "./shared-memory.ts";
 
-/** Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows with the first call. */
+/** Rejects with a HelmdeckError if a configured key cannot be read; other problems appear at the first call. */
 export async function startMemory(
   api: HostApi,
   config: PluginConfig,

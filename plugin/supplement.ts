@@ -1,4 +1,4 @@
-/** What OpenClaw's memory_search and memory_get ask of us: ranked hits, and documents by path. */
+/** The corpus supplement behind OpenClaw's memory_search and memory_get: ranked hits, and documents by path. */
 import {
   ANSWER_LIMITS,
   countWithin,
@@ -15,10 +15,10 @@ import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement 
 import { logLineOf, sentenceOf } from "./plugin-failure.ts";
 import { startDeadline } from "./within-deadline.ts";
 
-/** The host waits 30 s and gives no signal to stop, and a person waits with it. */
+/** The host waits 30 s without an abort signal; a person should not wait that long. */
 export const ANSWER_DEADLINE_MS = 3_000;
-const IN_PART = "nothing was found in the part of helmdeck memory that was searched";
-const STILL_INDEXING = "helmdeck memory is still being indexed; ask again in a moment";
+const IN_PART = "no hits in the searched part of helmdeck memory";
+const STILL_INDEXING = "helmdeck memory is still being indexed; try again in a moment";
 
 export interface SupplementParts {
   readonly access: MemoryAccess;
@@ -30,8 +30,8 @@ export interface SupplementParts {
 }
 
 /**
- * A refused caller, like one without memories, gets nothing and cannot tell the two apart. A memory that fails, or has found
- * nothing yet in what is indexed so far, throws one short sentence, which the host shows as a warning beside its own hits.
+ * A refused caller gets nothing, as does one without memories, and cannot tell the two apart. If memory fails, or finds
+ * nothing while it is still being indexed, this throws one short sentence, which the host shows as a warning with its own hits.
  */
 export function makeSupplement(parts: SupplementParts): Supplement {
   const deadlineMs = parts.deadlineMs ?? ANSWER_DEADLINE_MS;
@@ -46,7 +46,7 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       return await deadline(parts.access.open().then(work));
     } catch (error) {
       parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
-      // No cause: the host may print it, and a cause could say more than this sentence does.
+      // No cause: the host may print it, and it could contain more than this sentence.
       throw new Error(sentenceOf(error));
     }
   };
@@ -75,7 +75,7 @@ export function makeSupplement(parts: SupplementParts): Supplement {
         path,
         ...positive("fromLine", params.fromLine),
         ...positive("lineCount", params.lineCount),
-        // Strangers in an opened group keep nothing alive.
+        // Reads by strangers in an opened group renew nothing.
         ...(parts.renewOnUse === true && !isQuiet(verdict) && { renewOnUse: true }),
       };
       const slice = await ask(deadline, (memory) => memory.readDocument(verdict.subject, query));
@@ -84,7 +84,7 @@ export function makeSupplement(parts: SupplementParts): Supplement {
   };
 }
 
-/** That nothing was found in a part of memory says nothing, but a model would take it for an answer. */
+/** Finding nothing in part of the memory proves nothing, but a model would take it for an answer. */
 function refuseSilence(answer: SearchAnswer | undefined): void {
   if (answer === undefined || answer.results.length > 0) return;
   if (answer.incomplete === true) throw new Error(STILL_INDEXING);
@@ -99,7 +99,7 @@ function checkedHits(answer: RecallAnswer | undefined, limit: number, log: Logge
   return hits;
 }
 
-/** As the bundled wiki reads them: what is not a positive whole number counts as not given. */
+/** As in the bundled wiki: a value that is not a positive whole number counts as absent. */
 function positive<K extends "fromLine" | "lineCount">(name: K, value: unknown): Partial<Record<K, number>> {
   const isPositive = typeof value === "number" && Number.isSafeInteger(value) && value >= 1;
   // The computed key is K itself, which the compiler widens to string.

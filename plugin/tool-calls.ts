@@ -1,27 +1,26 @@
 /**
- * Calls of any tool: which of them are recorded, and what is kept of one.
+ * Decides which tool calls are recorded, and with which inputs.
  *
- * Who attacks: whoever gets a secret or a stranger's words into a tool's inputs or its result. Of a result nothing is kept but
- * whether it failed; of the inputs only those whose names the operator allowed for this tool, and memory leaves out what looks
- * like a credential.
+ * Threat: a secret or a stranger's text in a tool's inputs or result. Of a result, only success or failure is recorded. Of
+ * the inputs, only those that the operator allowed for this tool, and memory leaves out text that looks like a credential.
  */
 import type { ToolAudit } from "../app/index.ts";
 import { hasFailed } from "./call-outcome.ts";
 import type { PluginConfig } from "./config.ts";
 import { fieldOf } from "./unchecked.ts";
 
-/** What the operator wants recorded. */
+/** The operator's recording settings. */
 export type RecordingRules = Pick<PluginConfig, "auditTools" | "auditDeny" | "auditInputs">;
 
 const NAME_MAX_CHARS = 128;
-/** Memory looks for credentials in the whole text before it cuts it. */
+/** Memory checks the complete text for credentials before it cuts it. */
 const INPUT_MAX_CHARS = 10_000;
-/** What is in memory already, whoever serves it. */
+/** Memory's own tools, on any server: their effect is already in memory. */
 const MEMORY_TOOL = /(?:^|[_.-])memory_(?:store|forget|search|get|list|history|corpus)(?:-\d+)?$/;
-/** The host's envelopes of another call, which it reports by itself. */
+/** Tools that wrap another call, which the host reports separately. */
 const ENVELOPES = new Set(["tool_call", "tool_search", "tool_search_code", "tool_describe"]);
 
-/** The row for a finished call; undefined where it leaves none. */
+/** The row for a finished call; undefined if it is not recorded. */
 export function toolRowOf(event: unknown, rules: RecordingRules, nowMs: number): ToolAudit | undefined {
   const tool = nameOf(event);
   if (rules.auditTools !== "all" || tool === undefined) return undefined;
@@ -35,14 +34,14 @@ export function toolRowOf(event: unknown, rules: RecordingRules, nowMs: number):
   };
 }
 
-/** A tool whose name cannot be told might be any. */
+/** A tool without a readable name counts as denied, because it could be any tool. */
 export function isDenied(event: unknown, { auditDeny }: RecordingRules): boolean {
   const name = nameOf(event)?.toLowerCase();
   if (name === undefined) return true;
   return auditDeny.some((rule) => (rule.endsWith("*") ? name.startsWith(rule.slice(0, -1)) : name === rule));
 }
 
-/** By its own name, or by what an MCP server calls it. */
+/** Matches the tool's own name, or its name on an MCP server. */
 export function isMemoryTool(event: unknown): boolean {
   const atServer = fieldOf(fieldOf(fieldOf(event, "result"), "details"), "mcpTool");
   return [fieldOf(event, "toolName"), atServer].some(

@@ -1,4 +1,4 @@
-/** Looking into what the host or a model hands over, of which nothing is known. */
+/** Reads fields of unchecked values from the host or a model. */
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
@@ -8,7 +8,7 @@ export function fieldOf(value: unknown, field: string): unknown {
   return isRecord(value) ? value[field] : undefined;
 }
 
-/** A copy, without fields when it is no object. */
+/** A copy; empty if the value is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? { ...value } : {};
 }

@@ -1,4 +1,4 @@
-/** Whether a call of a forget tool goes on, is refused, or waits for a person: what they are shown, and where nobody can be asked, what they can do. */
+/** Decides whether a forget call proceeds, is refused, or needs a person's approval, and words the question or the refusal. */
 import { cutText, type Forgotten, forgetPreview, harmlessLine, isWideForget } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, sentenceOfRefusal, sessionKindOf } from "./identity.ts";
@@ -30,14 +30,14 @@ interface ForgetCall {
   readonly context: unknown;
 }
 
-/** The host refuses what is longer, and may spell out a character or two. */
+/** The host refuses longer text, and may escape some characters. */
 const DESCRIPTION_MAX_CHARS = 480;
 const TITLE_MAX_CHARS = 76;
 const ASKED_FOR_MS = 120_000;
-/** Runs by themselves: nobody sits before them. */
+/** Unattended runs. */
 const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
 
-/** Undefined: the call goes on. Throws `invalid_input` for a scope that is no text: the host may yet make one of it. */
+/** Undefined: the call proceeds. Throws `invalid_input` for a scope that is not text, because the host may convert it later. */
 export async function decideForget(
   { tool, params, context }: ForgetCall,
   { access, gate }: ForgetParts,
@@ -45,7 +45,7 @@ export async function decideForget(
   const scope = fieldOf(params, "scope");
   if (fieldOf(params, "dry_run") === true || isRefusedAnyway(scope) || !isWideForget(scope)) return undefined;
   const wanted = String(scope).trim();
-  // Whose memory an MCP server changes is its own affair; that it is asked about is ours.
+  // An MCP server decides whose memory it changes; here only the approval is required.
   if (tool !== FORGET_TOOL) return askOrRefuse(context, wanted, `Through ${harmlessLine(tool)}.`);
   const verdict = await gate.verdictWithoutSandboxFlag({
     agentId: fieldOf(context, "agentId"),
@@ -59,7 +59,7 @@ export async function decideForget(
   return ask(wanted, whatGoes(covered, verdict, await forgetPreview(memory, verdict.subject, wanted)));
 }
 
-/** By the tool itself, which says more about it. */
+/** Whether the tool itself will refuse the scope, with a better message. */
 function isRefusedAnyway(scope: unknown): boolean {
   if (scope === undefined) return true;
   if (typeof scope !== "string") return false;
@@ -87,7 +87,7 @@ function ask(scope: string, description: string): ForgetDecision {
   };
 }
 
-/** Keys and first words are as somebody stored them, and are shown as that; lines that do not fit are left out. */
+/** The preview's keys and first words are quoted as stored; lines that do not fit are left out. */
 function whatGoes(covered: Forgotten, { agentId }: Admitted, lines: readonly string[]): string {
   const { deleted, former = 0 } = covered;
   const count = `${deleted} ${deleted === 1 ? "entry" : "entries"} of ${agentId}'s memory`;
@@ -100,7 +100,7 @@ function whatGoes(covered: Forgotten, { agentId }: Admitted, lines: readonly str
   return text;
 }
 
-/** Where nobody sits, the host can only refuse, and does not say what else a person can do. */
+/** In an unattended run the host could only refuse, without telling what a person can do instead. */
 function canAsk(context: unknown): boolean {
   const channel = fieldOf(fieldOf(context, "requester"), "channel");
   if (typeof channel !== "string" || channel.trim() === "") return false;
@@ -112,12 +112,12 @@ function nobodyToAsk(scope: string, verdict?: Admitted): ForgetDecision {
   const caller =
     verdict === undefined || verdict.subject === "main" ? "" : ` --caller ${quoted(verdict.subject)}`;
   return block(
-    `Nothing was forgotten: forgetting ${scope} wants a person's yes, and nobody can be asked in this session. ` +
-      `They can run it themselves: openclaw helmdeck forget ${scope}${agent}, or: helmdeck-memory forget ${scope}${caller}`,
+    `Nothing was forgotten: forgetting ${scope} needs a person's approval, and nobody can be asked in this session. ` +
+      `A person can run: openclaw helmdeck forget ${scope}${agent}, or: helmdeck-memory forget ${scope}${caller}`,
   );
 }
 
-/** For a shell. */
+/** Quoted for a shell. */
 function quoted(subject: string): string {
   return /^[\w.@-]+$/.test(subject) ? subject : `'${harmlessLine(subject).replaceAll("'", "'\\''")}'`;
 }

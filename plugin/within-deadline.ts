@@ -1,12 +1,12 @@
-/** Our own deadline on work that the host would wait 30 seconds for. */
+/** Our own deadline, shorter than the host's 30 seconds. */
 import { HelmdeckError, systemClock, within } from "../app/index.ts";
 
-/** The result, or `deadline_exceeded` after so many milliseconds. The work itself goes on; its late end is ignored. */
+/** The result, or `deadline_exceeded` after `deadlineMs`. The work itself continues; a late result is ignored. */
 export function withinDeadline<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   return startDeadline(deadlineMs)(work);
 }
 
-/** One deadline for several steps: each has what is left of it when it begins. */
+/** One deadline for several steps: each step gets the remaining time. */
 export function startDeadline(deadlineMs: number): <T>(work: Promise<T>) => Promise<T> {
   const endsAt = systemClock.now() + deadlineMs;
   const tooLate = (): never => {

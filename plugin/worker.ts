@@ -1,4 +1,4 @@
-/** The plugin's worker thread: store and index, on Node's own SQLite, so that the plugin needs no dependency. */
+/** The plugin's worker thread: store and index on Node's built-in SQLite, so that the plugin has no dependency. */
 import { nodeSqliteDriver, serveMemory } from "../app/index.ts";
 
 serveMemory({ driver: nodeSqliteDriver });

@@ -1,6 +1,6 @@
 /**
- * What is shown of the candidates: the sure ones; where there are none, the best few as possible hits. A reader tells "the wifi is
- * called Kolibri" from a coincidence at a glance; from silence nobody can tell that the fact is there.
+ * Chooses the candidates to show: the sure ones or, when there are none, the best few as possible hits. A reader tells "the wifi
+ * is called Kolibri" from a coincidence at a glance; an empty answer hides that the fact exists.
  */
 import type { RecallMode } from "../engine/index.ts";
 import { bestOf, type Judged } from "./judge.ts";
@@ -11,9 +11,9 @@ import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 export interface Wanted {
   readonly mode: RecallMode;
   readonly limit: number;
-  /** Whether the question has a word that says what is meant. */
+  /** Whether the question has a content word. */
   readonly isTelling: boolean;
-  /** The same text stored twice is one answer. */
+  /** Whether copies of one text count as one answer. */
   readonly foldsCopies: boolean;
   readonly possible: PossibleWeights;
 }
@@ -21,11 +21,11 @@ export interface Wanted {
 export interface Choice {
   readonly shown: readonly Judged[];
   readonly arePossible: boolean;
-  /** Best first: the best few candidates that are not shown, and why, in a few words for a person. */
+  /** The best candidates that are not shown, best first, each with a short reason for a person. */
   readonly leftOut: readonly { readonly judged: Judged; readonly why: string }[];
 }
 
-/** So many of those that stay out are explained. */
+/** How many hidden candidates are explained. */
 const EXPLAINED = 5;
 
 export function choose(judged: readonly Judged[], index: LexicalIndex, wanted: Wanted): Choice {
@@ -44,14 +44,14 @@ export function choose(judged: readonly Judged[], index: LexicalIndex, wanted: W
   return { shown, arePossible: true, leftOut: leftOut(best, distinct, shown, tooWeak) };
 }
 
-/** How many possible hits one question is shown. */
+/** The most possible hits for one question. */
 function mostPossible({ mode, limit, isTelling, possible }: Wanted): number {
   if (mode === "quiet" || !isTelling) return 0;
   if (mode === "eager") return Math.min(limit, possible.mostEager);
   return limit < possible.few ? 1 : Math.min(limit, possible.most);
 }
 
-/** The candidates good enough for it, best first as they came. */
+/** The candidates that qualify as possible hits, in their order. */
 export function possibleAmong<T extends Pick<Judged, "certainty">>(
   candidates: readonly T[],
   { floor, ratio }: Pick<PossibleWeights, "floor" | "ratio">,
@@ -71,7 +71,7 @@ function leftOut(
   const whyPassedOver = ({ document }: Judged) => {
     const place = distinct.findIndex((one) => one.document === document);
     if (place === -1) return "the same text as another candidate";
-    return place < last ? "nearly the same text as a better one" : `after the ${shown.length} that are shown`;
+    return place < last ? "nearly the same text as a better one" : `below the ${shown.length} that are shown`;
   };
   return best
     .filter(({ document }) => !documents.has(document))
@@ -79,25 +79,23 @@ function leftOut(
     .map((judged) => ({ judged, why: whyWeak(judged) ?? whyPassedOver(judged) }));
 }
 
-/** Where there are sure hits; undefined for one of them. */
+/** Why a candidate is hidden when there are sure hits; undefined when it is sure itself. */
 function whyNotSure({ isSure, merit, doubt, features }: Judged): string | undefined {
   if (isSure) return undefined;
   const { sureFrom } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
-  const sum = `merit ${merit.toFixed(2)} less doubts ${doubt.toFixed(2)}`;
+  const sum = `merit ${merit.toFixed(2)} minus doubts ${doubt.toFixed(2)}`;
   return merit - doubt < sureFrom
     ? `not sure: ${sum} is below ${sureFrom.toFixed(2)}`
     : `weaker than the best: ${sum}`;
 }
 
 function whyNoPossible({ mode }: Wanted): string {
-  return mode === "quiet"
-    ? "not sure, and recall is quiet"
-    : "the question has no word that says what is meant";
+  return mode === "quiet" ? "not sure, and recall mode is quiet" : "the question has no content word";
 }
 
 function whyTooWeak({ certainty }: Judged, [best]: readonly Judged[], { floor, ratio }: PossibleWeights) {
   const is = `certainty ${certainty.toFixed(3)} is below`;
   if (certainty < floor) return `${is} the floor of ${floor}`;
   const least = ratio * (best?.certainty ?? 0);
-  return certainty < least ? `${is} ${ratio} of the best one's` : undefined;
+  return certainty < least ? `${is} ${ratio} times the best candidate's` : undefined;
 }

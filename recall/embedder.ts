@@ -1,32 +1,32 @@
-/** What recall needs to know meaning: texts in, unit vectors out, within a deadline, with nothing cut unseen. */
+/** What semantic search needs: texts in, unit vectors out, within a deadline, and every truncation reported. */
 
-/** A client of an embedding model. Room sidecar/ has two; a test may have its own. Safe to call concurrently. */
+/** A client of an embedding model; sidecar/ has two. Safe to call concurrently. */
 export interface Embedder {
-  /** The model as its service names it, with its tag: `nomic-embed-text:latest`. */
+  /** The service's name for the model, with its tag: `nomic-embed-text:latest`. */
   readonly model: string;
   /**
-   * All that a vector depends on (model, prefixes, chosen dimensions), in one line. Vectors of different spaces must
-   * never be compared, so a cache keeps this beside each.
+   * Everything that a vector depends on (model, prefixes, chosen dimensions), in one line. Vectors of different spaces must never
+   * be compared, so a cache stores the space with each vector.
    */
   readonly space: string;
-  /** Unknown until it is set or the model has answered once; then fixed for the life of this embedder. */
+  /** Undefined until it is configured or the model has answered once; then fixed for the life of this embedder. */
   readonly dimensions: number | undefined;
   /**
-   * One vector for each text, in the order of the texts. Many texts become several requests. All or nothing: when one
-   * request fails for good, the promise rejects, and the caller decides which texts to offer again.
+   * One vector per text, in the order of the texts. Many texts become several requests. All or nothing: when one request finally
+   * fails, the promise rejects, and the caller decides which texts to retry.
    */
   embedDocuments(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings>;
   /**
-   * The vector of a question; of the beginning of one that is longer than the model takes. Never waits behind documents
-   * that this embedder has not sent yet.
+   * The vector of a question. A question longer than the model's context is truncated. Never waits behind documents that this
+   * embedder has not sent yet.
    */
   embedQuery(text: string, options?: EmbedOptions): Promise<Float32Array>;
-  /** Ends what is under way; calls from then on are `cancelled`. */
+  /** Ends calls in progress; later calls reject with `cancelled`. */
   close(): void;
 }
 
 /**
- * Both bound the whole call, its waiting and its retries included.
+ * Both limit the whole call, including waiting and retries.
  *
  * Rejections are `HelmdeckError`s: `deadline_exceeded`, `cancelled` (the signal), `embeddings_unavailable`,
  * `embeddings_out_of_memory`, `rate_limited`, `model_missing`, `dimension_mismatch`, `invalid_input`.
@@ -37,15 +37,15 @@ export interface EmbedOptions {
 }
 
 export interface Embeddings {
-  /** As many as there were texts, each of length 1 and of the same dimensions, finite numbers only. */
+  /** One per text, each of length 1, all of the same dimensions, finite numbers only. */
   readonly vectors: readonly Float32Array[];
-  /** The texts that were longer than the model takes; their vectors stand for the beginning alone. */
+  /** The texts that exceeded the model's context; their vectors stand for the beginning only. */
   readonly truncated: readonly Truncation[];
 }
 
 interface Truncation {
   /** Position among the texts of the call. */
   readonly index: number;
-  /** How many UTF-16 units of the text, from its start, the vector stands for. */
+  /** How many UTF-16 units from its start the vector stands for. */
   readonly usedLength: number;
 }

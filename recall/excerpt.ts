@@ -1,4 +1,4 @@
-/** A short piece of a passage, where most of what was asked stands: enough to tell whether the rest is worth reading. */
+/** Excerpts of a passage around the query's words: enough to tell whether the rest is worth reading. */
 import { ANSWER_LIMITS } from "../engine/index.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
@@ -7,12 +7,12 @@ import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
 
 const LONGEST_EXCERPT = ANSWER_LIMITS.possibleExcerptCharacters;
-/** What stands before a word that was asked for helps to understand it. */
+/** Some text before a matching word helps to understand it. */
 const BEFORE = 30;
-/** Where a sentence or a line begins. */
+/** The beginning of a sentence or a line. */
 const BEGINNING = /(?<=[.!?]\s+|\n\s*)\S/gu;
 
-/** For the passages that one query finds. What fits is shown whole. */
+/** For the passages of one query. A text that fits is returned whole. */
 export function excerptFor(
   query: string,
   index: LexicalIndex,
@@ -29,7 +29,7 @@ export function excerptFor(
   };
 }
 
-/** A word of the query that a term stands for: its place among the words, and its share of the query. */
+/** A query word for a term: its position among the words, and its share of the query. */
 interface AskedWord {
   readonly word: number;
   readonly share: number;
@@ -63,7 +63,10 @@ function placesOf(
   });
 }
 
-/** The first of the windows that hold most of what was asked: from the text's beginning, a sentence's, or a little before a word. */
+/**
+ * The first of the windows that cover most of the query. Windows begin at the start of the text, of a sentence, or a little
+ * before a word.
+ */
 function bestWindow(text: string, places: readonly Place[]): readonly [from: number, to: number] {
   const beginnings = [...text.matchAll(BEGINNING)].map(({ index: at }) => at);
   const starts = [...beginnings, ...places.map(({ at }) => wordStart(text, at))].sort((a, b) => a - b);
@@ -85,7 +88,7 @@ function shareIn([from, to]: readonly [number, number], places: readonly Place[]
   return [...shares.values()].reduce((sum, share) => sum + share, 0);
 }
 
-/** To the last word's end that fits; what knows no spaces is cut between characters. */
+/** Ends after the last word that fits; text without spaces is cut between characters. */
 function windowFrom(text: string, from: number): readonly [from: number, to: number] {
   const cut = text.slice(from, from + LONGEST_EXCERPT);
   if (from + cut.length >= text.length) return [from, text.length];
@@ -95,7 +98,7 @@ function windowFrom(text: string, from: number): readonly [from: number, to: num
   return [from, from + whole.trimEnd().length];
 }
 
-/** Where a word begins, about as far before `at` as helps. */
+/** The start of a word, about the helpful distance before `at`. */
 function wordStart(text: string, at: number): number {
   if (at <= BEFORE) return 0;
   const before = text.slice(at - BEFORE, at);

@@ -1,8 +1,8 @@
-/** Recall's public surface. */
+/** Recall's public API. */
 
 export { substringsOf } from "./analysis/substrings.ts";
 export type { Embedder, Embeddings, EmbedOptions } from "./embedder.ts";
-export { OPEN_NAMESPACES } from "./index-cache.ts";
+export type { IndexLimits } from "./index-cache.ts";
 export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";
 export type {

@@ -1,6 +1,6 @@
 /**
- * One score and one verdict for every candidate: its features times their weights (recall/weights.ts) are its merit, which orders,
- * and its doubts. Words and meaning are judged by the same sums; where meaning is not known, words stand for it.
+ * Scores and judges every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
+ * order; its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/index.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
@@ -11,7 +11,10 @@ import type { Passage } from "./lexical/passages.ts";
 import { type KindWeights, WEIGHTS } from "./weights.ts";
 
 export interface Features extends WordFeatures {
-  /** Deviations that it lies nearer to the question than the nearest of as many unrelated texts; by its words where meaning is unknown. */
+  /**
+   * How many deviations nearer to the question than the nearest of as many unrelated texts; estimated from words when meaning is
+   * unknown.
+   */
   readonly nearness: number;
 }
 
@@ -22,24 +25,24 @@ export interface Judged {
   readonly features: Features;
   readonly merit: number;
   readonly doubt: number;
-  /** 0 to 1, by its merit alone. */
+  /** 0 to 1, from merit alone. */
   readonly certainty: number;
   readonly isSure: boolean;
-  /** What it is shown with: 0.5 and above where it is sure, below 0.35 else. */
+  /** The displayed score: 0.5 or more when sure, below 0.35 otherwise. */
   readonly score: number;
 }
 
-/** What the passages mean that lie near the question. */
+/** Similarities of the passages near the question. */
 export interface Meant {
-  /** Deviations by unit: how far a passage's similarity lies above that of what has nothing to do with the question. */
+  /** By unit: how many deviations the similarity of the passage exceeds that of unrelated texts. */
   readonly nearness: ReadonlyMap<number, number>;
-  /** Of how many these are the nearest: the nearest of many is near by chance alone. */
+  /** How many passages were compared: the nearest of many is near by chance alone. */
   readonly passages: number;
-  /** False: of some passages the meaning is not known yet. */
+  /** False when some passages have no vectors yet. */
   readonly isWhole: boolean;
 }
 
-/** All candidates, in no order. */
+/** Judges all candidates, in no particular order. */
 export function judge(
   candidates: readonly Candidate[],
   meant: Meant | undefined,
@@ -67,7 +70,7 @@ const NO_WORDS: Features = {
   ...{ fewWords: false, inThread: false, isNamed: false },
 };
 
-/** Whatever its words: it was made at the time that was asked for. */
+/** For a document from the requested time, whatever its words. */
 export function sureByTime(document: IndexedDocument, passage: Passage): Judged {
   const verdict = { merit: 0, doubt: 0, certainty: 0, isSure: true, score: 0.5 };
   return { document, passage, features: NO_WORDS, ...verdict };
@@ -88,7 +91,7 @@ function sum<K extends keyof Features>(features: Features, weights: Readonly<Par
   return total;
 }
 
-/** A document that the question names is sure, and says nothing of the others. */
+/** A document that the question names is sure, and has no effect on the others. */
 function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly Judged[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
   const isEnough = ({ merit, doubt }: Weighed) => merit - doubt >= kind.sureFrom;
@@ -108,7 +111,7 @@ function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly J
   });
 }
 
-/** How many deviations a candidate lies nearer than chance. */
+/** How many deviations a candidate is nearer than chance. */
 function nearnessBy(meant: Meant | undefined, index: LexicalIndex): (candidate: Candidate) => number {
   const { meaning, thread } = WEIGHTS;
   const byWords = ({ features }: Candidate) => meaning.ofAllWords * features.coverage;
@@ -118,22 +121,22 @@ function nearnessBy(meant: Meant | undefined, index: LexicalIndex): (candidate: 
     const { unit, features } = candidate;
     const known = meant.nearness.get(unit);
     if (known === undefined && !meant.isWhole) return byWords(candidate);
-    const lent = features.inThread ? thread.lent * lentTo(candidate, meant, index) : 0;
+    const lent = features.inThread ? thread.lent * contextNearness(candidate, meant, index) : 0;
     const nearness = Math.max(0, (known ?? 0) + lent) - chance;
     return features.coverage >= meaning.enoughWords ? Math.max(nearness, byWords(candidate)) : nearness;
   };
 }
 
 /**
- * How near, in deviations, the nearest of so many texts lies that have nothing to do with the question: what the greatest of
- * as many draws from a normal distribution is about.
+ * How near, in deviations, the nearest of this many unrelated texts is: the approximate maximum of as many draws from a normal
+ * distribution.
  */
 function nearestByChance(passages: number): number {
   return Math.sqrt(2 * Math.log(passages + 1));
 }
 
-/** What the lines around mean, the nearest ones more: a reply means what it replies to. */
-function lentTo({ document }: Candidate, { nearness }: Meant, index: LexicalIndex): number {
+/** The similarity of surrounding lines, weighted by closeness: the meaning of a reply includes what it replies to. */
+function contextNearness({ document }: Candidate, { nearness }: Meant, index: LexicalIndex): number {
   let most = 0;
   for (const { document: other, distance } of index.neighbours.around(document)) {
     const share = WEIGHTS.thread.lentDecay ** (distance - 1);
@@ -152,7 +155,7 @@ export function bestOf(judged: readonly Judged[]): readonly Judged[] {
   });
 }
 
-/** Best score first, then newest, then by path: the same query gives the same order. */
+/** By score, then newest, then path: the same query always gives the same order. */
 function compare(left: Judged, right: Judged): number {
   return (
     right.score - left.score ||

@@ -1,29 +1,28 @@
 /**
- * Copies of one text. Where meaning ranks, the same text stored twice is one answer: the newest stands for all of them.
+ * Handles copies of a text. In semantic search, the same text stored twice is one answer; the newest copy represents it.
  *
- * Near-copies, which differ in a word here and there, may each say something else ("room 12", "room 13"), and so may the same
- * text under several keys. None is hidden; but where places are few they count as one, so that no flood of them takes the places of other
- * answers.
+ * Near-copies may carry different facts ("room 12", "room 13"), and so may the same text under several keys. None is hidden; but
+ * when slots are few, near-copies share one, so that they cannot crowd out other answers.
  */
 
 import type { Judged } from "./judge.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { WEIGHTS } from "./weights.ts";
 
-/** Best first, as given, each text once. Lines of a conversation are left alone: that something was said twice is part of it. */
+/** Keeps each text once, in the given order. Lines of a conversation are kept: a repetition is part of it. */
 export function withoutDuplicates(judged: readonly Judged[], index: LexicalIndex): readonly Judged[] {
   return folded(judged, (one) => (one.features.inThread ? one.document.id : textOf(one, index)));
 }
 
-/** The same for a handful of places, which no text may take twice, not even the lines of a conversation. */
+/** The same for a few slots: no text takes two, not even lines of a conversation. */
 export function withDistinctTexts(judged: readonly Judged[], index: LexicalIndex): readonly Judged[] {
   return folded(judged, (one) => textOf(one, index));
 }
 
-/** Words compared, from the beginnings of two texts. */
+/** Words to compare, from the beginnings of two texts. */
 const WORDS_COMPARED = 200;
 
-/** The best so many, as given: of near-copies one, and the others in what places are left. */
+/** The best ones in the given order: one per group of near-copies first, then the others in the remaining slots. */
 export function bestApart(
   matches: readonly Judged[],
   index: LexicalIndex,
@@ -44,7 +43,7 @@ export function bestApart(
   return matches.filter((match) => chosen.has(match));
 }
 
-/** Sorted, so that two texts can be compared in one go. */
+/** Sorted, so that two texts can be compared in one pass. */
 function wordsOf({ document }: Judged, index: LexicalIndex): Uint32Array {
   const words: number[] = [];
   for (const unit of document.units) {
@@ -54,7 +53,7 @@ function wordsOf({ document }: Judged, index: LexicalIndex): Uint32Array {
   return Uint32Array.from(words).sort();
 }
 
-/** Ends at the first word too many that one of them has alone: most texts have little in common. */
+/** Stops once one text has too many words of its own: most texts have little in common. */
 function areNear(one: Uint32Array, other: Uint32Array): boolean {
   const needed = WEIGHTS.copies.shared * Math.max(one.length, other.length);
   let spareHere = one.length - needed;
@@ -70,7 +69,7 @@ function areNear(one: Uint32Array, other: Uint32Array): boolean {
   return spareHere >= one.length - left && spareThere >= other.length - right;
 }
 
-/** The groups stand in the order of their best; the newest of each is shown. */
+/** The groups keep the order of their best members; each shows its newest. */
 function folded(judged: readonly Judged[], identityOf: (judged: Judged) => string): readonly Judged[] {
   const groups = Map.groupBy(judged, identityOf);
   return [...groups.values()].flatMap((group) => {
@@ -81,7 +80,7 @@ function folded(judged: readonly Judged[], identityOf: (judged: Judged) => strin
   });
 }
 
-/** Texts are the same when they are made of the same words in the same order, whatever their case, endings and punctuation. */
+/** Equal texts have the same words in the same order, regardless of case, endings and punctuation. */
 function textOf({ document }: Judged, index: LexicalIndex): string {
   return document.units.map((unit) => index.bodyTerms(unit).join(" ")).join("\n");
 }

@@ -1,4 +1,7 @@
-/** Recall over many namespaces: keeps an index of each current, and answers queries by words and, where it can, by meaning. */
+/**
+ * Recall over many namespaces: keeps an index of each up to date, and answers queries by keyword search and, when possible,
+ * semantic search.
+ */
 import {
   ANSWER_LIMITS,
   countWithin,
@@ -8,10 +11,10 @@ import {
   type Timer,
   type UnixMs,
 } from "../engine/index.ts";
-import { deedAskedFor } from "./analysis/what-was-done.ts";
+import { parsePastActions } from "./analysis/past-actions.ts";
 import { type Choice, choose } from "./choose.ts";
 import { excerptFor } from "./excerpt.ts";
-import { IndexCache, type IndexView } from "./index-cache.ts";
+import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import { bestOf, type Features, type Judged, judge, type Meant } from "./judge.ts";
 import { isTelling } from "./lexical/analyse-query.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
@@ -19,6 +22,7 @@ import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-
 import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
+import type { IndexView } from "./namespace-index.ts";
 import type {
   CorpusSource,
   LeftOut,
@@ -35,35 +39,37 @@ import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 export interface RecallOptions {
   readonly source: CorpusSource;
   readonly now: () => UnixMs;
-  /** Absent: by words alone. Whoever gives it closes it. */
+  /** Absent: keyword search only. The caller closes it. */
   readonly semantic?: SemanticIndex;
-  /** What the reference texts mean to a model. Default: made once for each process. */
+  /** A model's reference vectors. Default: one shared instance per process. */
   readonly references?: ReferenceVectors;
-  /** For how long a question's vector is waited for. */
+  /** Limits the wait for a question's vector; checks for idle indexes. */
   readonly timer?: Timer;
   /** Default 1,500. */
   readonly questionBudgetMs?: number;
-  /** Namespaces whose index is kept in memory; the least recently used one is dropped. Default 16. */
-  readonly maxNamespaces?: number;
-  /** Rows asked of the source at a time. Default 250. */
+  /** Which indexes to keep in memory. */
+  readonly limits?: IndexLimits;
+  /** Monotonic milliseconds, for the idle time of indexes. */
+  readonly clock?: () => number;
+  /** Rows to request from the source at a time. Default 250. */
   readonly batchSize?: number;
-  /** A search waits this long for a first build before it answers from what is indexed. Default 1,000. */
+  /** How long a search waits for a first build before it answers from a partial index. Default 1,000. */
   readonly patienceMs?: number;
-  /** Every candidate in its order, without a cut-off: for measurements. Default false. */
+  /** Return every candidate, without a cut-off: for measurements. Default false. */
   readonly showsAll?: boolean;
-  /** For measuring other rules. Default: that of the weights. */
+  /** Other rules, for measurements. Default: those of the weights table. */
   readonly possible?: PossibleWeights;
-  /** For queries that do not say. Default `balanced`. */
+  /** For queries without a mode. Default `balanced`. */
   readonly mode?: RecallMode;
 }
 
 const PATIENCE_MS = 1_000;
-/** Passages whose nearness is known to the ranking. Many more than are shown: a line lends its meaning to those around it. */
+/** Passages with a known similarity in the ranking. Many more than are shown: a line lends its similarity to those around it. */
 const NEAREST = 1_000;
 
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
-/** Errors of the source reach the caller of the search that met them; those of embeddings only make it search by words. */
+/** Source errors reach the search that hit them; embedding errors only fall back to keyword search. */
 export function createRecall(options: RecallOptions): Recall {
   return new HybridRecall(options);
 }
@@ -92,7 +98,7 @@ class HybridRecall implements Recall {
     const asked = { query, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, recall };
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
-      // A person has waited long enough by then.
+      // A person has waited long enough.
       if (view === undefined)
         return { ...this.#byWords(namespaceIndex, asked, STILL_INDEXING), incomplete: true };
       return this.#byMeaningToo(namespace, view, asked);
@@ -103,7 +109,7 @@ class HybridRecall implements Recall {
     await this.#indexes.use(namespace, (namespaceIndex) => namespaceIndex.catchUp());
     const { semantic } = this.#options;
     const embedder = semantic?.serving(namespace);
-    // Where nothing is embedded but a question it would only be in the question's way.
+    // When the index does not embed entries, this would only delay the question.
     if (embedder !== undefined && semantic?.status().embeds) this.#questions.prepare(embedder);
   }
 
@@ -160,7 +166,7 @@ class HybridRecall implements Recall {
   }
 
   #withCalls(choice: Choice, { index, calls }: IndexView, { query, limit }: Asked, now: UnixMs): Choice {
-    const deed = deedAskedFor(query, now);
+    const deed = parsePastActions(query, now);
     const candidates = this.#lexical.candidates(deed?.about ?? query, calls, now);
     const judged = judge(candidates, undefined, calls);
     return withCalls(choice, { judged, deed, indexes: [index, calls], now }, limit);
@@ -175,8 +181,8 @@ function inOrder(judged: readonly Judged[], limit: number): readonly Judged[] {
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
 
 /**
- * In deviations, by the units that the words know these passages by; where the question was read in other words too, the nearer
- * of both counts. What has gone meanwhile is left out.
+ * Deviations by unit of the keyword index. When the question was also embedded in expanded form, the better one counts. Leaves
+ * out passages that are gone.
  */
 function meantBy(
   [asked, expanded]: readonly [Reading, Reading | undefined],
@@ -218,7 +224,7 @@ function leftOutOf({ judged, why }: Choice["leftOut"][number]): LeftOut {
   return { key, path, certainty, why, parts: partsOf(features) };
 }
 
-/** Each feature with its weight, doubts with a negative one. */
+/** Each feature with its weight; doubts have negative weights. */
 function partsOf(features: Features): Readonly<Record<string, ScorePart>> {
   const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   const parts = [

@@ -1,4 +1,4 @@
-/** What recall needs (a corpus with a change cursor) and what it answers (ranked hits with an honest score). */
+/** Recall's interface: the corpus source that it reads (with a change cursor), and the ranked, scored hits that it returns. */
 import type {
   CorpusEntry,
   DocumentKind,
@@ -9,9 +9,9 @@ import type {
   Writer,
 } from "../engine/index.ts";
 
-/** Where a namespace's chunks come from. The embedded engine is one; a remote engine may be another. */
+/** The source of a namespace's chunks, such as the embedded engine or a remote engine. */
 export interface CorpusSource {
-  /** Changes since a cursor (0 = everything), oldest first, at most `limit` rows read. */
+  /** Changes since a cursor (0 = everything), oldest first; reads at most `limit` rows. */
   changes(namespace: Namespace, since: number, limit: number): Promise<CorpusChanges>;
 }
 
@@ -27,11 +27,11 @@ export type CorpusChanges =
 
 export interface RecallQuery {
   readonly query: string;
-  /** Hits wanted, 1 to 50; default 10. */
+  /** 1 to 50; default 10. */
   readonly limit?: number;
   /** Adds `parts` to each hit, and `leftOut` to the answer. */
   readonly explain?: boolean;
-  /** Default: what this memory was opened with, and `balanced` where nothing was said. */
+  /** Default: the mode that this memory was opened with, or `balanced`. */
   readonly recall?: RecallMode;
 }
 
@@ -42,11 +42,11 @@ export interface RecallHit {
   readonly title: string;
   /** 0 to 1: an exact answer near 0.9, a good one above 0.5, a possible one below 0.35. */
   readonly score: number;
-  /** Nothing answers surely, and this is only possibly related. An answer holds either such hits or sure ones. */
+  /** Only possibly related. An answer holds either such hits or sure ones, never both. */
   readonly possible?: true;
   /**
-   * At most 700 characters of the best passage, 100 of a possible hit's; it spans startLine to endLine (from 1) of the
-   * chunk's content.
+   * At most 700 characters of the best passage (100 for a possible hit); spans startLine to endLine of the chunk's content,
+   * counted from 1.
    */
   readonly snippet: string;
   readonly startLine: number;
@@ -56,13 +56,16 @@ export interface RecallHit {
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   readonly expiresAt?: UnixMs;
-  /** Who wrote what is there now. */
+  /** The writer of the current value. */
   readonly writer?: Writer;
-  /** The features of its score, for people who tune or doubt it. */
+  /** The features behind the score, for tuning and debugging. */
   readonly parts?: Readonly<Record<string, ScorePart>>;
 }
 
-/** A feature and what it counts: the score rises with the sum of their products, and doubts, whose weights are negative, keep from being sure. */
+/**
+ * A feature and its weight. The score rises with the sum of their products; doubts have negative weights and keep a candidate
+ * from being sure.
+ */
 export interface ScorePart {
   readonly value: number;
   readonly weight: number;
@@ -72,28 +75,28 @@ export interface ScorePart {
 export interface LeftOut {
   readonly key: string;
   readonly path: string;
-  /** 0 to 1: what orders candidates. */
+  /** 0 to 1; determines the order. */
   readonly certainty: number;
-  /** In a few words, for a person. */
+  /** A short reason for a person. */
   readonly why: string;
   readonly parts: Readonly<Record<string, ScorePart>>;
 }
 
 export interface RecallAnswer {
-  /** Best first; ties by newest, then by path, so that the same query gives the same order. */
+  /** Best first; ties by newest, then by path, so that the same query always gives the same order. */
   readonly results: readonly RecallHit[];
   readonly mode: "keyword" | "hybrid";
-  /** Why the answer may be less than it could be, for a person: still indexing, no embeddings. */
+  /** Why the answer may be incomplete, for a person: still indexing, no embeddings. */
   readonly reason?: string;
-  /** Where an explanation was asked for: the best few candidates that are not shown. */
+  /** With `explain`: the best candidates that are not shown. */
   readonly leftOut?: readonly LeftOut[];
-  /** The index is still being built: what is not found now may be found in a moment. */
+  /** The index is still being built, so a later search may find more. */
   readonly incomplete?: true;
 }
 
 export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
-  /** Starts indexing a namespace in the background; the promise resolves when it is caught up. */
+  /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   close(): void;
 }

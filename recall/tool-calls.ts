@@ -1,12 +1,12 @@
 /**
- * What an answer shows of the records of tool calls.
+ * Chooses which records of tool calls an answer shows.
  *
- * An agent calls hundreds of tools for each fact that it is told. Their records have an index of their own, so that their number
- * changes nothing about how facts are found, and one of them at most stands behind the facts, unless the question asks what was
- * done. Then they stand among the facts, and whatever was done at the time that is asked for is an answer.
+ * An agent makes hundreds of tool calls for each fact. Their records have their own index, so that their number does not affect
+ * how facts are found. At most one record follows the facts, unless the question asks about past actions. Then records rank among
+ * the facts, and every action from the requested time is an answer.
  */
 import type { UnixMs } from "../engine/index.ts";
-import type { AskedDeed } from "./analysis/what-was-done.ts";
+import type { PastActions } from "./analysis/past-actions.ts";
 import type { Choice } from "./choose.ts";
 import { bestOf, type Judged, sureByTime } from "./judge.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
@@ -14,15 +14,15 @@ import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export interface Calls {
-  /** Those that have words of the question, with their verdicts. */
+  /** Candidates that match words of the question. */
   readonly judged: readonly Judged[];
-  readonly deed: AskedDeed | undefined;
-  /** Where runs are: of tools, and among facts those of packs and pipelines. */
+  readonly deed: PastActions | undefined;
+  /** The indexes with runs: tool calls, and the facts' index with packs and pipelines. */
   readonly indexes: readonly LexicalIndex[];
   readonly now: UnixMs;
 }
 
-/** The facts and other documents that were chosen, and the calls that belong with them. */
+/** The chosen facts and other documents, together with matching calls. */
 export function withCalls(choice: Choice, calls: Calls, limit: number): Choice {
   const { deed } = calls;
   const sure = bestOf(
@@ -35,7 +35,7 @@ export function withCalls(choice: Choice, calls: Calls, limit: number): Choice {
   return { ...choice, arePossible: false, shown: bestOf([...facts, ...done]).slice(0, limit) };
 }
 
-/** At most so many, below everything else that is shown. */
+/** At most this many, ranked below everything else. */
 function behind(choice: Choice, sure: readonly Judged[], limit: number): Choice {
   const { shown, arePossible } = choice;
   if (arePossible && shown.length > 0) return choice;
@@ -49,11 +49,11 @@ function behind(choice: Choice, sure: readonly Judged[], limit: number): Choice 
 interface Run {
   readonly document: IndexedDocument;
   readonly index: LexicalIndex;
-  /** Of those of the same name, the newest is 0. */
+  /** Among those with the same name; 0 is the newest. */
   readonly rank: number;
 }
 
-/** The newest of each tool, pack and pipeline, then the next of each: a hundred calls of one do not hide the others. */
+/** The newest run of each tool, pack and pipeline, then the next of each: a hundred calls of one tool do not hide the others. */
 function doneThen(calls: Calls, limit: number): readonly Judged[] {
   const byName = Map.groupBy(runsThen(calls), ({ document }) => document.prefix);
   const ranked = [...byName.values()].flatMap((same) =>

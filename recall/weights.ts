@@ -1,153 +1,156 @@
 /**
- * Every number that was chosen by looking at answers, with its unit and what it was chosen on. Technical limits, such as batch sizes,
- * stand where they apply.
+ * All tuned numbers, with their units and the data that they were tuned on. Technical limits, such as batch sizes, are defined
+ * where they apply.
  *
- * Data, all of it on the halves called dev: `people` (test/data/facts-*), `everyday` (everyday-*), `natural` (natural-*, of 58 and of
- * 570 facts), `paraphrases` (paraphrase*), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. How: docs/howto/measure-recall.md.
+ * Data (always the dev halves): `people` (test/data/facts-*), `everyday` (everyday-*), `natural` (natural-*, of 58 and of 570
+ * facts), `paraphrases` (paraphrase*), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. Method:
+ * docs/howto/measure-recall.md.
  *
- * A candidate's features times its weights are its merit, which orders, and its doubts. It is sure where the merit less the doubts is
+ * A candidate's merit, the sum of features times weights, determines its order. It is sure when merit minus doubts is high
  * enough; see recall/judge.ts.
  */
 
-/** What speaks for a candidate. */
+/** Evidence for a candidate. */
 interface MeritWeights {
-  /** For the whole question; features of words are shares of it, rarer words weighing more. */
+  /** For the whole question; word features are shares of it, and rarer words weigh more. */
   readonly coverage: number;
   readonly synonyms: number;
   readonly bm25: number;
   readonly proximity: number;
   readonly context: number;
-  /** For each deviation that it lies nearer to the question than chance. */
+  /** Per deviation nearer to the question than chance. */
   readonly nearness: number;
 }
 
-/** What speaks against being sure of it; it moves no order. */
+/** Evidence against being sure; does not affect the order. */
 interface DoubtWeights {
   readonly unknown: number;
   readonly unknownNames: number;
-  /** For having none of the words, or one of several. */
+  /** For matching none of the words, or one of several. */
   readonly fewWords: number;
 }
 
-/** How candidates of one kind are judged. */
+/** How to judge candidates of one kind. */
 export interface KindWeights {
   readonly merit: Partial<MeritWeights>;
   readonly doubt: DoubtWeights;
-  /** Merit less doubts from which one is sure. */
+  /** Least merit minus doubts of a sure candidate. */
   readonly sureFrom: number;
-  /** Merit that a sure one may have less than the best. */
+  /** How far a sure candidate's merit may be below the best. */
   readonly gap: number;
-  /** Whether one that is sure makes all of them so, as in a conversation. */
+  /** Whether one sure candidate makes all of them sure, as in a conversation. */
   readonly together: boolean;
-  /** The merit at which certainty, 0 to 1, is a half. */
+  /** The merit at which certainty (0 to 1) is one half. */
   readonly even: number;
 }
 
 export interface PossibleWeights {
-  /** At most so many, … */
+  /** The most possible hits. */
   readonly most: number;
-  /** … where recall is eager so many, … */
+  /** The most in eager mode. */
   readonly mostEager: number;
-  /** … and one where fewer hits than this are asked for, unless recall is eager. */
+  /** Below this limit of hits only one is shown, except in eager mode. */
   readonly few: number;
-  /** The least certainty, 0 to 1, … */
+  /** The least certainty, 0 to 1. */
   readonly floor: number;
-  /** … and the least share of the best candidate's. */
+  /** The least share of the best candidate's certainty. */
   readonly ratio: number;
-  /** What a certainty of 1 scores: every possible hit stays below it. */
+  /** The score for a certainty of 1; every possible hit stays below it. */
   readonly scale: number;
 }
 
 export interface Weights {
   readonly fact: KindWeights;
   readonly line: KindWeights;
-  /** Merit for being named by its key, docid or path. */
+  /** Merit for being named by key, docid or path. */
   readonly named: number;
-  /** How steeply certainty rises there, per merit. */
+  /** How steeply certainty rises at `even`, per merit. */
   readonly steepness: number;
   readonly possible: PossibleWeights;
 
   readonly words: {
-    /** Of a content word's weight; for words of everyday speech that stand in any text. */
+    /** Weight of everyday words that occur in any text, as a share of a content word's. */
     readonly everyday: number;
-    /** Of the asked word's own value, what another form of it or a slip of the keyboard is worth, … */
+    /** Weight of another form of a word or a typing error, as a share of the word's own. */
     readonly related: number;
-    /** … and that an entry was made on the date that was asked for. */
+    /** The same for a match by creation date. */
     readonly date: number;
-    /** Other forms share so many letters, and this share of the longer word. */
+    /** The least number of shared letters, and their least share of the longer word, for two forms of a word. */
     readonly sharedLetters: number;
     readonly sharedShare: number;
-    /** Letters; shorter words are too close to one another to guess which was meant. */
+    /** In letters; shorter words are too close to each other to guess a correction. */
     readonly shortestTypo: number;
-    /** Words farther apart than asked by this many are half as close. */
+    /** A word distance that exceeds the query's by this many halves the closeness. */
     readonly halvingDetour: number;
   };
 
   readonly bm25: {
-    /** How little a second occurrence adds, 0 (nothing) and up. */
+    /** BM25's k1, 0 or more. At 0, a repeated occurrence adds nothing. */
     readonly saturation: number;
     /** How much long texts are marked down, 0 (not at all) to 1. */
     readonly lengthNorm: number;
-    /** What one occurrence in a title or category counts; in body, key and tags it counts 1. */
+    /** Weight of an occurrence in a title or category; 1 in body, key and tags. */
     readonly lessField: number;
   };
 
   readonly thread: {
-    /** Milliseconds between lines of a conversation. What is written faster comes from an import, whose order says nothing. */
+    /** Milliseconds between lines of a conversation. Faster writes come from an import, whose order means nothing. */
     readonly shortestGapMs: number;
     readonly longestGapMs: number;
-    /** Fewer lines around than this are no conversation. */
+    /** The least number of lines of a conversation. */
     readonly leastLines: number;
-    /** Lines looked at to each side, … */
+    /** Lines to consider on each side. */
     readonly reach: number;
-    /** … what the next one's words are worth, … */
+    /** Weight of the adjacent line's words. */
     readonly context: number;
-    /** … what is left of that one place farther, … */
+    /** Factor for each further line. */
     readonly decay: number;
-    /** … the share of its nearness that the next one lends, and what is left of that one place farther. */
+    /** The share of its similarity that the adjacent line lends, and the factor for each further line. */
     readonly lent: number;
     readonly lentDecay: number;
   };
 
   readonly meaning: {
-    /** Deviations that all words of the question stand for, where a candidate's meaning is not known. */
+    /** Deviations assumed for matching all words, when a candidate's meaning is unknown. */
     readonly ofAllWords: number;
-    /** With this share of the words they stand for as many also where it is: a model may not know the language. */
+    /**
+     * With this share of the words, the assumption also applies when the meaning is known: the model may not know the language.
+     */
     readonly enoughWords: number;
-    /** Deviations taken off what is near only to the question in other words. */
+    /** Deviations subtracted when only the expanded question is near. */
     readonly inOtherWords: number;
   };
 
   readonly similar: {
-    /** The least score with which a fact found by another one's value is about the same matter. */
+    /** The least score at which two facts count as related. */
     readonly from: number;
   };
 
   readonly calls: {
-    /** Records of tool calls behind the facts, where the question does not ask what was done, … */
+    /** The most records of tool calls after the facts, when the question is not about past actions. */
     readonly mostBehind: number;
-    /** … and how much lower than the last fact they score. */
+    /** How far their score is below the last fact's. */
     readonly step: number;
   };
 
   readonly copies: {
-    /** Near-copies share so much of their words, counted with repetitions. */
+    /** The least share of common words, counted with repetitions, of near-copies. */
     readonly shared: number;
   };
 }
 
 export const WEIGHTS: Weights = {
   fact: {
-    // people, everyday, natural, paraphrases: the most right sure hits of which 95 % are right, then the best order.
+    // people, everyday, natural, paraphrases: the most correct sure hits at 95 % precision, then the best order.
     merit: { synonyms: 0.7, bm25: 0.1, proximity: 0.1, nearness: 0.22 },
     doubt: { unknown: 0.55, unknownNames: 1, fewWords: 0.3 },
     sureFrom: 0.5,
     gap: 0.07,
     together: false,
-    even: 0.65, // people: a fact asked for in its own words scores about 0.9
+    even: 0.65, // people: a fact in the question's own words scores about 0.9
   },
   line: {
-    // LoCoMo: the best order; then as few of the people's unanswerable questions with a sure hit as can be had for it.
+    // LoCoMo: the best order; then the fewest sure hits for the people set's unanswerable questions.
     merit: { coverage: 0.65, synonyms: 0.47, bm25: 0.18, proximity: 0.3, context: 1, nearness: 0.06 },
     doubt: { unknown: 0.78, unknownNames: 1.3, fewWords: 1 },
     sureFrom: -0.2,
@@ -155,7 +158,7 @@ export const WEIGHTS: Weights = {
     together: true,
     even: 0.9, // a line with all words is as certain as such a fact
   },
-  named: 3, // more than words and meaning can give
+  named: 3, // more than words and meaning can reach
   steepness: 5, // people, as above
   possible: { most: 2, mostEager: 3, few: 6, floor: 0.02, ratio: 0.8, scale: 0.35 }, // people, natural, paraphrases: the curve
   words: {
@@ -169,7 +172,7 @@ export const WEIGHTS: Weights = {
     ...{ reach: 4, context: 0.7, decay: 0.8, lent: 0.5, lentDecay: 0.5 }, // LoCoMo
   },
   meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
-  similar: { from: 0.028 }, // natural, and the corrections of test/app/similar-facts.test.ts: all of these, and three of 58 facts that are about something else
-  calls: { mostBehind: 1, step: 0.001 }, // that facts are found as if there were no calls: bench:recall with --tool-calls
+  similar: { from: 0.028 }, // natural, and the corrections of test/app/similar-facts.test.ts: finds all of them, and three unrelated ones among 58 facts
+  calls: { mostBehind: 1, step: 0.001 }, // facts are found as if there were no calls: bench:recall with --tool-calls
   copies: { shared: 0.8 }, // room 12 and room 13
 };

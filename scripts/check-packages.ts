@@ -1,9 +1,9 @@
 /**
- * Packs both packages, and looks at the tarballs as npm, Node and TypeScript will.
+ * Packs both packages and checks the tarballs for npm, Node and TypeScript.
  *
  *   npm run check:packages
  *
- * Exit 1 with a line for each thing that publint or "are the types wrong" finds.
+ * Exit 1 with a line for each finding of publint or "are the types wrong".
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { formatMessage } from "publint/utils";
 import { packEngine } from "./pack-engine.ts";
 import { packPlugin } from "./pack-plugin.ts";
 
-/** The package is ESM, which every Node that it runs on can require; older resolutions know no `exports`. */
+/** The package is ESM, which every supported Node can require; older resolution modes do not support `exports`. */
 const NOT_FOR_US = new Set(["CJSResolvesToESM", "NoResolution:node10"]);
 
 export async function packageProblems(tarball: string): Promise<readonly string[]> {
@@ -30,7 +30,7 @@ async function byPublint({ buffer }: Uint8Array<ArrayBuffer>): Promise<readonly 
 
 async function byTypes(bytes: Uint8Array): Promise<readonly string[]> {
   const result = await checkPackage(createPackageFromTarballData(bytes));
-  if (result.types === false) return []; // the plugin: OpenClaw loads it, no program imports it
+  if (result.types === false) return []; // the plugin: only OpenClaw loads it
   return result.problems.flatMap((problem) => {
     const where = "resolutionKind" in problem ? problem.resolutionKind : "";
     const isFine = NOT_FOR_US.has(problem.kind) || NOT_FOR_US.has(`${problem.kind}:${where}`);

@@ -1,11 +1,11 @@
 /**
- * Sees to it that every promise in docs/promises.md is verified by a test, and that no test names one that is not there.
+ * Checks that a test verifies every promise in docs/promises.md, and that tests name only existing promises.
  *
  *   npm run check:promises
  *
- * A test names the ids in a line of its own directly above itself: `// verifies P-durable-kill, P-durable-sync`. Exit 1 with
- * one line for each promise without a test, each unknown or repeated id, and each such line that stands above no test.
- * docs/security-model.md may name ids that are there, and no others.
+ * A test names the ids in a separate line directly above it: `// verifies P-durable-kill, P-durable-sync`. Exit 1 with one line
+ * for each promise without a test, each unknown or repeated id, and each such line without a test below it.
+ * docs/security-model.md may name only existing ids.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const ROW = /^\| `(P-[^`]*)` \|/;
 const MENTION = /`(P-[^`]*)`/g;
 const ID = /^P-[a-z0-9]+(-[a-z0-9]+)*$/;
 const NAMING = /^\s*\/\/ verifies\b:?\s*(.*)$/;
-/** What may stand under such a line: a test, or a group of them, that runs. */
+/** The line below must be a test or a group of tests that runs. */
 const TEST = /^\s*(describe|test|it)(\.(each|concurrent|sequential|runIf|skipIf)\b.*)?[(<`]/;
 
 interface TextFile {
@@ -39,7 +39,7 @@ function main(): number {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** What is wrong between the promises and the tests and texts that name them; empty when nothing is. */
+/** Mismatches between the promises and the tests and texts that name them. */
 export function problemsIn(
   document: TextFile,
   tests: readonly TextFile[],

@@ -1,10 +1,10 @@
 /**
- * Sees to it that code and documents use the field's words.
+ * Checks that code and documents use standard terms.
  *
  *   npm run check:words
  *
- * Exit 1 with file, line and the word to write instead of each old one. Identifiers are looked at part by part ("openDeck" has
- * "deck"); comments and documents only for words that mean nothing else.
+ * Exit 1 with file, line and the replacement for each old word. Identifiers are checked part by part ("openDeck" has "deck");
+ * comments and documents only for words without another meaning.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ const IN_NAMES = wordList({
   "module, layer": "rooms",
 });
 
-/** Whole identifiers: as parts of others these are ordinary words. */
+/** Complete identifiers: as parts of others these are ordinary words. */
 const AS_NAMES = new Map([
   ["Side", "ModelIndex"],
   ["Work", "StepContext"],
@@ -76,7 +76,7 @@ function main(): number {
   return findings.length === 0 ? 0 : 1;
 }
 
-/** What the text of a file says in old words. */
+/** The old words in a file. */
 export function findingsIn(file: string, text: string): readonly Finding[] {
   const inName = partsOf(basename(file)).flatMap((word) => finding(file, 1, word, IN_NAMES.get(word)));
   return [...inName, ...(file.endsWith(".ts") ? inCode(file, text) : inProse(file, text, 0))];

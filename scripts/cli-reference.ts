@@ -1,4 +1,4 @@
-/** Puts the command line's own help into docs/reference/cli.md: `node scripts/cli-reference.ts`. */
+/** Writes the command line's help into docs/reference/cli.md: `node scripts/cli-reference.ts`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -10,7 +10,7 @@ export const REFERENCE_PATH = fileURLToPath(new URL("../docs/reference/cli.md", 
 
 const HELP_BLOCK = /<!-- help: ([a-z -]+) -->\n```text\n[^`]*```/g;
 
-/** The reference with each block after a `<!-- help: NAME -->` line holding that command's help of today. */
+/** The reference with current help in each block after a `<!-- help: NAME -->` line. */
 export async function withCurrentHelp(markdown: string): Promise<string> {
   const helps = new Map<string, string>();
   for (const name of documentedCommands(markdown)) helps.set(name, await helpOf(name));
@@ -19,12 +19,12 @@ export async function withCurrentHelp(markdown: string): Promise<string> {
   });
 }
 
-/** The commands whose help the reference shows, in its order; the name of a program stands for all of it. */
+/** The commands in the reference, in order; a program's name stands for its main help. */
 export function documentedCommands(markdown: string): readonly string[] {
   return [...markdown.matchAll(HELP_BLOCK)].map(([, name]) => name ?? "");
 }
 
-/** As a terminal of 80 columns shows it. */
+/** Formatted for 80 columns. */
 async function helpOf(name: string): Promise<string> {
   const stdout = new PassThrough();
   const shell = {

@@ -1,4 +1,4 @@
-/** The pages that people read: the README, docs/ and what stands beside them. */
+/** The documentation pages: the README, docs/ and other top-level documents. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const PAGES = [
 ];
 
 export interface Page {
-  /** From the repository's root. */
+  /** Relative to the repository's root. */
   readonly file: string;
   readonly text: string;
 }
@@ -28,7 +28,7 @@ export function readPages(): readonly Page[] {
     .map((file) => ({ file, text: readFileSync(join(ROOT, file), "utf8") }));
 }
 
-/** What a heading is called in an address, as GitHub and TypeDoc make it. */
+/** The anchors of headings, as GitHub and TypeDoc generate them. */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const heading of headingsOf(text)) {

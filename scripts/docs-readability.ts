@@ -1,15 +1,15 @@
 /**
- * How easily each page reads: Flesch's reading ease of its sentences (0 to 100; above 60 is plain English), and their length.
+ * Measures the readability of each page: Flesch reading ease (0 to 100; above 60 is plain English) and sentence length.
  *
  *   npm run -s docs:readability [-- FILE…]
  *
- * Code, tables, headings and HTML are left out: they are no sentences.
+ * Code, tables, headings and HTML are excluded.
  */
 import { flesch } from "flesch";
 import { syllable } from "syllable";
 import { markdown, type Page, readPages } from "./docs-pages.ts";
 
-/** A page of less than this says nothing about how it is written. */
+/** Shorter pages give no meaningful score. */
 const LEAST_WORDS = 40;
 
 export interface Readability {

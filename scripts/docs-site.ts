@@ -1,9 +1,9 @@
 /**
- * Makes the site: the README, every page of docs/, and the API reference of the package, with a search over all of it.
+ * Builds the documentation site: the README, every page of docs/, and the package's API reference, with search.
  *
  *   npm run docs:site [-- DIR]     # default: dist-site/
  *
- * TypeDoc does it, and fails on a link that leads nowhere.
+ * Uses TypeDoc, which fails on broken links.
  */
 import { resolve } from "node:path";
 import { Application, type DocumentReflection, ReflectionKind } from "typedoc";
@@ -58,7 +58,7 @@ async function main(out: string): Promise<number> {
   return app.logger.hasErrors() ? 1 : 0;
 }
 
-/** Its first heading; a file name would be the title otherwise. */
+/** The first heading, instead of the file name. */
 function titleOf({ content, name }: DocumentReflection): string {
   const [, heading = name] = /^# (.+)$/m.exec(content.map(({ text }) => text).join("")) ?? [];
   return heading.replaceAll("`", "");

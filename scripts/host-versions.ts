@@ -19,7 +19,7 @@ import { LOCKED_OPENCLAW } from "./openclaw-host/runtime.ts";
 const PAGE = fileURLToPath(new URL("../docs/reference/openclaw-versions.md", import.meta.url));
 const MARKED = /(?<=<!-- versions -->\n)[\s\S]*?(?=<!-- \/versions -->)/;
 
-/** What the table says, and the titles of the tests that must have passed for it. */
+/** The table's rows, each with the titles of the tests that must pass. */
 const ROWS: Readonly<Record<string, readonly string[]>> = {
   "loads, with no diagnostics": ["is loaded, with nothing to complain about"],
   "an agent stores a fact, and a plain `memory_search` of a new conversation finds it": [
@@ -51,7 +51,7 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
     "that fails is recorded with its error code",
   ],
   "a changed setting holds at once": ["takes a changed setting at once, and has its database open once"],
-  "search by meaning (a stand-in for Ollama), and its loss and return": [
+  "semantic search (a stand-in for Ollama), and its loss and return": [
     "finds its fact by meaning, soon after it was stored, and nothing of another matter",
     "stopped: words answer, with the reason; started again: meaning is back without a restart",
   ],
@@ -66,7 +66,7 @@ const vitestReport = z.object({
   ),
 });
 
-/** Of each test's title, how it ended. */
+/** The outcome of each test by title. */
 type Endings = ReadonlyMap<string, string>;
 
 async function main(named: readonly string[]): Promise<void> {
@@ -110,7 +110,7 @@ function tableOf(columns: readonly { readonly host: string; readonly endings: En
   return `\n${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n\nRun on ${day}, ${process.platform} ${process.arch}.\n\n`;
 }
 
-/** A title that no test has would otherwise read as something that was not seen to work. */
+/** Fails for an unknown title, which would otherwise look like a missing feature. */
 function endingOf(title: string, endings: Endings): string {
   const ending = endings.get(title);
   if (ending === undefined) throw new Error(`No test is called "${title}"; see ROWS.`);

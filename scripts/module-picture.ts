@@ -1,8 +1,8 @@
 /**
- * Draws the modules and their imports, as they are, into docs/architecture.md and CONTRIBUTING.md.
+ * Draws the current modules and their imports into docs/architecture.md and CONTRIBUTING.md.
  *
  *   node scripts/module-picture.ts           writes the picture
- *   node scripts/module-picture.ts --check   exit 1 when the picture there is not the present one
+ *   node scripts/module-picture.ts --check   exit 1 if the picture is out of date
  */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ async function bringUpToDate(document: string, picture: string, onlyChecks: bool
   const after = withPicture(document, before, picture);
   if (after === before) return;
   if (!onlyChecks) return writeFile(file, after);
-  console.error(`${document} shows other imports than there are: run \`npm run docs:modules\`.`);
+  console.error(`${document} has an outdated module picture: run \`npm run docs:modules\`.`);
   process.exitCode = 1;
 }
 

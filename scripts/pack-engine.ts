@@ -7,7 +7,7 @@ import { stageEngine } from "./build/engine-package.ts";
 import { packInto, packPackage } from "./pack-package.ts";
 import { sbomOfEngine } from "./supply-chain/sbom.ts";
 
-/** Builds what is out of date, packs it into the folder, with its SBOM, and gives the tarball's absolute path. */
+/** Builds if needed, packs into the folder with the SBOM, and returns the tarball's absolute path. */
 export async function packEngine(folder: string): Promise<string> {
   await buildAll();
   const { plugin, commands } = await readBundled();

@@ -1,10 +1,10 @@
-/** A built package as a tarball, with the SBOM beside it. */
+/** Packs a built package as a tarball, with the SBOM next to it. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Sbom } from "./supply-chain/sbom.ts";
 
-/** Packs the package that lies in `from` into the folder and gives the tarball's absolute path. */
+/** Packs the package in `from` into the folder and returns the tarball's absolute path. */
 export function packPackage(from: string, folder: string, sbom: Sbom): string {
   const destination = resolve(folder);
   mkdirSync(destination, { recursive: true });

@@ -1,4 +1,4 @@
-/** Packs the plugin as a user installs it: `npm run -s pack:plugin -- DIR` prints the tarball's path as its last line. */
+/** Packs the plugin for installation: `npm run -s pack:plugin -- DIR` prints the tarball's path as its last line. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildAll, PLUGIN_DIST, readBundled } from "./build/build.ts";
@@ -7,7 +7,7 @@ import { sbomOfPlugin } from "./supply-chain/sbom.ts";
 
 const TARBALL_MAX_BYTES = 3_000_000;
 
-/** Builds what is out of date, packs it into the folder, with its SBOM, and gives the tarball's absolute path. */
+/** Builds if needed, packs into the folder with the SBOM, and returns the tarball's absolute path. */
 export async function packPlugin(folder: string): Promise<string> {
   await buildAll();
   const description = JSON.parse(readFileSync(join(PLUGIN_DIST, "package.json"), "utf8"));
@@ -18,7 +18,7 @@ export async function packPlugin(folder: string): Promise<string> {
   );
   const { size } = statSync(tarball);
   if (size > TARBALL_MAX_BYTES) {
-    throw new Error(`${tarball} has ${size} bytes; the plugin may have ${TARBALL_MAX_BYTES}.`);
+    throw new Error(`${tarball} has ${size} bytes; the limit for the plugin is ${TARBALL_MAX_BYTES}.`);
   }
   return tarball;
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the checks that it is given, two at a time, and prints what each that failed has to say.
+ * Runs the given checks, two at a time, and prints the output of those that fail.
  *
  *   node scripts/run-checks.ts types style …
  */

@@ -1,5 +1,5 @@
-// Runs an npm script, or a program, after making sure that the locked dependencies and the pinned Node are there.
-// Works on a fresh clone with any Node from 18 on, so it is plain JavaScript with nothing but built-ins.
+// Runs an npm script, or a program, after installing the locked dependencies and the pinned Node if needed.
+// Works on a fresh clone with Node 18 or later, so it is plain JavaScript without dependencies.
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const lock = join(root, "package-lock.json");
 const npmsLock = join(root, "node_modules", ".package-lock.json");
-// Besides npm's own copy of the lock, which is there before the pinned Node is in place.
+// In addition to npm's own copy of the lock, which exists before the pinned Node does.
 const stamp = join(root, "node_modules", ".installed-lock.json");
 const pinnedNode = join(root, "node_modules", "node", "bin", "node");
-// As npm has it for its scripts: there the pinned Node comes before the system's.
+// The same path as for npm scripts: the pinned Node comes before the system's.
 const PATH = [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
 
 const [script, ...args] = process.argv.slice(2);
@@ -32,7 +32,7 @@ function isInstalled() {
 }
 
 async function install() {
-  // Scripts stay off (.npmrc): OpenClaw's refuses to run on an older system Node, and nothing else needs one …
+  // Install scripts stay disabled (.npmrc): OpenClaw's refuses to run on an older system Node, and no other package needs one …
   if (!hasLockedPackages()) {
     const done = saying("Installing the locked dependencies (once; about a minute)");
     await run("npm", [
@@ -45,7 +45,7 @@ async function install() {
     ]);
     done();
   }
-  // … but the pinned Node, whose script puts the right binary for this machine in place.
+  // … except the pinned Node, whose script installs the right binary for this machine.
   const done = saying("Fetching the pinned Node (once)");
   await run(
     "npm",
@@ -56,7 +56,7 @@ async function install() {
   copyFileSync(lock, stamp);
 }
 
-/** On a terminal the line says for how long; gives what ends it. */
+/** Shows the elapsed time on a terminal. Returns a function that ends it. */
 function saying(text) {
   const { stderr } = process;
   if (!stderr.isTTY) {
@@ -73,7 +73,7 @@ function saying(text) {
   };
 }
 
-/** True after somebody's own `npm ci`: npm's copy of the lock, written last, lists all but what is for other machines. */
+/** True after a manual `npm ci`: npm's copy of the lock, written last, lists all packages except those for other platforms. */
 function hasLockedPackages() {
   if (!existsSync(npmsLock)) return false;
   const installed = packagesOf(npmsLock);
@@ -88,10 +88,10 @@ function packagesOf(file) {
   return JSON.parse(readFileSync(file, "utf8")).packages;
 }
 
-/** Ends this process the way the command ended, unless it went well. */
+/** Ends this process like the command, unless it succeeded. */
 async function run(command, commandArgs, stdio = "inherit") {
   const child = spawn(command, commandArgs, { cwd: root, stdio, env: { ...process.env, PATH } });
-  // Ctrl-C reaches the child by itself; stay until it has cleaned up. Other signals are sent to this process alone.
+  // Ctrl-C reaches the child directly; wait until it has cleaned up. Other signals reach only this process.
   const wait = () => {};
   const passOn = (signal) => child.kill(signal);
   process.on("SIGINT", wait);

@@ -1,4 +1,4 @@
-/** Puts the server's own OpenAPI description into docs/reference/openapi.json: `node scripts/write-openapi.ts`. */
+/** Writes the server's OpenAPI description into docs/reference/openapi.json: `node scripts/write-openapi.ts`. */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { ServerContext } from "../packs/index.ts";
@@ -10,9 +10,9 @@ export const NOTHING_BEHIND = {
   memoryState: { state: "ephemeral", warning: "" },
   packs: { list: () => [] },
   pipelines: { list: () => [] },
-} as unknown as ServerContext; // it is never asked for more
+} as unknown as ServerContext; // nothing else is used
 
-/** As the server answers it. The description is made from the routes, and asks nothing of what is behind them. */
+/** The description as served. It is generated from the routes without calling them. */
 export async function currentDescription(): Promise<string> {
   const server = createServer(NOTHING_BEHIND, { mounts: [mcpMount(NOTHING_BEHIND)] });
   const answer = await server.app.request("/api/v1/openapi.json");

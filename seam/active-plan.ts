@@ -1,10 +1,9 @@
 /**
- * Which plan a process works on: the one it names, else the one that the project's marker binds it to, else the single plan.
+ * Selects the plan that a process works on: the named one, else the one in the project's marker, else the single plan.
  *
- * Who attacks: chance, mostly; a marker half written, a plan renamed, a repository with a marker of its own. What is at stake is
- * a process that follows, and writes progress into, another plan than it was given. So a marker that is there is never passed
- * over: it names a plan that is there, or nothing is answered. And a name is one part of a file name, so that none leads out of
- * the folder.
+ * Risk: a half-written marker, a renamed plan, or a repository with its own marker makes a process follow, and write progress
+ * into, the wrong plan. So an existing marker is never ignored: it must name an existing plan, or this fails. A name is only
+ * part of a file name, so it cannot lead out of the folder.
  */
 import { dirname, join } from "node:path";
 import { HelmdeckError, harmlessLine } from "../engine/reader.ts";
@@ -18,13 +17,13 @@ export interface PlanFiles {
 
 const SINGLE_PLAN: PlanFiles = { plan: "PLAN.md", progress: "progress.md" };
 
-/** A name is far shorter; a marker that is larger is something else. */
+/** Names are far shorter, so a larger file is not a marker. */
 const MOST_MARKER_BYTES = 4_096;
-/** A plan whose first megabyte is blank is blank. */
+/** A plan counts as blank if its first megabyte is blank. */
 const BEGINNING_BYTES = 1_024 * 1_024;
 const SHOWN_CHARACTERS = 80;
 
-/** The plan that is named; whether it is there is the caller's to know. Throws `invalid_input` for a name that is unsafe. */
+/** The named plan; does not check that it exists. Throws `invalid_input` for an unsafe name. */
 export function namedPlan(name: string): PlanFiles {
   const slug = slugIn(name);
   if (slug === undefined) return SINGLE_PLAN;
@@ -38,9 +37,9 @@ export function namedPlan(name: string): PlanFiles {
 }
 
 /**
- * The plan that `.harness/active-plan` binds the project to; the single plan when there is no marker at all.
+ * The plan named by the marker `.harness/active-plan`; the single plan if there is no marker.
  *
- * @throws `active_plan_corrupt` when there is one that does not name a plan with something in it
+ * @throws `active_plan_corrupt` if the marker does not name a plan with content
  */
 export async function boundPlan(root: string, stateFolder: string): Promise<PlanFiles> {
   const marker = join(root, ".harness", "active-plan");
@@ -67,16 +66,16 @@ function folderOf(path: string): string {
   return harmlessLine(dirname(path));
 }
 
-/** `foo` of `foo`, `PLAN-foo` and `PLAN-foo.md`; undefined for the single plan, and for nothing. */
+/** `foo` for `foo`, `PLAN-foo` and `PLAN-foo.md`; undefined for the single plan, and for blank text. */
 function slugIn(raw: string): string | undefined {
   const name = raw.trim();
   if (name === "" || name === "PLAN" || name === "PLAN.md") return undefined;
   return name.replace(/\.md$/, "").replace(/^PLAN-/, "");
 }
 
-/** Why a slug cannot be one part of a file name that a shell prints on one line; undefined when it can. */
+/** Why a slug cannot be part of a one-line file name; undefined if it can. */
 function problemOf(slug: string): string | undefined {
-  if (slug === "") return "is no more than a beginning or an ending";
+  if (slug === "") return "has only a prefix or an ending";
   if (slug === "." || slug === "..") return "is a folder, not a name";
   if (/[/\\]/.test(slug)) return "holds a slash";
   if (harmlessLine(slug) !== slug) return "holds control or invisible characters";
@@ -88,19 +87,19 @@ function filesOf(slug: string): PlanFiles {
 }
 
 function whyNoName(raw: string): string {
-  return raw.trim() === "" ? "is blank" : "names the single plan, and is for named plans only";
+  return raw.trim() === "" ? "is blank" : "names the single plan, but a marker is only for named plans";
 }
 
 function corrupt(marker: string, why: string, raw?: string): HelmdeckError {
   const value = raw === undefined ? "" : ` Its value is ${shown(raw.trim())}.`;
   return new HelmdeckError(
     "active_plan_corrupt",
-    `The marker ${harmlessLine(marker)} ${why}.${value} Write the name of a plan that is there into it, or delete it to work on PLAN.md.`,
+    `The marker ${harmlessLine(marker)} ${why}.${value} Write the name of an existing plan into it, or delete it to work on PLAN.md.`,
     { details: { path: marker } },
   );
 }
 
-/** Quoted, on one line, of bounded length: it is printed in terminals and read by models. */
+/** Quoted, on one line, with limited length, because it is printed in terminals and read by models. */
 function shown(name: string): string {
   const characters = Array.from(harmlessLine(name.slice(0, MOST_MARKER_BYTES)));
   const tail = characters.length > SHOWN_CHARACTERS ? "…" : "";

@@ -1,11 +1,10 @@
 /**
- * The name of the repository that a working copy was cloned from.
+ * Finds the name of the repository from which a working copy was cloned.
  *
- * Who attacks: a repository, whose configuration is read here before anybody has looked at it. What stops them: git itself reads
- * it, with `git config --local --get` alone, which runs no hook, filter, pager, file-system monitor or alias, follows no include,
- * and refuses a repository of another account as git does (`safe.directory`). Variables that would point git at another
- * repository are taken out of the environment, no shell is started, and of what git prints only the last name is used, so that
- * a token in the address is never shown.
+ * Threat: an untrusted repository, whose configuration is read here. Defence: only `git config --local --get` reads it, which
+ * runs no hook, filter, pager, file-system monitor or alias, follows no include, and refuses a repository of another account
+ * (`safe.directory`). Variables that point git at another repository are removed from the environment, no shell is started,
+ * and only the last part of the address is used, so that a token in the address is never shown.
  */
 import { execFile } from "node:child_process";
 
@@ -20,7 +19,7 @@ export async function originName(root: string, env: Environment): Promise<string
   return address === undefined ? undefined : repositoryNameIn(address);
 }
 
-/** The last name in a remote's address, without `.git`: of a URL, of `host:path`, of a folder. */
+/** The last name in a remote's address (a URL, `host:path` or a folder), without `.git`. */
 export function repositoryNameIn(address: string): string | undefined {
   const [path = ""] = address.trim().split(/[?#]/, 1);
   const last =
@@ -29,7 +28,7 @@ export function repositoryNameIn(address: string): string | undefined {
       .split(/[/\\:]/)
       .at(-1) ?? "";
   const name = last.replace(/\.git$/, "");
-  // An address without a path ends in a host, perhaps with somebody's password before it.
+  // An address without a path ends in a host, perhaps with a password before it.
   const isHost = /^[a-z][a-z0-9+.-]*:\/\/[^/]*\/*$/i.test(path);
   return name === "" || name.includes("@") || isHost ? undefined : name;
 }
@@ -41,12 +40,12 @@ function originAddress(root: string, env: Environment): Promise<string | undefin
     try {
       execFile("git", args, options, (error, stdout) => resolve(error === null ? stdout : undefined));
     } catch {
-      resolve(undefined); // a root that cannot be a folder's name at all
+      resolve(undefined); // the root is not a valid folder name
     }
   });
 }
 
-/** In a git hook GIT_DIR names the repository that the hook belongs to, whatever folder is asked about. */
+/** In a git hook, GIT_DIR names the hook's repository, which may not be the requested folder. */
 function withoutGitVariables(env: Environment): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith("GIT_")));
 }

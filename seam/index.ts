@@ -1,4 +1,4 @@
-/** The process seam: what a dev-loop process may ask of memory. */
+/** The process seam: read-only memory access for dev-loop processes. */
 
 export { PHASES } from "./phases.ts";
 export { isSlug } from "./project-keys.ts";

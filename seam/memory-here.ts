@@ -1,9 +1,9 @@
 /**
- * One caller's memory, opened to read for as long as one question takes.
+ * Opens one caller's memory read-only, for a single query.
  *
- * Absent memory is an ordinary answer, found at once: no database, nothing stored yet, no key, or somebody else holding it. A
- * memory that is there and cannot be trusted (a wrong key, a damaged file) is an error, since a process that is told "nothing"
- * would go on as if nothing were known. Nothing is made on the way: no folder, no key, no table.
+ * Absent memory is a normal, immediate answer: no database, nothing stored yet, no key, or a lock. An existing memory that
+ * cannot be trusted (a wrong key, a damaged file) is an error, because a process that gets "nothing" would continue as if
+ * nothing were known. Nothing is created: no folder, no key, no table.
  */
 import {
   type Entry,
@@ -17,9 +17,11 @@ import {
 } from "../engine/reader.ts";
 import type { FactHere, FactsHere } from "./seam-contract.ts";
 
-/** Where memory is, as a surface found it. */
+/** The storage location, from the calling surface. */
 export interface MemoryHere extends KeyPlaces {
   readonly driver: SqliteDriver;
+  /** Opens a database on a server to read, in place of the one at `databasePath`. */
+  readonly openServer?: () => Promise<MemoryReader>;
   /** Unix milliseconds. */
   readonly now?: () => number;
 }
@@ -28,7 +30,7 @@ export type Asked<Answer> =
   | { readonly kind: "answered"; readonly answer: Answer }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Asks memory one question and closes it again. Throws what is neither an answer nor absence. */
+/** Runs one query and closes memory again. Throws any error that does not mean absence. */
 export async function askMemory<Answer>(
   place: MemoryHere,
   namespace: Namespace,
@@ -47,13 +49,14 @@ export async function askMemory<Answer>(
 }
 
 async function openReader(place: MemoryHere): Promise<MemoryReader> {
+  if (place.openServer !== undefined) return place.openServer();
   const found = await findKey(place);
-  if (found === undefined) throw new Absent("there is neither a key nor a database yet");
+  if (found === undefined) throw new Absent("there is no key and no database yet");
   const { driver, databasePath: path, now } = place;
   return openSqliteReader({ path, key: found.key, driver, busyTimeoutMs: 0, ...(now && { now }) });
 }
 
-/** The facts of one namespace, and no way to another. */
+/** The facts of one namespace, without access to others. */
 function factsOf(reader: MemoryReader, namespace: Namespace): FactsHere {
   return {
     listFacts: async (query) => {
@@ -73,7 +76,7 @@ function factOf({ key, value, category, tags, createdAt, updatedAt }: Entry): Fa
 
 class Absent extends Error {}
 
-/** Why there is no memory; throws the error again when there is one. */
+/** Why there is no memory; rethrows the error if memory exists. */
 function whyAbsent(error: unknown): string {
   if (error instanceof Absent) return error.message;
   if (!isHelmdeckError(error)) throw error;

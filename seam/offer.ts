@@ -1,9 +1,9 @@
-/** Where something worth keeping would be saved: a copy of the candidate with its target; nothing is written here. */
+/** Finds where a candidate would be saved: returns a copy with its target. Nothing is written here. */
 import { DEFAULT_CATEGORY, isReservedCategory, namespaceOf, type Subject } from "../engine/reader.ts";
 import { digestOf, projectKey } from "./project-keys.ts";
 import type { SaveOffer, SaveTarget } from "./seam-contract.ts";
 
-/** What dev loops call the kinds of entries, and the category that recall reads them from. */
+/** Dev loops' names for kinds of entries, with the category from which recall reads them. */
 const CATEGORY_OF_KIND: Readonly<Record<string, string>> = {
   always: "always",
   convention: "always",
@@ -30,7 +30,7 @@ interface Here {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Nothing for an empty candidate; anything that is no object is taken for the body of one. */
+/** Empty for an empty candidate. A value that is not an object counts as a candidate's body. */
 export function offersFor(candidate: unknown, here: Here): readonly SaveOffer[] {
   if (isEmpty(candidate)) return [];
   const given: Fields = isFields(candidate) ? candidate : { body: candidate };
@@ -57,7 +57,7 @@ function targetFor({ kind, slug, body }: Fields, { project, subject }: Here): Sa
   };
 }
 
-/** A kind that no phase recalls keeps its own name as category, where search finds it. */
+/** A kind that no phase recalls becomes a category of the same name, which search finds. */
 function categoryOf(kind: unknown): string {
   if (typeof kind !== "string") return DEFAULT_CATEGORY;
   const name = kind
@@ -78,7 +78,7 @@ function textOf(body: unknown): string | undefined {
   return text === undefined || text.trim() === "" ? undefined : text;
 }
 
-/** As a caller in a dynamic language means it: null, "", 0, false, an object or list with nothing in it. */
+/** Empty as in dynamic languages: null, "", 0, false, an empty object or list. */
 function isEmpty(candidate: unknown): boolean {
   return !candidate || (typeof candidate === "object" && Object.keys(candidate).length === 0);
 }

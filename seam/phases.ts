@@ -1,12 +1,12 @@
-/** The phases of a dev loop: which categories of a project's memory each one recalls, and how much of them. */
+/** The phases of a dev loop: the categories that each one recalls, and its budget. */
 
 interface Phase {
-  /** In this order, after what is always loaded. */
+  /** In this order, after the categories that are always loaded. */
   readonly targets: readonly string[];
   readonly budgetTokens: number;
 }
 
-/** Of every phase, and of every project when the key names none. */
+/** Loaded in every phase; for every project if the key names none. */
 export const ALWAYS = "always";
 
 const BY_PHASE = {
@@ -34,7 +34,7 @@ export function targetsOf(phase: PhaseName): readonly string[] {
   return BY_PHASE[phase].targets;
 }
 
-/** The limit if there is one, else HARNESS_RECALL_BUDGET_<PHASE>, else the phase's own. */
+/** The given limit, else HARNESS_RECALL_BUDGET_<PHASE>, else the phase's default. */
 export function budgetOf(
   phase: PhaseName,
   limit: number | undefined,

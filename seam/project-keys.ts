@@ -1,38 +1,38 @@
 /**
- * From a project's slug to the keys of its facts: `projects/<slug>/<category>/<name>`.
+ * Maps a project's slug to the keys of its facts: `projects/<slug>/<category>/<name>`.
  *
- * Who attacks: a repository. Its slug comes from a file or a remote address in it, so whoever gets a person to work in a clone
- * chooses it, to read another project's facts or to have theirs overwritten. What stops them: a slug is always one segment of
- * the key, spelt so that no two slugs share a spelling; `..`, slashes and control characters are escaped, never interpreted.
+ * Threat: an untrusted repository. Its slug comes from a file or a remote address in it, so the repository's author can choose
+ * it to read or overwrite another project's facts. Defence: a slug is always one segment of the key, and different slugs
+ * always give different segments; `..`, slashes and control characters are escaped, never interpreted.
  */
 import { createHash } from "node:crypto";
 import { FACT_LIMITS } from "../engine/reader.ts";
 
 const ROOT = "projects/";
 
-/** What stays as it is; everything else, `%` included, is written as %XX of its UTF-8 bytes. */
+/** Unescaped characters; all others, including `%`, are written as %XX of their UTF-8 bytes. */
 const ESCAPED = /[^\p{L}\p{M}\p{N}_.-]/gu;
 
 /** Room for a category of 64 bytes, a name and the slashes. */
 const MOST_SLUG_BYTES = 192;
 const MOST_NAME_BYTES = FACT_LIMITS.keyBytes - ROOT.length - MOST_SLUG_BYTES - 64 - 2;
 
-/** True for text that can stand for a project: not blank, Unicode, and not of absurd length. */
+/** True for a valid slug: not blank, valid Unicode, and not too long. */
 export function isSlug(text: unknown): text is string {
   return typeof text === "string" && text.trim() !== "" && text.isWellFormed() && fits(segmentOf(text));
 }
 
-/** The prefix that the keys of this project's facts have, and those of no other. */
+/** The key prefix of this project's facts, unique to the project. */
 export function projectPrefix(slug: string): string {
   return `${ROOT}${segmentOf(slug)}/`;
 }
 
-/** True for a key of no project: what is always loaded for every one. */
+/** True for a key without a project: its fact is loaded for every project. */
 export function isOfNoProject(key: string): boolean {
   return !key.startsWith(ROOT);
 }
 
-/** Where a fact of a project stands. A name too long for a key is cut, and told apart by a digest of all of it. */
+/** The key of a project's fact. A name that is too long is cut and gets a digest of the complete name. */
 export function projectKey(slug: string, category: string, name: string): string {
   const segment = segmentOf(name);
   const bounded =
@@ -40,7 +40,7 @@ export function projectKey(slug: string, category: string, name: string): string
   return `${projectPrefix(slug)}${category}/${bounded}`;
 }
 
-/** 16 hexadecimal digits that stand for a text. */
+/** A digest of 16 hexadecimal digits. */
 export function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
@@ -59,7 +59,7 @@ function fits(segment: string): boolean {
   return Buffer.byteLength(segment) <= MOST_SLUG_BYTES;
 }
 
-/** Short enough with the digest behind it, whatever the characters. */
+/** Cuts a segment so that it fits together with the digest. */
 function cut(segment: string): string {
   return Array.from(segment)
     .slice(0, Math.floor((MOST_NAME_BYTES - 17) / 4))

@@ -1,4 +1,4 @@
-/** Which project a folder belongs to: what its settings say, else the name of the repository it was cloned from. */
+/** Finds the project of a folder: from its settings, else from the name of its origin repository. */
 import { join } from "node:path";
 import { originName } from "./git-origin.ts";
 import { isSlug } from "./project-keys.ts";
@@ -10,7 +10,7 @@ const MOST_SETTINGS_BYTES = 64 * 1_024;
 
 /**
  * The project's slug: `vault_project` of `.harness/project.json`, else the last segment of its `github.repo`, else the name of
- * the git origin; undefined when there is none. The slug is whatever text the repository chose.
+ * the git origin; undefined if there is none. The repository controls this text.
  */
 export async function findProject(
   root: string,
@@ -28,13 +28,13 @@ async function readSettings(path: string, onNote: OnNote): Promise<Fields> {
   const file = await readSmallFile(path, MOST_SETTINGS_BYTES);
   if (file.kind === "absent") return {};
   if (file.kind === "unusable") {
-    onNote(`${path} ${file.why}, so it was passed over.`);
+    onNote(`${path} ${file.why}, so it was ignored.`);
     return {};
   }
   try {
     return fieldsOf(JSON.parse(file.text));
   } catch {
-    onNote(`${path} is not JSON, so it was passed over.`);
+    onNote(`${path} is not JSON, so it was ignored.`);
     return {};
   }
 }

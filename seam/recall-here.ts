@@ -1,11 +1,11 @@
-/** The text that a phase begins with: what is always loaded, then the phase's entries, as many as fit the budget. */
+/** The recall text for the start of a phase: entries that are always loaded, then the phase's entries, within the budget. */
 import { harmlessBlock, harmlessLine } from "../engine/reader.ts";
 import { ALWAYS, budgetOf, type PhaseName, phaseOf, targetsOf } from "./phases.ts";
 import { isOfNoProject, projectPrefix } from "./project-keys.ts";
 import type { FactHere, FactsHere, FactsHereQuery, RankFacts } from "./seam-contract.ts";
 
 export interface RecallRequest {
-  /** Undefined when the place belongs to no project that can be told. */
+  /** Undefined if the project is unknown. */
   readonly project: string | undefined;
   readonly phase?: string;
   readonly query?: string;
@@ -15,19 +15,19 @@ export interface RecallRequest {
 export interface RecallParts {
   readonly facts: FactsHere;
   readonly rank: RankFacts;
-  /** Looked at for HARNESS_RECALL_BUDGET_<PHASE>. */
+  /** Read for HARNESS_RECALL_BUDGET_<PHASE>. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface RecallText {
   readonly text: string;
-  /** Why the text is empty, or less than there is; one line for a person. */
+  /** Why the text is empty or incomplete, one line each, for a person. */
   readonly notes: readonly string[];
 }
 
-/** Values are opened so many at a time. */
+/** The number of values decrypted at a time. */
 const PAGE = 50;
-/** More of one category than this is not looked at: the budget would not hold it, and ranking it all would take seconds. */
+/** Limit per category: more would not fit the budget, and ranking it would take seconds. */
 const MOST_PER_CATEGORY = 1_000;
 
 interface ShownEntry {
@@ -35,7 +35,7 @@ interface ShownEntry {
   readonly tokens: number;
 }
 
-/** Recall for one project in the memory of one caller. Reads only; an error of the memory reaches the caller. */
+/** Recalls one project from one caller's memory. Read-only; passes memory errors on. */
 export async function recallProject(parts: RecallParts, request: RecallRequest): Promise<RecallText> {
   const phase = phaseOf(request.phase);
   const budget = budgetOf(phase, request.limit, parts.env);
@@ -46,7 +46,7 @@ export async function recallProject(parts: RecallParts, request: RecallRequest):
   return { text: headerOf(phase, request.project, budget, fitting.length) + textOf(fitting), notes };
 }
 
-/** In the order in which they are shown. */
+/** In display order. */
 async function gather(
   { facts, rank }: RecallParts,
   { project, query }: RecallRequest,
@@ -63,7 +63,7 @@ async function gather(
   return { facts: [...generalFirst(always), ...ordered], notes: reading.notes() };
 }
 
-/** Reads categories to their end, and remembers what it could not read. */
+/** Reads complete categories, and counts unreadable entries. */
 class Reading {
   readonly #facts: FactsHere;
   #unreadable = 0;
@@ -93,10 +93,10 @@ class Reading {
     return [
       ...(this.#unreadable === 0
         ? []
-        : [`${this.#unreadable} entries of this project do not open; helmdeck-memory doctor says more.`]),
+        : [`${this.#unreadable} entries of this project cannot be opened; run helmdeck-memory doctor.`]),
       ...(this.#cut === 0
         ? []
-        : [`Only the newest ${MOST_PER_CATEGORY} entries of a category were looked at.`]),
+        : [`Only the newest ${MOST_PER_CATEGORY} entries of each category were read.`]),
     ];
   }
 }
@@ -105,7 +105,7 @@ function isUnder(key: string, prefix: string | undefined): boolean {
   return prefix !== undefined && key.startsWith(prefix);
 }
 
-/** Ties by key, so that the same memory gives the same text. */
+/** Ties are sorted by key, so that the result is deterministic. */
 function newestFirst(left: FactHere, right: FactHere): number {
   return right.updatedAt - left.updatedAt || (left.key < right.key ? -1 : 1);
 }
@@ -117,7 +117,7 @@ function generalFirst(always: readonly FactHere[]): readonly FactHere[] {
   return [...general, ...own];
 }
 
-/** What answers the query comes first; the rest follows as it would have come. */
+/** Entries that answer the query come first; the others keep their order. */
 function bestFirst(facts: readonly FactHere[], bestKeys: readonly string[]): readonly FactHere[] {
   const places = new Map(bestKeys.map((key, place) => [key, place]));
   const placeOf = ({ key }: FactHere): number => places.get(key) ?? Number.POSITIVE_INFINITY;
@@ -132,7 +132,7 @@ function shownEntry(fact: FactHere, project: string | undefined): ShownEntry {
   return { text, tokens: Math.max(1, Math.floor(charactersIn(text) / 4)) };
 }
 
-/** `<category>/<name>`, without saying twice what the header or the key already says. */
+/** `<category>/<name>`, without repeating the header or the key. */
 function labelOf({ key, category }: FactHere, project: string | undefined): string {
   const prefix = project === undefined ? undefined : projectPrefix(project);
   const inside = prefix !== undefined && key.startsWith(prefix) ? key.slice(prefix.length) : key;
@@ -145,7 +145,7 @@ function charactersIn(text: string): number {
   return count;
 }
 
-/** Whole entries are dropped from the end until the rest fits. */
+/** Drops complete entries from the end until the rest fits. */
 function withinBudget(entries: readonly ShownEntry[], budget: number): readonly ShownEntry[] {
   let used = 0;
   const firstTooMany = entries.findIndex(({ tokens }) => {

@@ -1,6 +1,6 @@
-/** What the process seam promises: three questions about one project, and what a consumer passes in to have them answered. */
+/** The contract of the process seam: three queries about one project, and their inputs. */
 
-/** Where a process stands; every field may be left out. */
+/** The context of a process; every field is optional. */
 export interface HereContext {
   /** The project's root folder; default: the consumer's own. */
   readonly cwd?: string;
@@ -10,26 +10,26 @@ export interface HereContext {
   readonly plan?: string;
 }
 
-/** The read-only client that a dev-loop process holds. No method writes, and none waits for a lock. */
+/** The read-only client of a dev-loop process. No method writes or waits for a lock. */
 export interface Seam {
   /**
-   * What memory knows for this project and phase, as text for a model; "" when memory is absent or has nothing.
+   * Memory for this project and phase, as text for a model; "" if memory is absent or has nothing.
    *
-   * @throws the error of a memory that is there but cannot be trusted: a wrong key, a damaged database
+   * @throws if memory exists but cannot be trusted: a wrong key, a damaged database
    */
   recallHere(context?: HereContext | null, options?: RecallHereOptions): Promise<string>;
-  /** The candidate with where it would be saved; [] when memory is absent or there is no project. Throws as recallHere. */
+  /** The candidate with its save target; [] if memory is absent or there is no project. Throws like recallHere. */
   offerSaveHere(context: HereContext | null | undefined, candidate: unknown): Promise<readonly SaveOffer[]>;
   /**
-   * Where this project's active plan or its progress lies. Nothing is made, and a memory that is absent changes nothing.
+   * The path of this project's active plan or progress file. Creates nothing and works without memory.
    *
-   * @throws `active_plan_corrupt` when the marker does not name a plan that is there, `invalid_input` for an unsafe plan
+   * @throws `active_plan_corrupt` if the marker does not name an existing plan, `invalid_input` for an unsafe plan name
    */
   statePath(context: HereContext | null | undefined, which: StateFile): Promise<string>;
 }
 
 export interface RecallHereOptions {
-  /** Ranks the phase's entries by how well they answer this; they stay behind what is always loaded. */
+  /** Ranks the phase's entries by this query; entries that are always loaded stay first. */
   readonly query?: string;
   /** Budget in tokens; default by phase. */
   readonly limit?: number;
@@ -38,7 +38,7 @@ export interface RecallHereOptions {
 export const STATE_FILES = ["plan", "progress"] as const;
 export type StateFile = (typeof STATE_FILES)[number];
 
-/** A copy of the candidate, with what it lacked. */
+/** A copy of the candidate with missing fields filled in. */
 export interface SaveOffer {
   readonly [field: string]: unknown;
   readonly project: unknown;
@@ -50,11 +50,11 @@ export interface SaveTarget {
   readonly namespace: string;
   readonly key: string;
   readonly category: string;
-  /** What to hand to helmdeck__memory_store as it is; absent when the candidate has no text. */
+  /** The arguments for helmdeck__memory_store; absent if the candidate has no text. */
   readonly arguments?: { readonly key: string; readonly category: string; readonly value: string };
 }
 
-/** A fact as recall shows and ranks it. */
+/** A fact, for display and ranking. */
 export interface FactHere {
   readonly key: string;
   readonly value: string;
@@ -74,18 +74,18 @@ export interface FactsHereQuery {
 
 interface FactsHerePage {
   readonly facts: readonly FactHere[];
-  /** Keys of rows that are there but do not open. */
+  /** Keys of rows that cannot be opened. */
   readonly unreadable: readonly string[];
   readonly nextCursor?: string;
 }
 
-/** One caller's facts, newest first, and nobody else's. */
+/** One caller's facts, newest first. */
 export interface FactsHere {
   listFacts(query: FactsHereQuery): Promise<FactsHerePage>;
 }
 
-/** The keys of the facts that answer a query, best first. What it does not name answers nothing. */
+/** Returns the keys of the facts that answer a query, best first, without other facts. */
 export type RankFacts = (query: string, facts: readonly FactHere[]) => Promise<readonly string[]>;
 
-/** Told, for people, why an answer is empty or less than it could be. One line, no stored value. */
+/** Called with the reason for an empty or incomplete answer, for people: one line, without stored values. */
 export type OnNote = (note: string) => void;

@@ -1,4 +1,4 @@
-/** The three questions, put together for one consumer: its memory, its caller, its ranking. */
+/** The seam for one consumer, with its memory, caller and ranking. */
 import { resolve } from "node:path";
 import { HelmdeckError, namespaceOf, type Subject } from "../engine/reader.ts";
 import { askMemory, type MemoryHere } from "./memory-here.ts";
@@ -13,14 +13,14 @@ export interface SeamOptions {
   /** Whose memory. */
   readonly subject: Subject;
   readonly rank: RankFacts;
-  /** Where the process stands when a context does not say. */
+  /** The folder to use if a context names none. */
   readonly cwd: string;
-  /** A folder for the state of all projects; one that is blank or not there counts as none. */
+  /** A folder for the state of all projects; blank or missing counts as none. */
   readonly stateDir?: string;
   readonly onNote?: OnNote;
 }
 
-/** Opens nothing yet: each question opens memory to read, and closes it. */
+/** Opens nothing yet: each query opens memory read-only and closes it. */
 export function createSeam(options: SeamOptions): Seam {
   const here = new Here(options);
   return {
@@ -61,7 +61,7 @@ class Here {
     const { memory, subject } = this.#options;
     const project = await this.#findProject(this.#rootOf(cwd));
     if (project === undefined) {
-      this.#onNote("Nothing to offer: this folder belongs to no project that can be told.");
+      this.#onNote("Nothing to offer: the project of this folder is unknown.");
       return [];
     }
     const offers = offersFor(candidate, { project, subject, ...(phase !== undefined && { phase }) });
@@ -95,7 +95,7 @@ class Here {
   #rootOf(cwd: string | undefined): string {
     const root = resolve(this.#options.cwd, cwd ?? "");
     if (!root.includes("\0")) return root;
-    throw new HelmdeckError("invalid_input", "cwd holds a NUL character and is no folder's name.", {
+    throw new HelmdeckError("invalid_input", "cwd contains a NUL character, so it is not a folder name.", {
       details: { field: "cwd" },
     });
   }

@@ -1,20 +1,20 @@
 /**
- * Reading the small text files that say where a process stands: markers and settings in a working copy.
+ * Reads small text files in a working copy: markers and settings.
  *
- * Who attacks: whoever puts files into a repository that somebody else works in: a named pipe to hang the reader, a gigabyte to
- * fill its memory, a link that leads nowhere. What stops them: a file is opened without waiting, must be a plain file, and is
- * read up to a limit. A link to a file is followed, as every editor follows it; what it leads to is only compared and shown.
+ * Threat: an untrusted repository with a named pipe that blocks the reader, a huge file that fills its memory, or a dangling
+ * link. Defence: a file is opened without blocking, must be a regular file, and is read up to a limit. Links to files are
+ * followed, as in every editor; the content is only compared and shown.
  */
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
 
-/** `unusable`: something is there that is not the text of a small file; `why` says so in a few words. */
+/** `unusable`: the path exists but is not a small text file; `why` has the reason in a few words. */
 export type SmallFile =
   | { readonly kind: "absent" }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "unusable"; readonly why: string };
 
-/** The whole text of a UTF-8 file of at most `mostBytes`. A byte order mark is dropped. */
+/** The text of a UTF-8 file of at most `mostBytes`, without a byte order mark. */
 export async function readSmallFile(path: string, mostBytes: number): Promise<SmallFile> {
   return withOpened(path, async (handle) => {
     const bytes = await readUpTo(handle, mostBytes + 1);
@@ -24,7 +24,7 @@ export async function readSmallFile(path: string, mostBytes: number): Promise<Sm
   });
 }
 
-/** The beginning of a file of any size, with whatever in it is not UTF-8 replaced. */
+/** The beginning of a file of any size; invalid UTF-8 is replaced. */
 export async function readBeginning(path: string, mostBytes: number): Promise<SmallFile> {
   return withOpened(path, async (handle) => {
     return { kind: "text", text: (await readUpTo(handle, mostBytes)).toString("utf8") };
@@ -37,11 +37,11 @@ async function withOpened(
 ): Promise<SmallFile> {
   let handle: FileHandle | undefined;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for someone to write into it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await handle.stat();
     if (stats.isDirectory()) return unusable("is a folder");
-    return stats.isFile() ? await read(handle) : unusable("is not a plain file");
+    return stats.isFile() ? await read(handle) : unusable("is not a regular file");
   } catch (error) {
     return explain(path, codeOf(error));
   } finally {

@@ -1,4 +1,4 @@
-/** Where a project's plan and progress lie: beside the project, or in the folder that is configured for all of them. */
+/** Finds a project's plan and progress files: in the project, or in the state folder of all projects. */
 import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { HelmdeckError } from "../engine/reader.ts";
@@ -10,7 +10,7 @@ export interface StateRequest {
   readonly root: string;
   /** Blank counts as none. */
   readonly plan?: string;
-  /** Asked only when a state folder is configured. */
+  /** Called only if a state folder is configured. */
   readonly findProject: () => Promise<string | undefined>;
   /** The state folder of all projects, if one is configured. */
   readonly stateDir?: string;
@@ -20,7 +20,7 @@ export interface StateRequest {
 /** See `Seam.statePath`. */
 export async function findStatePath(request: StateRequest, which: StateFile): Promise<string> {
   if (!STATE_FILES.includes(which)) {
-    throw new HelmdeckError("invalid_input", `Ask for the path of ${STATE_FILES.join(" or ")}.`, {
+    throw new HelmdeckError("invalid_input", `The state file must be ${STATE_FILES.join(" or ")}.`, {
       details: { field: "which" },
     });
   }
@@ -30,7 +30,7 @@ export async function findStatePath(request: StateRequest, which: StateFile): Pr
   return join(folder, files[which]);
 }
 
-/** A project's own part of the configured folder, so that no project gets another's PLAN.md; else the project's `.harness`. */
+/** The project's own subfolder of the configured folder, so that projects do not share a PLAN.md; else the project's `.harness`. */
 async function stateFolderOf({ root, stateDir, findProject, onNote }: StateRequest): Promise<string> {
   const local = join(root, ".harness");
   if (stateDir === undefined) return local;
@@ -40,12 +40,12 @@ async function stateFolderOf({ root, stateDir, findProject, onNote }: StateReque
     });
   }
   if (!(await isFolder(stateDir))) {
-    onNote(`The state folder ${stateDir} is not there, so the project's own .harness is used.`);
+    onNote(`The state folder ${stateDir} does not exist, so the project's own .harness is used.`);
     return local;
   }
   const project = await findProject();
   if (project === undefined) {
-    onNote("This folder belongs to no project that can be told, so its own .harness is used.");
+    onNote("The project of this folder is unknown, so its own .harness is used.");
     return local;
   }
   return join(stateDir, projectPrefix(project));

@@ -1,4 +1,4 @@
-/** Every failure as helmdeck's envelope with its status; what nobody foresaw is counted and reported, whatever it became. */
+/** Answers every failure with helmdeck's envelope and its status. Unexpected errors are counted and reported. */
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -6,14 +6,14 @@ import { asHelmdeckError, errorReply, HelmdeckError } from "../app/index.ts";
 import type { ServerEnv } from "./caller.ts";
 import { statusOf } from "./status.ts";
 
-/** Hears of every failure that is answered. */
+/** Called for every failure that is answered. */
 export interface FailureListener {
   failed(error: HelmdeckError, requestId: string): void;
-  /** A defect of ours: `error` is what was thrown. Called before `failed`. */
+  /** A bug: `error` is the thrown value. Called before `failed`. */
   unexpected(error: unknown, requestId: string): void;
 }
 
-/** Hono's handler for whatever a route, a guard or a mount throws. */
+/** Hono's handler for errors from routes, guards and mounts. */
 export function answerFailures(listener: FailureListener) {
   return (thrown: unknown, c: Context<ServerEnv>): Response => {
     const error = noteFailure(listener, thrown, c.get("requestId"));
@@ -28,7 +28,7 @@ export function noteFailure(listener: FailureListener, thrown: unknown, requestI
   return error;
 }
 
-/** The library's own refusals (a media type that a route does not take) are the client's affair, not defects of ours. */
+/** The library's own refusals, such as for a media type, are the client's errors, not bugs. */
 function knownError(thrown: unknown): HelmdeckError {
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new HelmdeckError(
@@ -42,13 +42,13 @@ function knownError(thrown: unknown): HelmdeckError {
   return asHelmdeckError(thrown);
 }
 
-/** The codes are closed, and each has a status that can carry a body. */
+/** The set of codes is closed, and each has a status that allows a body. */
 function statusFor(error: HelmdeckError): ContentfulStatusCode {
   const status: number = statusOf(error.code);
-  return status as ContentfulStatusCode; // hono's list ends at the registered ones; 499 is none
+  return status as ContentfulStatusCode; // Hono lists registered statuses only, and 499 is not registered
 }
 
-/** What a status needs beside it. */
+/** Headers that some statuses require. */
 export function failureHeaders({ code, details }: HelmdeckError): Record<string, string> {
   if (code === "missing_bearer") return { "WWW-Authenticate": 'Bearer realm="helmdeck"' };
   if (code === "invalid_token")

@@ -1,14 +1,14 @@
 /**
- * The headers that every answer has, whoever made it: no script, no frame, no guess at a type, no copy kept; and of a server that
- * stops, that the next connection is better opened elsewhere.
+ * Headers for every answer: no scripts, no frames, no type sniffing, no caching. A stopping server also asks the client to
+ * close the connection.
  *
- * An answer's own header of the same name stands in their place: a page says itself what it may load. On a socket they go straight to
- * Node's response: changing the headers of a finished answer makes hono build it anew, which costs more than a read of the store.
+ * An answer's own header of the same name wins: a page sets its own content security policy. On a socket, the headers go
+ * directly to Node's response, because changing a finished answer makes Hono rebuild it, which costs more than a store read.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import type { ServerEnv } from "./caller.ts";
 
-/** The server speaks plain HTTP; whoever puts TLS before it decides on Strict-Transport-Security. */
+/** The server speaks plain HTTP; a TLS proxy in front of it decides on Strict-Transport-Security. */
 const OF_EVERY_ANSWER = Object.entries({
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -34,7 +34,7 @@ export function headEveryAnswer(isStopping: () => boolean): MiddlewareHandler<Se
   };
 }
 
-/** Of an answer that is not made yet; on a socket also of one that is made and not sent. */
+/** Sets a header of an answer that is not made yet, or on a socket not sent yet. */
 export function presetHeader(c: Context<ServerEnv>, name: string, value: string): void {
   const outgoing = c.env?.outgoing;
   if (outgoing === undefined) c.header(name, value);

@@ -1,8 +1,8 @@
 /**
- * The server's request handling as one hono app: guards, authentication, routes, in the order in which a request meets them.
+ * The server's request handling as one Hono app: guards, authentication and routes, in the order of processing.
  *
- * Whatever a request is refused for, it is refused before anything that costs more is done: address and host first, then
- * who it is and how often, then the size of its body, then its form, then how many are under way; it waits for its turn, and only then meets a route.
+ * Cheap checks come first: address and host, then caller and rate, then the size and form of the body, then the number of
+ * requests in flight. The request then waits for its turn, and only then reaches a route.
  */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
@@ -67,7 +67,7 @@ export function makeApp(parts: AppParts): ServerApp {
   return app;
 }
 
-/** What answers to anybody. */
+/** Routes that anybody may call. */
 function addOpenPart(app: ServerApp, parts: AppParts): void {
   const { serverContext, version } = parts;
   const counted = countOpen(parts);
@@ -76,7 +76,7 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
   addDescriptionRoute(app, version);
 }
 
-/** What answers to callers. */
+/** Routes for callers. */
 function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
   addMemoryRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
@@ -86,7 +86,7 @@ function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret
   for (const mount of mounts) addMount(app, mount);
 }
 
-/** 405 with Allow on a route that has other methods; OPTIONS is answered with them. */
+/** Answers 405 with Allow for a wrong method, and OPTIONS with the list of methods. */
 function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
   return methodNotAllowed({
     app,
@@ -100,5 +100,5 @@ function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
 }
 
 function noSuchRoute(): HelmdeckError {
-  return new HelmdeckError("not_found", `There is no such route; ${OPENAPI_PATH} lists those there are.`);
+  return new HelmdeckError("not_found", `There is no such route; ${OPENAPI_PATH} lists all routes.`);
 }

@@ -1,4 +1,4 @@
-/** Who is asking: the bearer token's subject, or `unknown` where the server has no secret. */
+/** Finds the caller: the bearer token's subject, or `unknown` if the server has no secret. */
 import { createSecretKey } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { HelmdeckError, UNKNOWN_SUBJECT } from "../app/index.ts";
@@ -7,17 +7,17 @@ import type { RateLimits } from "./guards/rate.ts";
 import { KnownTokens } from "./known-tokens.ts";
 
 export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
-/** RFC 6750: the scheme's name in any case, one blank, and a token of these characters. */
+/** RFC 6750: the scheme's name in any case, one space, and a token of these characters. */
 const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
 export interface Authentication {
-  /** Absent: nobody is asked for a token. */
+  /** Absent: no token is required. */
   readonly secret?: Uint8Array;
   readonly now: () => number;
   readonly limits: RateLimits;
 }
 
-/** Sets `caller`, and counts the request against that caller; whoever fails to name itself is counted by address. */
+/** Sets `caller` and counts the request against that caller, or against the address if the token is missing or invalid. */
 export function authenticate({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
   const tokens = secret && new KnownTokens(createSecretKey(secret));
   return async (c, next) => {
@@ -31,7 +31,7 @@ export function authenticate({ secret, now, limits }: Authentication): Middlewar
   };
 }
 
-/** For routes that answer to anybody: counts the request against the caller where it shows a good token, else by address. */
+/** For open routes: counts the request against the caller if it has a valid token, else against the address. */
 export function countOpen({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
   const tokens = secret && new KnownTokens(createSecretKey(secret));
   return async (c, next) => {
@@ -52,7 +52,7 @@ async function callerOf(
   if (authorization === undefined) {
     throw new HelmdeckError(
       "missing_bearer",
-      "This server asks for a token: send Authorization: Bearer <token>. helmdeck-memory token --subject NAME makes one.",
+      "This server requires a token: send Authorization: Bearer <token>. To make one: helmdeck-memory token --subject NAME.",
     );
   }
   const token = BEARER.exec(authorization)?.[1];
@@ -62,7 +62,7 @@ async function callerOf(
   return (await tokens.verify(token, now)).caller;
 }
 
-/** For routes of operators. Without authentication there are none. */
+/** For operators' routes. Always false without authentication. */
 export function hasScope(caller: Caller, ...scopes: readonly string[]): boolean {
   return caller.authenticated && scopes.some((scope) => caller.scopes.includes(scope));
 }

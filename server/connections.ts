@@ -1,13 +1,12 @@
 /**
- * The open connections: how many there may be, which one gives way, and when one that brings nothing is cut.
+ * Limits open connections: how many are allowed, which one is closed to make room, and when an unused one is closed.
  *
- * Who attacks: a client, without a token as a rule, that opens connections and holds them: it says nothing or little, does not
- * read what it is answered, does not close what was ended. What stops it: a connection on which no caller's request is under
- * way has seconds to bring one; what was ended is closed for good soon after; an answer must be taken. There is a bound for
- * each address and one for all, and at either a new connection is let in all the same: one that serves nobody gives way to it,
- * the oldest of whoever holds the most of those. So nobody is kept out by connections that somebody else holds and does not
- * use, from the same address neither; and a connection on which a caller's request is carried out is never taken. Once the
- * answer has been handed over, it is for the client to take it.
+ * Threat: a client, usually without a token, opens connections and holds them: it sends little or nothing, does not read its
+ * answers, or does not close ended connections. Defence: a connection without a request in progress must send one within
+ * seconds, an ended connection is destroyed soon after, and answers must be read in time. There is a limit per address and
+ * one in total. At a limit, a new connection is still accepted, and an unused one is closed for it: the oldest one of the
+ * client that holds the most. So unused connections lock nobody out, not even from the same address, and a connection with
+ * a caller's request in progress is never closed. After the answer has been handed over, the client must read it.
  */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -15,47 +14,47 @@ import { peerOf } from "./peer.ts";
 
 export interface ConnectionLimits {
   readonly connections: number;
-  /** A reverse proxy is one address. */
+  /** All clients behind a reverse proxy share one address. */
   readonly connectionsPerAddress: number;
-  /** For a request's headers to arrive on a connection that has no request under way; the first, and each after it. */
+  /** Time for the headers of the first and each later request to arrive on a connection without a request in progress. */
   readonly waitMs: number;
-  /** For a client to close what the server has ended. */
+  /** Time for a client to close a connection that the server has ended. */
   readonly lingerMs: number;
-  /** For bytes of an answer to leave before any more do. */
+  /** Time without any progress in sending an answer. */
   readonly stalledMs: number;
-  /** For all that waits to be sent to be taken by a caller; others have as long as `stalledMs`. */
+  /** Time for a caller to read everything that waits to be sent; other clients have `stalledMs`. */
   readonly answerMs: number;
-  /** Requests on one connection that wait for their answers. */
+  /** Unanswered requests allowed on one connection. */
   readonly pipelined: number;
   readonly checkTimeoutsEveryMs: number;
 }
 
-/** What request handling tells of the connection on which a request came. */
+/** What request handling reports about a request's connection. */
 export interface RequestConnection {
-  /** The request's caller is known. */
+  /** The request's caller has been identified. */
   isOf(subject: string): void;
-  /** A request has arrived whole and is carried out for its caller, until all of this response has been handed over. */
+  /** A complete request is in progress for its caller, until its whole response has been handed over. */
   isServing(response: ServerResponse): void;
 }
 
 interface Connection extends RequestConnection {
   readonly socket: Socket;
   readonly peer: string;
-  /** Of the address and the caller of the last request that had one, together. */
+  /** The address, combined with the caller of the last identified request. */
   holder: string;
-  /** Not yet closed. */
+  /** Responses that are not closed yet. */
   readonly responses: Set<ServerResponse>;
   hasCaller: boolean;
-  /** What else comes on it is not answered. */
+  /** Further requests on it are not answered. */
   takesNoMore: boolean;
-  /** Of requests that are carried out for a caller. */
+  /** Responses to requests in progress for a caller. */
   readonly serving: Set<ServerResponse>;
-  /** When it was opened, or a request of a caller was last answered. */
+  /** When it was opened, or last answered a caller's request. */
   usedAt: number;
-  /** When it was opened, or any request was last answered. */
+  /** When it was opened, or last answered any request. */
   idleSince: number;
   endedAt?: number;
-  /** What waited to be sent when that was last looked at anew, and has not all been taken since. */
+  /** The bytes that waited to be sent at the last check and have not all been read since. */
   unsent?: { readonly since: number; readonly upToByte: number };
 }
 
@@ -67,7 +66,7 @@ export class Connections {
   readonly #checking: NodeJS.Timeout;
   #isEnding = false;
 
-  /** @param refuse is given a connection that there is no room for, to end it. */
+  /** @param refuse ends a connection that there is no room for. */
   constructor(server: Server, limits: ConnectionLimits, refuse: (socket: Socket) => void) {
     this.#limits = limits;
     this.#refuse = refuse;
@@ -77,12 +76,12 @@ export class Connections {
     server.once("close", () => clearInterval(this.#checking));
   }
 
-  /** Undefined when it has been cut. */
+  /** Undefined if it has been closed. */
   of(socket: Socket): RequestConnection | undefined {
     return this.#open.get(socket);
   }
 
-  /** For a request that has come; false when its connection has been cut or is about to be, so that nobody waits for an answer. */
+  /** Called for a new request. False if its connection has been or is about to be closed, so nobody waits for an answer. */
   begin(socket: Socket, response: ServerResponse): boolean {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.takesNoMore || socket.destroyed) return false;
@@ -96,19 +95,19 @@ export class Connections {
     return true;
   }
 
-  /** For a connection whose last answer this will be: requests that came together with the first are passed over. */
+  /** Marks this answer as the connection's last: further pipelined requests are ignored. */
   takeNoMore(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.takesNoMore = true;
   }
 
-  /** An answer has begun, so that no other can be sent. */
+  /** Whether an answer has begun, so that no other can be sent. */
   isAnswering(socket: Socket): boolean {
     const responses = [...(this.#open.get(socket)?.responses ?? [])];
     return responses.some(({ headersSent }) => headersSent);
   }
 
-  /** Now, and each other one once its last request has been answered. */
+  /** Closes idle connections now, and the others after their last answer. */
   endThoseWithoutRequest(): void {
     this.#isEnding = true;
     for (const { socket, responses } of this.#open.values()) if (responses.size === 0) socket.destroySoon();
@@ -139,7 +138,7 @@ export class Connections {
     socket.once("close", () => this.#forget(connection));
   }
 
-  /** Out of the count at once: a socket that is destroyed has given back its descriptor. */
+  /** Uncounted at once, because a destroyed socket has released its descriptor. */
   #cut(connection: Connection): void {
     connection.socket.destroy();
     this.#forget(connection);
@@ -173,11 +172,11 @@ export class Connections {
     if (this.#isEnding) connection.socket.destroySoon();
   }
 
-  /** Nothing came and nothing left for `stalledMs`, or for as long as Node keeps an idle connection. */
+  /** Nothing was received or sent for `stalledMs`, or for Node's own keep-alive time. */
   #quiet(socket: Socket): void {
     const connection = this.#open.get(socket);
     const isQuietRequest = connection !== undefined && connection.responses.size > 0;
-    // It is still being carried out, or is an event stream without news.
+    // The request is still in progress, or it is an event stream without events.
     if (isQuietRequest && socket.writableLength === 0) return;
     socket.destroy();
   }
@@ -198,21 +197,21 @@ export class Connections {
 function serve(connection: Connection, response: ServerResponse): void {
   const { serving } = connection;
   const done = () => {
-    // What is asked for without being served makes a connection no younger.
+    // Requests that are not served do not renew a connection.
     if (serving.delete(response)) connection.usedAt = performance.now();
   };
   serving.add(response);
   response.once("prefinish", done).once("close", done);
 }
 
-/** Of the connections of one address and one caller, or none, that are the most: the one that has not been used for longest. */
+/** The longest-unused connection of the address and caller (or none) that holds the most connections. */
 function oldestOfTheMost(connections: readonly Connection[]): Connection | undefined {
   const holders = Map.groupBy(connections, ({ holder }) => holder);
   const [most] = [...holders.values()].sort((a, b) => b.length - a.length);
   return most?.reduce((oldest, one) => (one.usedAt < oldest.usedAt ? one : oldest));
 }
 
-/** Notes what Node gives no event for. */
+/** Polls states for which Node emits no event. */
 function look(connection: Connection, now: number): void {
   const { socket, unsent } = connection;
   if (socket.writableFinished) connection.endedAt ??= now;

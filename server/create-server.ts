@@ -1,4 +1,4 @@
-/** A server over a server context: its request handling, and the same on a socket. */
+/** Creates a server from a server context: its request handling, with or without a socket. */
 import pino, { type Logger } from "pino";
 import { defined, type ShareLimits } from "../app/index.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -14,29 +14,29 @@ import { hasSessionCookie } from "./pages/session-cookie.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";
-/** A hundred a second, for each caller. */
+/** A hundred per second for each caller. */
 const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
-/** For what was accepted to end, when the server stops. */
+/** Time for accepted requests to finish when the server stops. */
 const GRACE_MS = 10_000;
 
 export interface ServerOptions {
-  /** Raw bytes, at least 32; absent: no authentication, every caller is `unknown`, and loopback only. */
+  /** Raw bytes, at least 32. Absent: no authentication, every caller is `unknown`, and loopback only. */
   readonly secret?: Uint8Array;
-  /** Host names that clients use, beside the loopback ones. */
+  /** Host names that clients use, in addition to the loopback names. */
   readonly allowedHosts?: readonly string[];
-  /** Browser origins that may ask; none unless named. */
+  /** Allowed browser origins; none by default. */
   readonly allowedOrigins?: readonly string[];
-  /** For each caller, and for each address without one; 0: no limit. Default 6,000. */
+  /** Per caller, and per address without a caller. 0: no limit. Default 6,000. */
   readonly requestsPerMinute?: number;
-  /** Requests at once; default 256 for each caller, 384 of all. */
+  /** Concurrent requests; default 256 per caller, 384 in total. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
-  /** The "Agent memory" pages at `/`; absent: there are none. */
+  /** The "Agent memory" pages at `/`. Absent: no pages. */
   readonly pages?: PagesSettings;
   /** Default: nothing is logged. */
   readonly log?: Logger;
   readonly now?: () => number;
-  /** Hears of every defect, whatever status it became. */
+  /** Called for every unexpected error, whatever its status. */
   readonly onUnexpected?: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ interface ListenOptions extends Pick<SocketOptions, "limits"> {
 }
 
 export interface Listening extends Pick<Socketed, "address" | "port" | "url"> {
-  /** Finishes what was accepted, within the grace; the server context is its owner's to close. Idempotent. */
+  /** Finishes accepted requests within the grace period. The owner closes the server context. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ function publicHostOf(pages: PagesSettings | undefined): readonly string[] {
   return pages?.publicOrigin === undefined ? [] : [new URL(pages.publicOrigin).hostname];
 }
 
-/** Event streams never end by themselves, so they are ended first. */
+/** Event streams never end by themselves, so they are closed first. */
 async function closeAll(mounts: readonly Mount[], stop: () => Promise<void>): Promise<void> {
   const stopped = stop();
   await Promise.allSettled(mounts.map((mount) => mount.close?.()));

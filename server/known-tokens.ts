@@ -1,14 +1,14 @@
 /**
- * Tokens whose signature was checked already, so that the next request that bears one need not wait for that again.
+ * A cache of verified tokens, so that later requests with the same token skip the signature check.
  *
- * Who attacks: someone who hopes that a token counts for longer, or for more, than it was made for. What stops them: only what
- * passed every check is remembered, by the hash of all of its characters and for the one key that this was made with; whether it
- * has begun and has not expired is asked anew each time, and what is not certainly good goes through every check again.
+ * Threat: a token that is accepted for longer, or for more, than it was made for. Defence: only fully verified tokens are
+ * cached, by the hash of the complete token and for one key. The validity period is checked on every request, and any other
+ * token goes through all checks again.
  */
 import { hash, type KeyObject } from "node:crypto";
 import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
 
-/** The one that was checked first gives way. */
+/** The oldest entry is evicted. */
 const MOST_TOKENS = 4_096;
 
 export class KnownTokens {
@@ -21,7 +21,7 @@ export class KnownTokens {
     this.#most = most;
   }
 
-  /** As {@link verifyToken}. */
+  /** Like {@link verifyToken}. */
   async verify(token: string, now: number): Promise<VerifiedToken> {
     const name = hash("sha256", token, "base64");
     const known = this.#known.get(name);

@@ -1,9 +1,9 @@
 /**
- * The server on a socket: which addresses it may listen on, how long it waits for a slow client, how it stops.
+ * The server on a socket: allowed addresses, timeouts for slow clients, and shutdown.
  *
- * Who attacks: a client that says little (slowloris), sends endless headers, or holds connections. What stops them: time-outs on
- * headers and on the whole request, a limit on headers, and what connections.ts says. Without authentication the server listens
- * on loopback only.
+ * Threat: a client that sends slowly (slowloris), sends endless headers, or holds connections. Defence: timeouts for headers and
+ * for the whole request, a limit on headers, and the limits in connections.ts. Without authentication the server listens on
+ * loopback only.
  */
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
@@ -21,16 +21,16 @@ export interface SocketLimits extends ConnectionLimits {
   readonly headerBytes: number;
   readonly headers: number;
   readonly headersTimeoutMs: number;
-  /** For all of a request to arrive, not for its answer. */
+  /** Time for a complete request to arrive; its answer may take longer. */
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
 }
 
-/** A connection that brings nothing has given its descriptor back after 15 s, whichever of these times applies to it. */
+/** Under any of these limits, an unused connection releases its descriptor within 15 s. */
 export const SOCKET_LIMITS: SocketLimits = {
   headerBytes: 16 * 1_024,
   headers: 100,
-  // With the database and the programs of packs below 1,024 descriptors, which is all that some systems give a process.
+  // Together with the database and packs' programs, this stays below 1,024 descriptors, the limit on some systems.
   connections: 768,
   connectionsPerAddress: 512,
   headersTimeoutMs: 8_000,
@@ -46,26 +46,26 @@ export const SOCKET_LIMITS: SocketLimits = {
 
 export interface SocketOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly hasAuthentication: boolean;
   readonly limits?: Partial<SocketLimits>;
-  /** Why a request is refused before any of it is looked at, if it is. */
+  /** A refusal to send before the request is read, if any. */
   readonly refusalOf: (request: IncomingMessage) => HelmdeckError | undefined;
 }
 
 export interface Socketed {
   readonly address: string;
   readonly port: number;
-  /** `http://…`, as a client writes it. */
+  /** `http://…`, for clients. */
   readonly url: string;
-  /** Those that hold a descriptor. */
+  /** Connections that hold a descriptor. */
   countConnections(): Promise<number>;
-  /** Takes no more connections; waits for what was accepted, at most `graceMs`, then cuts what is left. */
+  /** Accepts no more connections, waits up to `graceMs` for accepted requests, then closes the rest. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Throws `forbidden` for an open address without authentication, `invalid_input` when it cannot listen there. */
+/** Throws `forbidden` for a public address without authentication, `invalid_input` if it cannot listen there. */
 export async function listen(app: ServerApp, options: SocketOptions): Promise<Socketed> {
   const address = await addressOf(options.host);
   if (!options.hasAuthentication && !isLoopback(address)) throw openWithoutAuthentication(options.host);
@@ -96,7 +96,7 @@ function isLoopback(address: string): boolean {
   return LOOPBACK.check(address, address.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** What is listened on is what was checked: a name is looked up once. */
+/** Resolves a name once, so that the server listens on the address that was checked. */
 async function addressOf(host: string): Promise<string> {
   try {
     const name = host.replace(/^\[(.*)\]$/, "$1");
@@ -114,7 +114,7 @@ function makeServer(app: ServerApp, options: SocketOptions) {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.checkTimeoutsEveryMs,
-    // Node's own refusal has no envelope; without a Host there is no address, and that is refused below.
+    // Node's own refusal would have no envelope. A request without a Host is refused below.
     requireHostHeader: false,
   });
   server.maxHeadersCount = limits.headers;
@@ -133,7 +133,7 @@ function makeServer(app: ServerApp, options: SocketOptions) {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     answerBrokenRequest(error, socket, connections);
   });
-  // Node would answer 417 without an envelope; RFC 9110 lets a server pass over what it does not know.
+  // Node would answer 417 without an envelope. RFC 9110 allows a server to ignore an unknown expectation.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return { server, connections };
 }
@@ -143,13 +143,13 @@ function requestListener(app: ServerApp, connections: Connections) {
     const connection = connections.of(bindings.incoming.socket);
     return app.fetch(request, { ...bindings, ...defined({ connection }) });
   };
-  // This server speaks HTTP/1 only, so the bindings are those of HTTP/1.
+  // This server speaks only HTTP/1, so the bindings are the HTTP/1 ones.
   return getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {
     errorHandler: () => refusalOf("invalid_input", "The request is malformed."),
   });
 }
 
-/** The connection is closed with it: whoever floods pays for a new one each time. */
+/** Also closes the connection, so that a flooding client must open a new one each time. */
 function refuse(response: ServerResponse, error: HelmdeckError): void {
   response.writeHead(statusOf(error.code), {
     "Content-Type": "application/json",
@@ -159,18 +159,18 @@ function refuse(response: ServerResponse, error: HelmdeckError): void {
   response.end(JSON.stringify(errorReply(error)));
 }
 
-/** What Node's parser refuses never becomes a request; the client gets the same envelope as for any other refusal. */
+/** Answers input that Node's parser refuses with the same envelope as any other refusal. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, connections: Connections): void {
-  // What a client goes on to send after its refusal comes here too, and is passed over until the connection is cut.
+  // Anything that a client sends after its refusal also arrives here, and is ignored until the connection is closed.
   if (socket.writableEnded) return;
   if (!socket.writable || error.code === "ECONNRESET" || connections.isAnswering(socket)) socket.destroy();
   else socket.end(brokenReply(error.code));
 }
 
-/** All that it has are carrying out requests of callers. */
+/** Used when every connection has a caller's request in progress. */
 function refuseConnection(socket: Socket, { connections, connectionsPerAddress }: SocketLimits): void {
   const message =
-    `Too many requests are being carried out: ${connectionsPerAddress} connections may be open from one address,` +
+    `Too many requests are in progress: at most ${connectionsPerAddress} connections may be open from one address,` +
     ` ${connections} in all. Wait for some to end and try again.`;
   socket.end(replyOf(429, "Too Many Requests", new HelmdeckError("rate_limited", message)));
   socket.destroySoon();
@@ -178,7 +178,7 @@ function refuseConnection(socket: Socket, { connections, connectionsPerAddress }
 
 function brokenReply(code: string | undefined): string {
   if (code === "HPE_HEADER_OVERFLOW") {
-    const message = `The headers may be ${SOCKET_LIMITS.headers}, and have ${SOCKET_LIMITS.headerBytes} bytes together.`;
+    const message = `A request may have at most ${SOCKET_LIMITS.headers} headers of ${SOCKET_LIMITS.headerBytes} bytes in total.`;
     return replyOf(431, "Request Header Fields Too Large", new HelmdeckError("too_large", message));
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
@@ -212,14 +212,14 @@ async function stop(server: Server, connections: Connections, graceMs: number): 
 function openWithoutAuthentication(host: string): HelmdeckError {
   return new HelmdeckError(
     "forbidden",
-    `Without authentication the server listens on loopback only, and ${host} is not. Set HELMDECK_JWT_SECRET (openssl rand -hex 32 makes one), or listen on 127.0.0.1.`,
+    `Without authentication the server listens on loopback only, and ${host} is not a loopback address. Set HELMDECK_JWT_SECRET (make one with: openssl rand -hex 32), or listen on 127.0.0.1.`,
     { details: { host } },
   );
 }
 
 const LISTEN_TROUBLE: Readonly<Record<string, string>> = {
-  EADDRINUSE: "it is in use by another process; choose another with --port, or 0 for any free one",
-  EACCES: "this account may not; choose a port from 1024",
+  EADDRINUSE: "another process uses it; choose another port with --port, or 0 for any free one",
+  EACCES: "this account may not use it; choose a port from 1024",
   EADDRNOTAVAIL: "this machine does not have that address",
 };
 

@@ -1,6 +1,6 @@
 /**
- * What Prometheus is told. Labels are route patterns, statuses, error codes and class names: closed sets, none of which
- * holds a caller, a key or a value.
+ * Prometheus metrics. Labels are route patterns, statuses, error codes and class names: closed sets without callers, keys
+ * or values.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ServerContext } from "../packs/index.ts";
@@ -18,11 +18,11 @@ export interface Metrics {
   }): void;
   failed(code: string): void;
   unexpected(kind: string): void;
-  /** Also open connections, and memory, CPU and event loop of this process; once, when it serves for real. */
+  /** Adds open connections and this process's memory, CPU and event loop. Called once, when the server listens. */
   watchProcess(countConnections: () => Promise<number>): void;
 }
 
-/** A registry of its own, so that two servers in one process do not count together. */
+/** Uses its own registry, so that two servers in one process count separately. */
 export function makeMetrics({ memoryState }: Pick<ServerContext, "memoryState">): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -47,7 +47,7 @@ export function makeMetrics({ memoryState }: Pick<ServerContext, "memoryState">)
   });
   const defects = new Counter({
     name: "helmdeck_unexpected_errors_total",
-    help: "Defects: exceptions that nobody foresaw, by class.",
+    help: "Unexpected exceptions, by class.",
     labelNames: ["kind"],
     registers,
   });

@@ -1,24 +1,24 @@
-/** Another protocol served beside REST, behind the same guards and the same authentication. */
+/** Another protocol next to REST, with the same guards and authentication. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Caller, ServerEnv } from "./caller.ts";
 import { failures, jsonBody } from "./rest/rest-answers.ts";
 
 export interface MountedRequest {
   readonly caller: Caller;
-  /** The JSON body, already bounded and parsed; undefined when there was none. The request's own body has been read. */
+  /** The JSON body, size-checked and parsed; undefined if there was none. The request's own body is already consumed. */
   readonly body: unknown;
 }
 
 type MountedMethod = "get" | "post" | "delete";
 
 export interface Mount {
-  /** Below `/api/v1`, such as `/mcp`. */
+  /** The path below `/api/v1`, such as `/mcp`. */
   readonly path: string;
-  /** Each with what it does, in a line for the API's description. */
+  /** Each method with a one-line summary for the API description. */
   readonly methods: Readonly<Partial<Record<MountedMethod, string>>>;
-  /** The request's signal fires when the client goes away. */
+  /** The request's signal fires when the client disconnects. */
   handle(request: Request, context: MountedRequest): Promise<Response>;
-  /** Ends what is open for long, such as event streams, so that the server can stop. */
+  /** Ends long-lived responses such as event streams, so that the server can stop. */
   close?(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What is written down of each request: an id, the route's pattern, the status and the time; never an address, a header or a body. */
+/** Logs each request's id, route pattern, status and duration; never an address, a header or a body. */
 import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
@@ -11,7 +11,7 @@ import type { Metrics } from "./metrics.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The id is ours: one that a client sends could be anything. */
+/** Uses our own request id, because a client's id could be anything. */
 export function observeRequests(metrics: Metrics, log: Logger): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const started = performance.now();
@@ -28,7 +28,7 @@ export function observeRequests(metrics: Metrics, log: Logger): MiddlewareHandle
   };
 }
 
-/** The pattern, such as `/api/v1/packs/:name`; middleware is matched for every method. */
+/** The route pattern, such as `/api/v1/packs/:name`. Middleware matches every method. */
 function routeOf(c: Context<ServerEnv>): string {
   return matchedRoutes(c).findLast(({ method }) => method !== "ALL")?.path ?? "unmatched";
 }
@@ -36,7 +36,7 @@ function routeOf(c: Context<ServerEnv>): string {
 export interface FailureWatch {
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** For tests that must fail on any defect, whatever status it became. */
+  /** For tests that must fail on any unexpected error, whatever its status. */
   readonly onUnexpected?: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): Fai
     },
     unexpected: (error, requestId) => {
       metrics.unexpected(kindOf(error));
-      // Its own text could hold anything; this one holds the class and the place.
+      // The error's own text could contain anything; this message has only its class and location.
       const { message }: HelmdeckError = asHelmdeckError(error);
       log.error({ requestId, kind: kindOf(error), problem: message }, "unexpected error");
       onUnexpected?.(error);

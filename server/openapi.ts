@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 description, made from the routes and the schemas that check them. */
+/** The OpenAPI 3.1 description, generated from the routes and their validation schemas. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ServerEnv } from "./caller.ts";
 import { json } from "./rest/rest-answers.ts";
@@ -6,7 +6,7 @@ import { json } from "./rest/rest-answers.ts";
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 
 const ABOUT =
-  "Memory, packs and pipelines of helmdeck for any client. Each caller sees its own memory: the caller is the `sub` of the" +
+  "Memory, packs and pipelines of helmdeck for any client. Each caller sees only its own memory; the caller is the `sub` of the" +
   " bearer token. Every failure has the same envelope, and its codes are listed in docs/errors.md.";
 
 export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, version: string): void {
@@ -19,7 +19,7 @@ export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, version: string
     security: [],
     responses: { 200: json("OpenAPI 3.1.", z.looseObject({ openapi: z.string() })) },
   });
-  // Made once: it takes many milliseconds, and anybody may ask.
+  // Made once, because it takes many milliseconds and anybody may request it.
   let description: string | undefined;
   app.get(OPENAPI_PATH, (c) => {
     description ??= JSON.stringify(describeApi(app, version));
@@ -38,14 +38,14 @@ function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
     },
     security: [{ bearer: [] }],
     tags: [
-      { name: "memory", description: "Facts, the corpus, and what past runs teach." },
-      { name: "packs", description: "Packs and the files they make." },
-      { name: "pipelines", description: "Packs chained." },
+      { name: "memory", description: "Facts, the corpus, and defaults learnt from past runs." },
+      { name: "packs", description: "Packs and their files." },
+      { name: "pipelines", description: "Chains of packs." },
       {
         name: "mcp",
-        description: "MCP over Streamable HTTP; its messages are the protocol's own to describe.",
+        description: "MCP over Streamable HTTP. The MCP specification describes its messages.",
       },
-      { name: "operations", description: "For whoever runs the server." },
+      { name: "operations", description: "For the operator of the server." },
     ],
   });
   return {

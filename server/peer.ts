@@ -1,11 +1,11 @@
-/** The other end of a connection, as limits count it: an address of IPv4, or a network of IPv6, of which one client has all. */
+/** A connection's peer for limits: an IPv4 address, or an IPv6 network, because one client usually has a whole network. */
 import { isIPv6 } from "node:net";
 
-/** How much of an IPv6 address a provider gives to one customer: four groups of four digits, 64 bits. */
+/** The IPv6 prefix that a provider gives to one customer: four groups of four digits, 64 bits. */
 const NETWORK_GROUPS = 4;
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** `remoteAddress` of a socket; a header could say anything. */
+/** Uses the socket's `remoteAddress`, because a header can be forged. */
 export function peerOf(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return "none";
   const mapped = MAPPED_IPV4.exec(remoteAddress)?.[1];

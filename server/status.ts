@@ -1,7 +1,7 @@
-/** Which HTTP status each error code is. */
+/** The HTTP status of each error code. */
 import type { ErrorCode } from "../app/index.ts";
 
-/** The one place where codes become statuses; a new code does not compile until it has one. */
+/** The only place that maps codes to statuses; a new code does not compile without one. */
 export function statusOf(code: ErrorCode) {
   switch (code) {
     case "invalid_input":
@@ -26,7 +26,7 @@ export function statusOf(code: ErrorCode) {
       return 422;
     case "rate_limited":
       return 429;
-    // The caller has gone, as a rule; nginx's number for it.
+    // The caller has usually disconnected; nginx's status for this.
     case "cancelled":
       return 499;
     case "entry_unreadable":

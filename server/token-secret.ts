@@ -1,8 +1,8 @@
 /**
  * The secret that signs tokens, from the environment or a file.
  *
- * Who attacks: another account that can read the secret (app/secret-file.ts), and someone who guesses a short one. What
- * stops them: fewer than 32 bytes are refused; no message shows any of it.
+ * Threat: another account that can read the secret (see app/secret-file.ts), and guessing of a short secret. Defence: fewer
+ * than 32 bytes are refused, and no message shows any part of the secret.
  */
 import { HelmdeckError, readSecretFile } from "../app/index.ts";
 import { LEAST_SECRET_BYTES } from "./tokens.ts";
@@ -12,13 +12,13 @@ const FILE_VARIABLE = "HELMDECK_JWT_SECRET_FILE";
 
 export interface LoadedSecret {
   readonly bytes: Uint8Array;
-  /** For the start-up line: the variable, or the file's path. */
+  /** The variable or the file's path, for the start-up line. */
   readonly source: string;
 }
 
 /**
- * Undefined when neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. Of the variable the raw bytes count; of
- * the file as well, but for one line end at its end. Throws `key_unreadable` and `key_malformed`.
+ * Undefined if neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. The secret is the raw bytes of the variable or
+ * of the file, without one final line end of the file. Throws `key_unreadable` and `key_malformed`.
  */
 export async function loadSecret(
   env: Readonly<Record<string, string | undefined>>,

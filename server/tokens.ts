@@ -1,10 +1,10 @@
 /**
- * Bearer tokens: JSON Web Tokens as helmdeck's, made and checked with one shared secret.
+ * Bearer tokens: JSON Web Tokens like helmdeck's, signed and verified with one shared secret.
  *
- * Who attacks: someone who forges a token (`alg: none`, another algorithm, a key of their own), replays an old one, or
- * guesses a short secret. What stops them: HS256 and nothing else, whatever the token's header says; issuer and expiry are
- * required, `nbf` is honoured; a secret below 32 bytes is refused at start. A stolen token is good until it expires: there
- * is no revocation but another secret.
+ * Threat: somebody forges a token (`alg: none`, another algorithm, their own key), replays an old one, or guesses a short
+ * secret. Defence: only HS256 is accepted, whatever the token's header says; issuer and expiry are required, and `nbf` is
+ * checked; a secret below 32 bytes is refused at start. A stolen token works until it expires: the only revocation is a new
+ * secret.
  */
 import type { KeyObject } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
@@ -13,21 +13,21 @@ import type { Caller } from "./caller.ts";
 
 const ALGORITHM = "HS256";
 const ISSUER = "helmdeck";
-/** How far the clock of whoever made the token may be off. */
+/** The tolerated clock difference of the token's issuer. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 export const LEAST_SECRET_BYTES = 32;
-/** As the memory bounds subjects. */
+/** The same limit as for subjects in memory. */
 const SUBJECT_BYTES = 512;
 const MOST_SCOPES = 32;
 const TTL_SECONDS = { least: 60, most: 366 * 86_400 } as const;
-/** A token of ours has a few hundred bytes. */
+/** Our own tokens have a few hundred bytes. */
 const MOST_TOKEN_CHARACTERS = 8_192;
 
 export interface TokenRequest {
   readonly subject: string;
   readonly ttlSeconds: number;
   readonly scopes?: readonly string[];
-  /** For people who look into a token: whose it is, and for which program. */
+  /** For people who decode a token: its owner and program. */
   readonly name?: string;
   readonly client?: string;
 }
@@ -41,18 +41,18 @@ export interface MintedToken {
 }
 
 interface VerifiedCaller extends Caller {
-  /** Milliseconds since 1970; of the token. */
+  /** The token's expiry in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** What a token vouches for, and the seconds since 1970 between which it does. */
+/** The caller of a verified token, and its validity period in seconds since 1970. */
 export interface VerifiedToken {
   readonly caller: VerifiedCaller;
   readonly notBefore: number;
   readonly expires: number;
 }
 
-/** Throws `invalid_input` for a subject that no memory can have, and for a life that is too short or too long. */
+/** Throws `invalid_input` for an invalid subject, and for a lifetime that is too short or too long. */
 export async function mintToken(
   secret: Uint8Array,
   request: TokenRequest,
@@ -81,8 +81,8 @@ export async function mintToken(
 }
 
 /**
- * The caller that a token vouches for; throws `invalid_token`, which says nothing of the token's content. It takes a key, made
- * once, and not the secret, which would be imported anew for every request.
+ * Verifies a token and returns its caller. Throws `invalid_token`, without the token's content. Takes a key instead of the
+ * secret, which would have to be imported for every request.
  */
 export async function verifyToken(key: KeyObject, token: string, now: number): Promise<VerifiedToken> {
   if (token.length > MOST_TOKEN_CHARACTERS) throw refuseToken("is too long to be one of this server's");
@@ -94,7 +94,7 @@ export async function verifyToken(key: KeyObject, token: string, now: number): P
   return { caller, notBefore: nbf, expires: exp };
 }
 
-/** A token that was good is so still, as {@link verifyToken} would find. */
+/** Whether a verified token is still within its validity period, as in {@link verifyToken}. */
 export function isInForce({ notBefore, expires }: VerifiedToken, now: number): boolean {
   const seconds = Math.floor(now / 1_000);
   return notBefore <= seconds + CLOCK_TOLERANCE_SECONDS && expires > seconds - CLOCK_TOLERANCE_SECONDS;
@@ -115,10 +115,10 @@ async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWT
   }
 }
 
-/** What a claim lacks may be told, since the signature was good; everything else is one flat answer. */
+/** A failing claim may be named, because the signature was valid. Any other failure has one generic message. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return "has expired";
-  if (error instanceof errors.JWTClaimValidationFailed) return `does not pass on its claim ${error.claim}`;
+  if (error instanceof errors.JWTClaimValidationFailed) return `has an invalid claim: ${error.claim}`;
   if (error instanceof errors.JOSEError) return "is malformed, or signed with another secret";
   throw error;
 }

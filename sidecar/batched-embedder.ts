@@ -1,4 +1,7 @@
-/** An embedder over any service that turns a few texts into vectors: prefixes, batches, lanes, retries, circuit. */
+/**
+ * An embedder over any service that turns a few texts into vectors; adds prefixes, batches, concurrency limits, retries and a
+ * circuit breaker.
+ */
 import PQueue from "p-queue";
 import { type Clock, HelmdeckError, invalidField, isHelmdeckError } from "../engine/basics.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
@@ -17,19 +20,19 @@ import { withRetry } from "./retry.ts";
 import { dimensionMismatch, unavailable } from "./service-failures.ts";
 import { spaceOf } from "./space.ts";
 
-/** What differs from service to service. */
+/** The service-specific part. */
 export interface EmbeddingService {
-  /** Begins a sentence about it: "Ollama at http://…". */
+  /** The start of a sentence about it: "Ollama at http://…". */
   readonly who: string;
-  /** The model as the service names it. */
+  /** The service's name for the model. */
   readonly model: string;
-  /** One request, no retry: checked unit vectors, one for each text. Rejects with `too_large` when a text is too long. */
+  /** Sends one request without retries: one checked unit vector per text. Rejects with `too_large` when a text is too long. */
   send(texts: readonly string[], options: Required<CallOptions>): Promise<readonly Float32Array[]>;
-  /** Asked for when a question was not answered in time: a model that is being loaded must not be given up each time. */
+  /** Called when a question was not answered in time, so that a model that is still loading is not given up each time. */
   warm?(options: Required<CallOptions>): Promise<void>;
 }
 
-/** Passed in by tests. */
+/** Replaced by tests. */
 export interface EmbedderParts {
   readonly clock: Clock;
   readonly random: () => number;
@@ -44,7 +47,7 @@ const BYTES_PER_TOKEN = 4;
 const MAX_TEXT_BYTES = 32 * 1024;
 const MAX_BATCH_TEXTS = 16;
 const MAX_BATCH_BYTES = 64 * 1024;
-/** Questions have lanes of their own, so that they never wait behind documents. */
+/** Questions have their own concurrency limit, so that they never wait behind documents. */
 const QUERY_LANES = 4;
 
 export function createBatchedEmbedder(
@@ -156,7 +159,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     }
   }
 
-  /** A text that is too long holds nobody up: its batch is halved until it is alone, then the text itself. */
+  /** A text that is too long does not block others: its batch is halved until the text is alone, then the text is shortened. */
   async #embedBatch(lane: PQueue, batch: readonly Item[], signal: AbortSignal): Promise<readonly Embedded[]> {
     try {
       const vectors = await this.#send(lane, batch.map(payloadOf), signal);
@@ -164,7 +167,8 @@ class BatchedEmbedder implements SidecarEmbedder {
     } catch (error) {
       if (!isHelmdeckError(error, "too_large")) throw error;
       const parts = withinReach(batch);
-      if (parts === undefined) throw unavailable(`${this.#service.who} takes not even one character.`, {});
+      if (parts === undefined)
+        throw unavailable(`${this.#service.who} accepts not even a single character.`, {});
       const done = await Promise.all(parts.map((part) => this.#embedBatch(lane, part, signal)));
       return done.flat();
     }
@@ -180,14 +184,14 @@ class BatchedEmbedder implements SidecarEmbedder {
     return vectors;
   }
 
-  /** Of each try, so that a circuit which opens between two tries of one call knows why. */
+  /** Called on every attempt, so that the circuit knows its reason even when it opens between two attempts of one call. */
   #noteFailure(error: unknown): boolean {
     if (!speaksAgainstTheService(error)) return false;
     this.#reason = error.message;
     return true;
   }
 
-  /** The first answer fixes what all later ones must have. */
+  /** The first answer fixes the dimensions for all later ones. */
   #keepDimensions(vectors: readonly Float32Array[]): void {
     for (const { length } of vectors) {
       this.#dimensions ??= length;
@@ -195,7 +199,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     }
   }
 
-  /** One at a time, and not for ever; its success closes the circuit. */
+  /** One at a time, with a deadline; success closes the circuit. */
   #warmInBackground(): void {
     const { warm } = this.#service;
     if (warm === undefined || this.#warming || this.#closing.signal.aborted) return;
@@ -212,7 +216,7 @@ class BatchedEmbedder implements SidecarEmbedder {
 
   #refusal(): HelmdeckError {
     const why = this.#reason ?? `${this.#service.who} failed several times.`;
-    return unavailable(`${why} It will be tried again in a moment.`, { circuit: "open" });
+    return unavailable(`${why} It will be retried soon.`, { circuit: "open" });
   }
 }
 
@@ -230,7 +234,7 @@ function answerOf(embedded: readonly Embedded[]): DocumentEmbeddings {
   };
 }
 
-/** The first failure ends the others: their vectors would be thrown away. */
+/** The first failure aborts the others: their vectors would be discarded. */
 async function allOrNothing<T, R>(
   signal: AbortSignal,
   inputs: readonly T[],
@@ -254,7 +258,7 @@ function withinReach(batch: readonly Item[]): readonly (readonly Item[])[] | und
   return shorter && [[shorter]];
 }
 
-/** The service failed, not the caller: what counts for the circuit, and as its reason. */
+/** Whether the service, not the caller, failed. Only these errors count for the circuit. */
 function speaksAgainstTheService(error: unknown): error is HelmdeckError {
   const codes = [
     "embeddings_unavailable",
@@ -278,7 +282,7 @@ function requireVector(vectors: readonly Float32Array[], at: number): Float32Arr
 function requireTexts(texts: readonly string[]): void {
   const blank = texts.findIndex((text) => text.trim() === "");
   if (blank !== -1)
-    throw invalidField("texts", "is empty: it has no meaning to embed", {
+    throw invalidField("texts", "is empty; give a text to embed", {
       named: `Text ${blank}`,
       details: { index: blank },
     });

@@ -1,6 +1,6 @@
-/** Texts cut to what a model reads, and put into requests of bounded size; pure. */
+/** Truncates texts to a model's context and groups them into requests of bounded size. Pure functions. */
 
-/** A text on its way: where it belongs in the answer, and how much of it is sent. */
+/** A text to send: its position in the answer, and how much of it is sent. */
 export interface Item {
   readonly index: number;
   readonly prefix: string;
@@ -18,13 +18,13 @@ export function payloadOf({ prefix, text, usedLength }: Item): string {
   return prefix + text.slice(0, usedLength);
 }
 
-/** The text as it is sent when no more than `maxBytes` of UTF-8, prefix included, may be. */
+/** The text as sent, limited to `maxBytes` of UTF-8 including the prefix. */
 export function itemFor(index: number, prefix: string, raw: string, maxBytes: number): Item {
   const text = raw.toWellFormed();
   return { index, prefix, text, usedLength: lengthWithin(text, maxBytes - Buffer.byteLength(prefix)) };
 }
 
-/** In their order, each batch within both limits; a text that is larger than a batch may be has one of its own. */
+/** In order, each batch within both limits; a text above the size limit gets its own batch. */
 export function planBatches(items: readonly Item[], limits: BatchLimits): readonly (readonly Item[])[] {
   const batches: Item[][] = [];
   let current: Item[] = [];
@@ -43,7 +43,7 @@ export function planBatches(items: readonly Item[], limits: BatchLimits): readon
   return current.length > 0 ? [...batches, current] : batches;
 }
 
-/** Half as much of the text, at least one character; undefined when it cannot be shorter. */
+/** Half of the text, at least one character; undefined when it cannot be shorter. */
 export function halved(item: Item): Item | undefined {
   const usedLength = wholeCharacters(item.text, Math.floor(item.usedLength / 2));
   return usedLength > 0 ? { ...item, usedLength } : undefined;
@@ -59,7 +59,7 @@ function lengthWithin(text: string, maxBytes: number): number {
   return read;
 }
 
-/** Never between the two halves of a surrogate pair. */
+/** Never splits a surrogate pair. */
 function wholeCharacters(text: string, length: number): number {
   const isLow = (at: number) => text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff;
   return isLow(length) ? length - 1 : length;

@@ -1,10 +1,10 @@
-/** One deadline and one signal around a piece of work, whether or not the work listens. */
+/** Applies one deadline and one signal to a piece of work, whether or not the work observes them. */
 import { HelmdeckError, isHelmdeckError, openLimits, orAborted, type Timer } from "../engine/basics.ts";
 import type { CallOptions } from "./embedding-service.ts";
 
 /**
- * Rejects with `deadline_exceeded` or `cancelled` at the very moment; the signal that the work gets fires with the same
- * error as its reason. `who` begins the sentence: "Ollama at http://…".
+ * Rejects with `deadline_exceeded` or `cancelled` at that moment; the work's signal fires with the same error as its reason.
+ * `who` starts the message: "Ollama at http://…".
  */
 export async function withDeadline<T>(
   { signal, deadlineMs }: CallOptions,
@@ -26,10 +26,10 @@ export async function withDeadline<T>(
   }
 }
 
-/** An outer deadline of ours says by itself what happened. */
+/** An outer deadline's error already explains itself. */
 function cancelled(reason: unknown): HelmdeckError {
   if (isHelmdeckError(reason)) return reason;
-  return new HelmdeckError("cancelled", "The caller no longer wants the answer.");
+  return new HelmdeckError("cancelled", "The caller cancelled the request.");
 }
 
 function tooLate(who: string, deadlineMs: number): HelmdeckError {

@@ -1,17 +1,17 @@
 /**
- * Vectors from outside, made safe to keep.
+ * Validates vectors from a service.
  *
- * A broken or hostile service must not get a vector into an index that makes every comparison meaningless (NaN, zeros) or
- * that belongs to another text (too many, too few): such an answer is refused as a whole.
+ * A broken or hostile service must not get vectors into an index that make comparisons meaningless (NaN, zeros) or that belong to
+ * another text (too many, too few): the whole answer is refused.
  */
 import { type Asked, dimensionMismatch, unusable } from "./service-failures.ts";
 
-/** Far above any model of today. */
+/** Far above any current model. */
 const MAX_DIMENSIONS = 16_384;
-/** The smallest number with all its digits: a root of less is not the vector's length, and what it divides is no unit vector. */
+/** The smallest normal number. Below it, the root is not the vector's length, and dividing by it gives no unit vector. */
 const LEAST_SQUARES = 2 ** -1022;
 
-/** One unit vector for each text that was sent, all of the same dimensions. */
+/** One unit vector per sent text, all of the same dimensions. */
 export function checkVectors(
   asked: Asked,
   raw: readonly (readonly unknown[])[],
@@ -30,12 +30,12 @@ export function checkVectors(
 function unitVector(asked: Asked, numbers: readonly unknown[]): Float32Array {
   let squares = 0;
   const vector = Float64Array.from(numbers, (value) => {
-    if (typeof value !== "number") throw unusable(asked, "a vector with something in it that is no number");
+    if (typeof value !== "number") throw unusable(asked, "a vector with a value that is not a number");
     squares += value * value;
     return value;
   });
   const length = Math.sqrt(squares);
   if (!Number.isFinite(length)) throw unusable(asked, "a vector with a number that is not finite");
-  if (squares < LEAST_SQUARES) throw unusable(asked, "a vector of zeros, or nearly");
+  if (squares < LEAST_SQUARES) throw unusable(asked, "a vector that is zero or nearly zero");
   return Float32Array.from(vector, (value) => value / length);
 }

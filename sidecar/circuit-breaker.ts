@@ -1,9 +1,9 @@
 /**
- * Stops asking a service that keeps failing, and starts again by itself: after a pause one call goes through as a probe,
- * and its success closes the circuit. No timer runs; the pause is looked at when somebody calls.
+ * A circuit breaker: stops calling a service that keeps failing. After a pause it lets one call through as a probe; a success
+ * closes the circuit. It needs no timer: the pause is checked on each call.
  *
- * Our own, because the libraries of the field bring retries, timeouts and events along into the plugin's bundle for what
- * are these few lines (docs/decisions/0020-the-sidecar-client.md).
+ * Implemented here because libraries would add retries, timeouts and events to the plugin's bundle
+ * (docs/decisions/0020-the-sidecar-client.md).
  */
 import { type Backoff, type Clock, pauseAfter } from "../engine/basics.ts";
 
@@ -11,9 +11,9 @@ export type CircuitState = "closed" | "open" | "half_open";
 
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
-  /** Says what a refused caller is told. */
+  /** The error for a refused caller. */
   readonly refusal: () => Error;
-  /** Whether an error speaks against the service; others count neither way. */
+  /** Whether an error counts as a failure of the service; others have no effect. */
   readonly isFailure: (error: unknown) => boolean;
   readonly failuresToOpen?: number;
   readonly pauses?: Backoff;
@@ -52,7 +52,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** The service was seen to work. */
+  /** Reports that the service works. */
   close(): void {
     this.#failures = 0;
     this.#openUntil = undefined;
@@ -62,7 +62,7 @@ export class CircuitBreaker {
   #failed(isProbe: boolean): void {
     this.#failures++;
     if (isProbe) this.#failedProbes++;
-    // A call from before the circuit opened says nothing new.
+    // A call from before the circuit opened adds no information.
     const opens = this.#openUntil === undefined && this.#failures >= this.#options.failuresToOpen;
     if (!isProbe && !opens) return;
     const { clock, pauses } = this.#options;

@@ -1,8 +1,8 @@
 /**
- * One HTTP request to an embedding service, with everything bounded.
+ * Sends HTTP requests to an embedding service within strict limits.
  *
- * The service may be broken or not the one that was meant: a redirect is not followed (texts and key go to no other host),
- * an endless answer is cut, and failures carry nothing that it said (failures.ts).
+ * The service may be broken or hostile: redirects are not followed (texts and key go to no other host), endless answers are cut
+ * off, and errors repeat nothing that it sent (service-failures.ts).
  */
 import { HelmdeckError } from "../engine/basics.ts";
 import { type Asked, connectionFailure, statusFailure, unusable } from "./service-failures.ts";
@@ -10,7 +10,7 @@ import { type Asked, connectionFailure, statusFailure, unusable } from "./servic
 /** 64 texts of 4,096 dimensions take 6 MB. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const MAX_FAILURE_BYTES = 4 * 1024;
-/** A service that asks for more patience than this is as good as down. */
+/** A service that asks to wait longer than this counts as down. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 export interface RequestOptions {
@@ -19,7 +19,7 @@ export interface RequestOptions {
   readonly asked: Asked;
 }
 
-/** The answer with its body still to be read. Rejects with a `HelmdeckError`, or with the signal's reason. */
+/** The response, its body unread. Rejects with a `HelmdeckError`, or with the signal's reason. */
 export async function request(url: string, init: RequestInit, options: RequestOptions): Promise<Response> {
   const { fetch, signal, asked } = options;
   const response = await fetch(url, { ...init, signal, redirect: "manual" }).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export async function request(url: string, init: RequestInit, options: RequestOp
   throw statusFailure(asked, response.status, body, retryAfterMs(response));
 }
 
-/** The body as text, which may not be longer than `maxBytes`. */
+/** The body as text; at most `maxBytes`. */
 async function textOf(
   response: Response,
   maxBytes: number,
@@ -49,7 +49,7 @@ async function textOf(
   return text + decoder.decode();
 }
 
-/** The body as it comes in; a connection that breaks is said in our words. */
+/** The body in chunks; connection errors become ours. */
 export async function* chunksOf(
   { body }: Response,
   { asked, signal }: Pick<RequestOptions, "asked" | "signal">,
@@ -62,7 +62,7 @@ export async function* chunksOf(
   }
 }
 
-/** As a fetch for libraries: the same bounds, and the body read to its end before the answer is handed over. */
+/** A `fetch` for libraries with the same limits; it reads the whole body before it returns. */
 export function boundedFetch(options: RequestOptions): typeof fetch {
   return async (input, init = {}) => {
     const response = await request(String(input), init, options);
@@ -70,17 +70,17 @@ export function boundedFetch(options: RequestOptions): typeof fetch {
   };
 }
 
-/** The JSON body of an answer. */
+/** The JSON body of a response. */
 export async function jsonOf(response: Response, options: RequestOptions): Promise<unknown> {
   const text = await textOf(response, MAX_ANSWER_BYTES, options);
   try {
     return JSON.parse(text);
   } catch {
-    throw unusable(options.asked, "something that is not JSON");
+    throw unusable(options.asked, "a body that is not JSON");
   }
 }
 
-/** Seconds or a date, as RFC 9110 section 10.2.3 has it. */
+/** Seconds or a date (RFC 9110, section 10.2.3). */
 function retryAfterMs({ headers }: Response): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;

@@ -1,4 +1,4 @@
-/** The sidecar room's public surface: clients of embedding services. */
+/** The sidecar's public API: clients of embedding services. */
 export type {
   EmbedderSettings,
   OllamaSidecar,

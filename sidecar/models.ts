@@ -1,6 +1,6 @@
 /**
- * What is known about embedding models by name: the prefixes that they were trained with, and how much they read. It stands in
- * embedding-models.json, each with its source and whether it was run here.
+ * Known embedding models by name: the prefixes that they were trained with, and their context. The data is in
+ * embedding-models.json, with sources and whether each was tested here.
  */
 
 import models from "./embedding-models.json" with { type: "json" };
@@ -8,7 +8,7 @@ import type { Prefixes } from "./embedding-service.ts";
 
 export interface ModelProfile {
   readonly prefixes: Prefixes;
-  /** How much it reads: from its card, or less where Ollama runs it with less. */
+  /** The model card's context, or less when Ollama runs the model with less. */
   readonly contextTokens: number;
 }
 
@@ -16,7 +16,7 @@ interface KnownModel extends ModelProfile {
   readonly pattern: RegExp;
 }
 
-/** The data file's order counts: the first that matches the name without namespace and tag. */
+/** Order matters: the first pattern that matches the name, without namespace and tag, applies. */
 const KNOWN: readonly KnownModel[] = models.map(({ pattern, query, document, contextTokens }) => {
   return { pattern: new RegExp(pattern), prefixes: { query, document }, contextTokens };
 });
@@ -29,7 +29,7 @@ export function profileOf(model: string): ModelProfile {
   return { prefixes, contextTokens };
 }
 
-/** As Ollama lists it: the registry and namespace that it assumes left out, the tag that it assumes written out. */
+/** The name as Ollama lists it: without the default registry and namespace, with the default tag. */
 export function ollamaName(model: string): string {
   const name = model
     .trim()
@@ -38,7 +38,7 @@ export function ollamaName(model: string): string {
   return name.slice(name.lastIndexOf("/") + 1).includes(":") ? name : `${name}:latest`;
 }
 
-/** Ollama does not tell upper and lower case apart in names. */
+/** Ollama's model names are case-insensitive. */
 export function isSameOllamaModel(one: string, other: string): boolean {
   return ollamaName(one).toLowerCase() === ollamaName(other).toLowerCase();
 }

@@ -1,11 +1,11 @@
-/** Embeds through an Ollama server. */
+/** An embedder for an Ollama server. */
 
 import { defined, systemClock } from "../engine/basics.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./embedding-service.ts";
 import { ollamaName } from "./models.ts";
 
-/** Ollama works on one request at a time unless told otherwise; the timeout covers loading a cold model. */
+/** Ollama handles one request at a time by default; the timeout covers loading a cold model. */
 const DEFAULTS = { concurrency: 1, requestTimeoutMs: 120_000 };
 
 export function createOllamaEmbedder(

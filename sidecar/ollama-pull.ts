@@ -1,8 +1,8 @@
 /**
- * Downloading a model through Ollama, with its progress line by line.
+ * Downloads a model through Ollama and reports progress line by line.
  *
- * Not by the ollama package: it names the model in a field that Ollama's API description no longer has, and prints lines that
- * it cannot read, whatever they hold, to the console.
+ * Does not use the ollama package: it sends the model in a field that Ollama's API description no longer has, and prints
+ * unreadable lines to the console, whatever they hold.
  */
 import { HelmdeckError, type Timer } from "../engine/basics.ts";
 import { withDeadline } from "./call-deadline.ts";
@@ -11,7 +11,7 @@ import { chunksOf, request } from "./http-client.ts";
 import { checkAnswer, pullLine } from "./service-answers.ts";
 import { type Asked, unavailable, unusable } from "./service-failures.ts";
 
-/** Long enough for a checksum over some gigabytes, during which the server is silent. */
+/** Long enough for a checksum of several gigabytes, during which the server sends nothing. */
 const SILENCE_MS = 60_000;
 const MAX_LINE_LENGTH = 64 * 1024;
 
@@ -77,14 +77,14 @@ function parsed(line: string, asked: Asked): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw unusable(asked, "something that is not JSON");
+    throw unusable(asked, "a body that is not JSON");
   }
 }
 
-/** The reasons people meet; the registry's own words stay out. */
+/** Common reasons; the registry's own message is not shown. */
 function pullFailure({ who, model = "" }: Asked, error: string): HelmdeckError {
   if (/file does not exist|not found|invalid model name/i.test(error))
-    return new HelmdeckError("model_missing", `There is no model ${model} that ${who} could download.`, {
+    return new HelmdeckError("model_missing", `${who} found no model ${model} to download.`, {
       details: { model },
     });
   return unavailable(`${who} could not download ${model}: ${reasonFor(error)}.`, {});
@@ -95,13 +95,13 @@ function reasonFor(error: string): string {
   if (/no such host|dial tcp|lookup .* on|network is unreachable/i.test(error))
     return "it cannot reach the registry";
   if (/tls|certificate|x509/i.test(error)) return "it does not trust the registry's certificate";
-  if (/newer version of ollama/i.test(error)) return "this model needs a newer Ollama";
+  if (/newer version of ollama/i.test(error)) return "the model needs a newer version of Ollama";
   if (/permission denied|read-only file system/i.test(error)) return "it cannot write to its models folder";
-  if (/digest mismatch/i.test(error)) return "a file came in damaged; try again";
-  return "its log says why";
+  if (/digest mismatch/i.test(error)) return "a file was damaged in transfer; try again";
+  return "the reason is in its log";
 }
 
-/** Fires when nothing was heard for a while. */
+/** Fires after a time without a message. */
 class SilenceAlarm {
   readonly #controller = new AbortController();
   readonly #pull: PullRequest;

@@ -30,7 +30,7 @@ import { type Asked, unusable } from "./service-failures.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
-/** A cold model on a slow disk. */
+/** Covers a cold model on a slow disk. */
 const WARM_TIMEOUT_MS = 120_000;
 
 export function createOllamaSidecar(
@@ -108,7 +108,7 @@ class OllamaClient implements OllamaSidecar {
     return pullModel({ ...pull, fetch: this.#fetch, timer: this.#timer }, onProgress, options);
   }
 
-  /** An embed request without texts loads the model and does no more. */
+  /** An embed request without texts only loads the model. */
   async warm(model: string, options: CallOptions = {}): Promise<void> {
     const limits = { deadlineMs: WARM_TIMEOUT_MS, ...options };
     await this.#requestEmbeddings({ model: requireModel(model), texts: [] }, limits);
@@ -129,15 +129,15 @@ class OllamaClient implements OllamaSidecar {
     const body = {
       model,
       input: [...texts],
-      // What the server cuts by itself it does not tell; we cut, and say so.
+      // The server truncates silently, so we truncate and report it.
       truncate: false,
-      // Left out, the server's own OLLAMA_KEEP_ALIVE holds; sent, it would undo it with every call.
+      // When omitted, the server's OLLAMA_KEEP_ALIVE applies; a sent value would override it on every call.
       ...defined({ keep_alive: this.#keepAlive, dimensions }),
     };
     return this.#ask(options, { model }, (ollama) => ollama.embed(body));
   }
 
-  /** The library takes no signal, so each call has a client of its own around a fetch that does. */
+  /** The library accepts no signal, so each call gets its own client around a fetch that does. */
   #ask(
     options: CallOptions,
     { model }: { readonly model?: string },
@@ -149,7 +149,7 @@ class OllamaClient implements OllamaSidecar {
       const bounded = boundedFetch({ fetch: this.#fetch, signal, asked });
       return call(new Ollama({ host: this.address, fetch: bounded })).catch((error: unknown) => {
         signal.throwIfAborted();
-        throw isHelmdeckError(error) ? error : unusable(asked, "something that is not JSON");
+        throw isHelmdeckError(error) ? error : unusable(asked, "a body that is not JSON");
       });
     });
   }
@@ -159,10 +159,10 @@ class OllamaClient implements OllamaSidecar {
   }
 }
 
-/** As Ollama lists it. Throws `invalid_input`. */
+/** The name as Ollama lists it. Throws `invalid_input`. */
 function requireModel(model: string): string {
   if (/^[\w.:/-]{1,200}$/.test(model.trim())) return ollamaName(model);
-  throw invalidField("model", "has letters, digits and . _ - : / only, at most 200 of them", {
+  throw invalidField("model", "may have letters, digits and . _ - : / only, at most 200 of them", {
     named: "A model's name",
   });
 }

@@ -1,8 +1,8 @@
 /**
- * Embeds through any endpoint that speaks OpenAI's `POST /v1/embeddings`.
+ * An embedder for any endpoint with OpenAI's `POST /v1/embeddings`.
  *
- * The key is held by a closure, not by a property that a log might show, and leaves only in the Authorization header of a
- * request to the configured address: redirects are not followed.
+ * The key is held in a closure, not in a property that a log might show. It is only sent in the Authorization header to the
+ * configured address: redirects are not followed.
  */
 import { defined, invalidField, systemClock } from "../engine/basics.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
@@ -47,22 +47,21 @@ export function createOpenAiCompatibleEmbedder(
   return createBatchedEmbedder({ ...asked, send }, rest, DEFAULTS, parts);
 }
 
-/** The position is in each item; the order of the items means nothing. */
+/** Each item has its position; the order of the items is undefined. */
 function byIndex(
   asked: Asked,
   data: readonly { readonly index: number; readonly embedding: readonly unknown[] }[],
 ): readonly (readonly unknown[])[] {
   const sorted = data.toSorted((one, other) => one.index - other.index);
-  if (sorted.some(({ index }, at) => index !== at))
-    throw unusable(asked, "vectors that are numbered wrongly");
+  if (sorted.some(({ index }, at) => index !== at)) throw unusable(asked, "wrongly numbered vectors");
   return sorted.map(({ embedding }) => embedding);
 }
 
-/** The HTTP client would show a key that is no header value in its error. */
+/** The HTTP client would show an invalid header value, here the key, in its error. */
 function headersFor(apiKey: string | undefined): Record<string, string> {
   if (apiKey === undefined) return { "content-type": "application/json" };
   if (!/^[\x21-\x7e]+$/.test(apiKey))
-    throw invalidField("apiKey", "has blanks or other odd characters", {
+    throw invalidField("apiKey", "holds spaces or other characters that a key cannot have", {
       named: "The key of the embedding service",
     });
   return { "content-type": "application/json", authorization: `Bearer ${apiKey}` };

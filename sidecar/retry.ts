@@ -1,19 +1,19 @@
-/** Tries again what may succeed a moment later, after a random pause, so that many clients do not return together. */
+/** Retries temporary failures after a random pause, so that many clients do not retry together. */
 import { pauseAfter, retryAfterMsOf, sleep, type Timer } from "../engine/basics.ts";
 import { isPassing } from "./service-failures.ts";
 
 const ATTEMPTS = 3;
-/** The first pause is anywhere below this, each later one anywhere below twice as much ("full jitter"). */
+/** Full jitter: the first pause is random up to this, each later one up to twice the previous limit. */
 const PAUSES = { firstMs: 250, longestMs: 500 };
 
 export interface RetryOptions {
   readonly timer: Timer;
-  /** 0 up to, but not including, 1. */
+  /** From 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly signal: AbortSignal;
 }
 
-/** The service's `Retry-After` is waited for at least; the jitter comes on top. */
+/** Waits at least for the service's `Retry-After`, plus the jitter. */
 export async function withRetry<T>(options: RetryOptions, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

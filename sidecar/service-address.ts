@@ -1,8 +1,7 @@
 /**
- * The address of an embedding service, checked before anything is sent there.
+ * Validates the address of an embedding service before any request.
  *
- * A name and password or a query would end up in error texts of the HTTP client, so an address that has them is refused
- * without being shown.
+ * The HTTP client's errors would show credentials or a query in it, so an address with those is refused without being shown.
  */
 import { type HelmdeckError, invalidField } from "../engine/basics.ts";
 
@@ -12,7 +11,7 @@ export function checkAddress(address: string): string {
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
     throw refused("must begin with http:// or https:// and name a host");
   if (url.username !== "" || url.password !== "")
-    throw refused("must not hold a name or a password; a key has a setting of its own");
+    throw refused("must not hold a user name or password; the key has its own setting");
   if (url.search !== "" || url.hash !== "") throw refused("must not have a query or a fragment");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }

@@ -1,4 +1,4 @@
-/** The shapes of what embedding services answer, checked; what they hold beyond that is ignored. */
+/** The shapes of embedding services' answers; unknown fields are ignored. */
 import * as z from "zod/mini";
 import { type Asked, unusable } from "./service-failures.ts";
 
@@ -11,7 +11,7 @@ export const showAnswer = z.object({
   model_info: z.optional(z.record(z.string(), z.unknown())),
   capabilities: z.optional(z.array(z.string())),
 });
-/** Numbers are looked at one by one in vectors.ts, where a wrong one has a sentence of its own. */
+/** Numbers are checked in check-vectors.ts, which has a message for each problem. */
 export const embedAnswer = z.object({ embeddings: z.array(z.array(z.unknown())) });
 export const pullLine = z.object({
   status: z.optional(z.string()),
@@ -22,17 +22,17 @@ export const pullLine = z.object({
 });
 export const openAiAnswer = z.object({
   data: z.array(z.object({ index: z.number(), embedding: z.array(z.unknown()) })),
-  /** Not every service counts, and some count otherwise: what is no number is no count. */
+  /** Some services do not count tokens, or count them differently; anything but a number is ignored. */
   usage: z.catch(z.optional(z.object({ prompt_tokens: z.optional(z.number()) })), undefined),
 });
 
-/** The answer as its schema says, or `embeddings_unavailable` without a word of what it was. */
+/** The answer, validated by its schema; `embeddings_unavailable` without any of its content otherwise. */
 export function checkAnswer<Schema extends z.ZodMiniType>(
   schema: Schema,
   answer: unknown,
   asked: Asked,
 ): z.infer<Schema> {
   const checked = z.safeParse(schema, answer);
-  if (!checked.success) throw unusable(asked, "something that this API does not answer");
+  if (!checked.success) throw unusable(asked, "something that does not match the API");
   return checked.data;
 }

@@ -1,12 +1,12 @@
 /**
- * What went wrong with an embedding service, as errors for people.
+ * Describes failures of an embedding service for people.
  *
- * Whatever the other side says may repeat what we sent it: a person's text, or the key. So none of its words come into an
- * error, and no error of the HTTP client is kept as a cause; known answers are recognised and said in words of ours.
+ * The service's messages may repeat what we sent: personal text, or the key. So no error includes them, and no error of the HTTP
+ * client is kept as a cause; known failures are recognised and described in our own words.
  */
 import { defined, HelmdeckError } from "../engine/basics.ts";
 
-/** Network error codes of Node and of its HTTP client that may be over a moment later. */
+/** Codes of temporary network errors, of Node and its HTTP client. */
 const PASSING = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -22,31 +22,31 @@ const PASSING_STATUS = new Set([429, 502, 503, 504]);
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refuses connections: it is not running there, or not on this port",
-  ENOTFOUND: "cannot be found: the host name does not resolve from here",
-  EAI_AGAIN: "cannot be found: the host name does not resolve at the moment",
-  ECONNRESET: "broke off the connection",
-  UND_ERR_SOCKET: "broke off the connection",
+  ENOTFOUND: "cannot be found: the host name does not resolve on this machine",
+  EAI_AGAIN: "cannot be found: the host name does not resolve right now",
+  ECONNRESET: "closed the connection",
+  UND_ERR_SOCKET: "closed the connection",
   UND_ERR_CONNECT_TIMEOUT: "does not accept the connection",
 };
 
-/** How services say that a text, or a batch, is longer than the model takes. */
+/** Messages that say that a text or a batch exceeds the model's context. */
 const TOO_LONG =
   /(exceeds? the (available )?context|context.?(length|size|window)|maximum context|too (long|large)|max(imum)?.{0,20}(tokens|length|batch size)|less than \d+ tokens)/i;
 const NO_MODEL = /model\b.{0,300}\b(not found|does not exist)/is;
-/** The server says so itself. */
+/** Messages that say so directly. */
 const NO_MEMORY = /more system memory|out of memory|insufficient memory/i;
-/** Ollama sees the host's memory, not its container's limit: there the model's process is killed, and this is all it says. */
+/** Ollama sees the host's memory, not its container's limit. When the model's process is killed, this is its only message. */
 const MODEL_PROCESS_ENDED =
   /runner process (has terminated|no longer running)|do embedding request: .{0,200}\bEOF\b/is;
 const NO_EMBEDDINGS = /not support embeddings?/i;
 
-/** Where the request went and about which model, for the sentence. */
+/** The service and the model, for messages. */
 export interface Asked {
   readonly who: string;
   readonly model?: string;
 }
 
-/** The request got no answer, or not all of it. */
+/** There was no response, or an incomplete one. */
 export function connectionFailure({ who }: Asked, error: unknown): HelmdeckError {
   const code = networkCodeOf(error);
   const happened = (code && SENTENCES[code]) ?? "cannot be reached";
@@ -56,7 +56,7 @@ export function connectionFailure({ who }: Asked, error: unknown): HelmdeckError
   });
 }
 
-/** The answer is no success. `body` is only looked at, never shown. */
+/** An error status. `body` is examined but never shown. */
 export function statusFailure(
   asked: Asked,
   status: number,
@@ -78,7 +78,7 @@ export function statusFailure(
   return unavailable(`${who} ${sentenceFor(status, body, model)} (HTTP ${status}).`, details);
 }
 
-/** A success whose content cannot be used. */
+/** A successful response with unusable content. */
 export function unusable({ who }: Asked, what: string): HelmdeckError {
   return unavailable(`${who} answered with ${what}.`, { passing: false });
 }
@@ -102,12 +102,12 @@ export function unavailable(
   return new HelmdeckError("embeddings_unavailable", message, { details });
 }
 
-/** Whether the same request may succeed a moment later. */
+/** Whether the same request may succeed soon. */
 export function isPassing(error: unknown): error is HelmdeckError {
   return error instanceof HelmdeckError && error.details.passing === true;
 }
 
-/** The model does not fit, or does not fit any more; asking again at once would only end its process again. */
+/** The model does not fit, or no longer fits; an immediate retry would only kill its process again. */
 function memoryFailure(
   { who, model = "the model" }: Asked,
   status: number,
@@ -116,33 +116,33 @@ function memoryFailure(
   const happened = NO_MEMORY.test(body)
     ? `has too little memory for ${model}`
     : MODEL_PROCESS_ENDED.test(body) &&
-      `answers that the process of ${model} ended, most often for lack of memory`;
+      `answers that the process of ${model} ended, usually for lack of memory`;
   if (happened === false) return undefined;
   return new HelmdeckError(
     "embeddings_out_of_memory",
-    `${who} ${happened} (HTTP ${status}). Give it more memory (a container's own limit counts), or use a smaller model ` +
+    `${who} ${happened} (HTTP ${status}). Give it more memory (check the container's limit), or use a smaller model ` +
       `than ${model}.`,
     { details: { status, model } },
   );
 }
 
-/** Also for a text that a service has cut instead of refusing it. */
+/** Also for a text that a service has truncated instead of refusing it. */
 export function tooLarge(who: string, status: number): HelmdeckError {
-  return new HelmdeckError("too_large", `A text is longer than the model of ${who} takes.`, {
+  return new HelmdeckError("too_large", `A text is longer than the model of ${who} accepts.`, {
     details: { status },
   });
 }
 
 function sentenceFor(status: number, body: string, model: string): string {
-  if (NO_EMBEDDINGS.test(body)) return `says that ${model} makes no embeddings`;
-  if (status === 401 || status === 403) return "refuses the key, or asks for one";
-  if (status === 404) return "has nothing at this path: is the address right?";
+  if (NO_EMBEDDINGS.test(body)) return `says that ${model} does not create embeddings`;
+  if (status === 401 || status === 403) return "requires a valid key";
+  if (status === 404) return "has nothing at this path; check the address";
   if (status >= 300 && status < 400) return "redirects to another address, which is not followed";
   if (PASSING_STATUS.has(status)) return "is too busy or not ready";
   return "failed";
 }
 
-/** Node's HTTP client hides the code in the cause, or in the first of several tried addresses. */
+/** Node's HTTP client puts the code into the cause, or into the first of several attempts. */
 function networkCodeOf(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const inner = at instanceof AggregateError ? at.errors[0] : at;

@@ -1,11 +1,11 @@
-/** Tells a text that a service has cut without a word, by the number of tokens that it says it has read; pure. */
+/** Detects texts that a service has truncated silently, by its token count. Pure functions. */
 
-/** A model's beginning and end of a text, which a service may or may not count. */
+/** Start and end tokens, which a service may or may not count. */
 const SPECIAL_TOKENS = 2;
 
 /**
- * True when one of these texts may have been cut to `contextTokens`, so that it must be asked for again, alone or shorter.
- * `readTokens` counts all of them; undefined where the service does not say, and then nothing can be told.
+ * Whether one of these texts may have been truncated to `contextTokens`, so that it must be sent again, alone or shorter.
+ * `readTokens` covers all of them; when it is undefined, truncation cannot be detected.
  */
 export function mayBeCut(
   texts: readonly string[],
@@ -14,8 +14,8 @@ export function mayBeCut(
 ): boolean {
   const least = contextTokens - SPECIAL_TOKENS;
   if (readTokens === undefined || readTokens < least) return false;
-  // A token stands for a byte or more.
+  // A token stands for at least one byte.
   if (texts.every((text) => Buffer.byteLength(text) < least)) return false;
-  // One text of which more was read than we thought possible was read whole.
+  // A single text with more tokens than the assumed context was read in full.
   return texts.length > 1 || readTokens <= contextTokens;
 }

@@ -1,4 +1,4 @@
-/** The name of all that a vector depends on, written and read in one place. */
+/** Encodes and decodes the space: everything that a vector depends on, in one name. */
 import type { EmbedderSettings, Prefixes } from "./embedding-service.ts";
 
 const ALL = "all";
@@ -11,7 +11,7 @@ export function spaceOf(
   return JSON.stringify([model, dimensions ?? ALL, query, document]);
 }
 
-/** Settings of an embedder of this space; undefined for a name that none of ours has given. */
+/** An embedder's settings for this space; undefined for a name that we did not create. */
 export function settingsOfSpace(
   space: string,
 ): Pick<EmbedderSettings, "model" | "dimensions" | "prefixes"> | undefined {

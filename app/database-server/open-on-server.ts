@@ -1,43 +1,43 @@
 /**
- * Memory on a database server: the key, which is never made here, and a store that is there again by itself once the server is.
+ * Opens memory on a database server: with a key that is never created here, and a store that reconnects once the server is back.
  *
- * Who attacks: mishap. An engine that made a key of its own where the others' is missing would split a memory in two, so each is
- * given the same key by its operator, and does without memory until then.
+ * The danger is an accident: an engine that created its own key when the shared one is missing would split a memory in two. So
+ * every engine gets the same key from its operator, and has no memory until then.
  */
 import {
   asHelmdeckError,
   createInMemoryStore,
   defined,
-  findKey,
   HelmdeckError,
   isHelmdeckError,
   type LoadedKey,
+  type MasterKey,
   type MemoryStore,
 } from "../../engine/index.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
-import { embeddingSettingsOfEnv } from "../embedding/embedding-environment.ts";
-import type { OpenMemoryOptions } from "../open-memory-options.ts";
+import { type OpenMemoryOptions, settingsOf } from "../open-memory-options.ts";
 import { quotaOfEnv } from "../quota.ts";
 import { ReopeningStore } from "../reopening-store.ts";
-import { SWEEP_EVERY_MS } from "../sweeper.ts";
+import { requireServerKey } from "./server-key.ts";
 import type { ServerStore, StoreServer } from "./store-server.ts";
+import { Watches } from "./watches.ts";
 
 export interface OnServerOptions extends OpenMemoryOptions {
   readonly server: StoreServer;
-  /** Opens later what does not answer now: for a process that serves. */
+  /** For long-lived processes: keeps trying when the server does not answer. */
   readonly mayWait?: boolean;
 }
 
 export interface OnServer extends OpenMemory {
-  /** Why it did not open at once; undefined where it did. */
+  /** Why it did not open at once; undefined when it did. */
   readonly failure?: HelmdeckError;
 }
 
-/** Throws `key_missing`, and what the opening throws unless it may wait. */
+/** Throws `key_missing`, and the errors of opening unless it may wait. */
 export async function openOnServer(options: OnServerOptions): Promise<OnServer> {
-  const { server, keyPath, timer, random, recall, clock } = options;
-  const loaded = await requireKey(options);
-  const opening = new Opening(server, loaded, options);
+  const { server, keyPath, clock } = options;
+  const loaded = await requireServerKey(options);
+  const opening = new Opening(options, loaded);
   const { store: first, failure } = await opening.tryFirst(options.mayWait === true);
   const store = new ReopeningStore(first, {
     open: (beginnings) => opening.open(beginnings),
@@ -49,27 +49,25 @@ export async function openOnServer(options: OnServerOptions): Promise<OnServer> 
   const memory = composeMemory({
     store,
     isWritable: () => opening.isWritable(),
+    watch: (namespace, listener) => opening.watches.begin(namespace, listener),
     location: { databasePath: server.name, keyPath, keySource: key.source, driver: server.driver },
     key,
-    sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
-    embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
-    embedsEntries: options.embedsEntries ?? true,
-    ...defined({ timer, random, recall }),
+    notes: { keyFile: loaded.file ?? keyPath },
+    ...(await settingsOf(options)),
   });
   return { ...memory, ...defined({ failure }) };
 }
 
-/** The store that is open now. */
+/** The currently open store. */
 class Opening {
-  readonly #server: StoreServer;
-  readonly #loaded: LoadedKey;
-  readonly #options: OpenMemoryOptions;
+  readonly watches = new Watches();
+  readonly #options: OnServerOptions;
+  #key: MasterKey;
   #open: ServerStore | undefined;
 
-  constructor(server: StoreServer, loaded: LoadedKey, options: OpenMemoryOptions) {
-    this.#server = server;
-    this.#loaded = loaded;
+  constructor(options: OnServerOptions, { key }: LoadedKey) {
     this.#options = options;
+    this.#key = key;
   }
 
   async tryFirst(
@@ -85,8 +83,19 @@ class Opening {
   }
 
   async open(beginnings: number): Promise<ServerStore> {
-    const { env } = this.#options;
-    this.#open = await this.#server.open({ key: this.#loaded.key, quota: quotaOfEnv(env), beginnings });
+    try {
+      return await this.#openWith(this.#key, beginnings);
+    } catch (error) {
+      if (!isHelmdeckError(error, "key_wrong")) throw error;
+      this.#key = (await requireServerKey(this.#options)).key; // the key may have been changed
+      return this.#openWith(this.#key, beginnings);
+    }
+  }
+
+  async #openWith(key: MasterKey, beginnings: number): Promise<ServerStore> {
+    const { server, env } = this.#options;
+    this.#open = await server.open({ key, quota: quotaOfEnv(env), beginnings });
+    this.watches.moveTo(this.#open);
     return this.#open;
   }
 
@@ -95,17 +104,7 @@ class Opening {
   }
 }
 
-async function requireKey(options: OpenMemoryOptions): Promise<LoadedKey> {
-  const found = await findKey({ ...options, databasePath: "" }); // of what lies in a file here nothing is asked
-  if (found !== undefined) return found;
-  throw new HelmdeckError(
-    "key_missing",
-    "There is no key for the memory database on the server. All of its engines have one and the same key: set HELMDECK_MEMORY_KEY_FILE " +
-      `(openssl rand -hex 32 > FILE makes one, once), or put it at ${options.keyPath}.`,
-  );
-}
-
-/** What a client is told while the server does not answer; it is back as soon as that is. */
+/** The error for clients while the server does not answer. */
 function unavailable(error: HelmdeckError): HelmdeckError {
   if (!isHelmdeckError(error, "store_unavailable")) return error;
   return new HelmdeckError("memory_unavailable", `Memory is not available: ${error.message}`, {

@@ -1,9 +1,12 @@
-/** A memory database on PostgreSQL at an address: how it is reached, and with which password. */
+/** Connects to a memory database on PostgreSQL: address, TLS and password. */
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { defined, invalidField } from "../../engine/index.ts";
 import {
+  lookAtPostgres,
+  openPostgresReader,
   openPostgresStore,
+  openPostgresStoreToChangeKey,
   type PostgresConnection,
   type PostgresStoreOptions,
 } from "../../engine/postgres.ts";
@@ -13,22 +16,28 @@ import type { StoreServer } from "./store-server.ts";
 
 const PASSWORD_FILE = "HELMDECK_MEMORY_STORE_PASSWORD_FILE";
 
-/** What the client needs to know of an address. */
+/** The connection options that an address determines. */
 export type PostgresReached = Pick<PostgresStoreOptions, "connection" | "hosts" | "needs" | "schema">;
 
-/** Throws `invalid_input` for an address that is none; whether anybody answers there is seen at the opening. */
+/** Throws `invalid_input` for an invalid address. Does not connect yet. */
 export async function postgresServer(text: string, options: AddressOptions): Promise<StoreServer> {
   const { address, name, reached } = await reachPostgres(text, options);
   const { connections, statementTimeoutMs } = address;
+  const opening = { ...reached, ...defined({ connections, statementTimeoutMs }) };
   return {
     name,
     driver: "pg",
-    open: (parts) =>
-      openPostgresStore({ ...reached, ...defined({ connections, statementTimeoutMs }), ...parts }),
+    open: (parts) => openPostgresStore({ ...opening, ...parts }),
+    openReader: (key) => openPostgresReader({ ...opening, key }),
+    openToChangeKey: (key) => openPostgresStoreToChangeKey({ ...opening, key }),
+    look: (key) => lookAtPostgres({ ...opening, key }),
   };
 }
 
-/** For whoever opens it in another way. `name`: for people, without user and password. Throws as {@link postgresServer}. */
+/**
+ * For callers that open the database in another way. `name`: for people, without user and password. Throws like {@link
+ * postgresServer}.
+ */
 export async function reachPostgres(
   text: string,
   options: AddressOptions,
@@ -43,7 +52,7 @@ export async function reachPostgres(
   };
 }
 
-/** Without a password here the client looks where libpq does: PGPASSWORD, PGPASSFILE, ~/.pgpass. */
+/** Without a password, the client looks where libpq does: PGPASSWORD, PGPASSFILE, ~/.pgpass. */
 async function connectionTo(
   { database, user, password, ...tls }: StoreAddress,
   env: AddressOptions["env"],
@@ -70,6 +79,6 @@ async function certificatesIn(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw invalidField("sslrootcert", `names a file that cannot be read: ${path}`, { cause });
+    throw invalidField("sslrootcert", `names an unreadable file: ${path}`, { cause });
   }
 }

@@ -1,16 +1,16 @@
 /**
- * The address of a memory database on a server, as libpq writes it: `postgres://user@host:5432,host2/database?sslmode=…`.
+ * Parses the address of a memory database on a server, in libpq's notation: `postgres://user@host:5432,host2/database?sslmode=…`.
  *
- * Who attacks: whoever can list processes or read a shell's history, and whoever stands between here and the server. What stops them:
- * a password in a command line is refused, and beyond this machine nothing is sent before the server's certificate and name have
- * been verified, unless the address itself says `sslmode=disable`.
+ * Attackers can list processes, read a shell's history, or intercept the network. So a password on the command line is refused,
+ * and for other machines nothing is sent before the server's certificate and name are verified, unless the address says
+ * `sslmode=disable`.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defined, type HelmdeckError, invalidField } from "../../engine/index.ts";
 
 interface DatabaseHost {
-  /** A name, an address, or the folder of a socket. */
+  /** A name, an IP address, or the folder of a socket. */
   readonly host: string;
   readonly port: number;
 }
@@ -32,7 +32,7 @@ export interface StoreAddress {
 export interface AddressOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
-  /** Where the text was given. A command line is no place for a password. */
+  /** The source of the text. A command line must not hold a password. */
   readonly from: "argument" | "environment";
 }
 
@@ -57,7 +57,7 @@ const PARAMETERS = new Set([
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Throws `invalid_input`, which shows nothing of the address. */
+/** Throws `invalid_input`, without showing the address. */
 export async function readStoreAddress(text: string, options: AddressOptions): Promise<StoreAddress> {
   const given = settingsOf(text);
   if (options.from === "argument" && given.password !== undefined) throw passwordShown();
@@ -84,7 +84,7 @@ function settingsOf(text: string): Settings {
 function hostsAndPorts(list: string): readonly [string | undefined, string | undefined] {
   if (list === "") return [undefined, undefined];
   const each = list.split(",").map((one) => /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(one));
-  if (each.includes(null)) throw refuse("has a host that is none");
+  if (each.includes(null)) throw refuse("has an invalid host");
   const hosts = each.map((one) => decoded(one?.[1]?.replace(/^\[|\]$/g, "") ?? ""));
   return [hosts.join(","), each.map((one) => one?.[2] ?? "").join(",")];
 }
@@ -98,7 +98,7 @@ function addressOf(settings: Settings, { env }: AddressOptions): StoreAddress {
     port: portOf(ports[ports.length === 1 ? 0 : index] ?? ""),
   }));
   const database = dbname ?? user ?? env.PGDATABASE;
-  if (database === undefined) throw refuse("names no database: postgres://USER@HOST/DATABASE");
+  if (database === undefined) throw refuse("has no database; the form is postgres://USER@HOST/DATABASE");
   return {
     hosts,
     database,
@@ -113,7 +113,7 @@ function addressOf(settings: Settings, { env }: AddressOptions): StoreAddress {
   };
 }
 
-/** To this machine nobody stands between. */
+/** Connections within this machine need no TLS. */
 function tlsOf(mode: string | undefined, hosts: readonly DatabaseHost[]): StoreAddress["tls"] {
   switch (mode) {
     case undefined:
@@ -127,7 +127,7 @@ function tlsOf(mode: string | undefined, hosts: readonly DatabaseHost[]): StoreA
       return "verify-full";
     default:
       throw refuse(
-        "has an sslmode that would go on without a verified server: use verify-full (with sslrootcert=FILE for a certificate of your own), or disable where nobody stands between",
+        "has an sslmode that does not verify the server; use verify-full (with sslrootcert=FILE for your own certificate), or disable on a trusted network",
       );
   }
 }
@@ -136,7 +136,7 @@ function isHere({ host }: DatabaseHost): boolean {
   return host.startsWith("/") || host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Of several servers one is the primary, and after a failover another: an engine is there to write too. */
+/** With several servers, an engine needs the primary, which may change after a failover. */
 function needsOf(attributes: string | undefined, hosts: number): StoreAddress["needs"] {
   switch (attributes) {
     case undefined:
@@ -147,7 +147,7 @@ function needsOf(attributes: string | undefined, hosts: number): StoreAddress["n
     case "primary":
       return "read-write";
     default:
-      throw refuse("has target_session_attrs other than any, primary and read-write");
+      throw refuse("has an unsupported target_session_attrs; use any, primary or read-write");
   }
 }
 
@@ -162,7 +162,7 @@ function countOf(name: string, text: string | undefined, least: number, most: nu
   throw refuse(`has a ${name} that is not a whole number from ${least} to ${most}`);
 }
 
-/** As libpq finds it: PGSERVICEFILE, else ~/.pg_service.conf, else the system's. */
+/** In libpq's order: PGSERVICEFILE, ~/.pg_service.conf, the system's file. */
 async function serviceNamed(name: string, { env, homeDir }: AddressOptions): Promise<Settings> {
   const file = env.PGSERVICEFILE ?? join(homeDir, ".pg_service.conf");
   const system = join(env.PGSYSCONFDIR ?? "/etc/postgresql-common", "pg_service.conf");
@@ -171,7 +171,7 @@ async function serviceNamed(name: string, { env, homeDir }: AddressOptions): Pro
     const section = sectionOf(text, name);
     if (section !== undefined) return section;
   }
-  throw refuse(`names a service that neither ${file} nor ${system} has`);
+  throw refuse(`names a service that is neither in ${file} nor in ${system}`);
 }
 
 function sectionOf(text: string, name: string): Settings | undefined {
@@ -200,7 +200,7 @@ function decoded(text: string): string {
 }
 
 function requireKnown(name: string): void {
-  if (!PARAMETERS.has(name)) throw refuse(`takes ${[...PARAMETERS].join(", ")}, and nothing else`);
+  if (!PARAMETERS.has(name)) throw refuse(`accepts only ${[...PARAMETERS].join(", ")}`);
 }
 
 function refuse(rule: string): HelmdeckError {
@@ -210,7 +210,7 @@ function refuse(rule: string): HelmdeckError {
 function passwordShown(): HelmdeckError {
   return invalidField(
     FIELD,
-    "may not hold a password in a command line, where every account of this machine can read it: put it into ~/.pgpass (mode 0600), a service file (postgres://?service=NAME), or a file that HELMDECK_MEMORY_STORE_PASSWORD_FILE names. Change the one that was shown",
+    "must not hold a password on the command line, where every account of this machine can read it. Put it into ~/.pgpass (mode 0600), a service file (postgres://?service=NAME), or a file named by HELMDECK_MEMORY_STORE_PASSWORD_FILE. Change the password that was shown",
     { named: "The address of the memory database" },
   );
 }

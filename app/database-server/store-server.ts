@@ -1,27 +1,43 @@
 /**
- * A database on a server, in place of a file.
+ * A memory database on a server instead of a file.
  *
- * The command line hands it in, as it does the driver of SQLite: what OpenClaw loads holds no client of a database server.
+ * The command line passes it in, like SQLite's driver: the OpenClaw plugin contains no client of a database server.
  */
-import type { MasterKey, MemoryStore, Quota } from "../../engine/index.ts";
+import type {
+  KeyChangingStore,
+  MasterKey,
+  MemoryReader,
+  MemoryStore,
+  Namespace,
+  Quota,
+  StoreFacts,
+} from "../../engine/index.ts";
 
 export interface StoreServer {
-  /** For people: without user and password. */
+  /** For people, without user and password. */
   readonly name: string;
-  /** As in doctor. */
+  /** As shown by doctor. */
   readonly driver: string;
-  /** Throws `store_unavailable` where it does not answer, and what else an opening throws. */
+  /** Throws `store_unavailable` when the server does not answer, and other errors of opening. */
   open(parts: ServerStoreParts): Promise<ServerStore>;
+  /** Read-only; creates nothing. */
+  openReader(key: MasterKey): Promise<MemoryReader>;
+  /** With the current key or, during a change of keys, with either. */
+  openToChangeKey(key: MasterKey): Promise<KeyChangingStore>;
+  /** Creates nothing. */
+  look(key: MasterKey): Promise<StoreFacts>;
 }
 
 interface ServerStoreParts {
   readonly key: MasterKey;
   readonly quota: Partial<Quota>;
-  /** How often this process opened it before. */
+  /** How often this process has opened it before. */
   readonly beginnings: number;
 }
 
 export interface ServerStore extends MemoryStore {
-  /** False of a standby: it answers reads, and refuses writes with `store_readonly`. */
+  /** False for a standby: it answers reads, and refuses writes with `store_readonly`. */
   isWritable(): Promise<boolean>;
+  /** Calls back soon after a change by any engine, and sometimes without one; a change may be missed. The answer ends it. */
+  watch(namespace: Namespace, listener: () => void): () => void;
 }

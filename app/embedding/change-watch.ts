@@ -1,55 +1,96 @@
-/** Notices what other processes write, so that a server embeds it although nobody searches through that server. */
+/** Watches for writes of other processes, so that a server embeds them before anybody searches. */
 import { backgroundTimer, type Namespace, type Timer } from "../../engine/index.ts";
-import { OPEN_NAMESPACES } from "../../recall/index.ts";
 
 export interface ChangeWatchOptions {
   /** Cheap: reads no row. */
   readonly revision: (namespace: Namespace) => Promise<number>;
   readonly onChange: (namespace: Namespace) => void;
+  /** Calls back after most changes; the regular checks are then only for missed ones. */
+  readonly watch?: ((namespace: Namespace, listener: () => void) => () => void) | undefined;
   readonly timer?: Timer;
 }
 
-const LOOK_EVERY_MS = 15_000;
+const CHECK_EVERY_MS = 15_000;
+const CHECK_FOR_MISSED_EVERY_MS = 300_000;
+/** The writing process embeds its entries itself: this one waits, and embeds what is left. */
+const CHECK_AFTER_CHANGE_MS = 3_000;
+/** The most recently used memories are embedded without a request. */
+export const MOST_MEMORIES = 16;
+
+interface Followed {
+  /** Undefined until the first check. */
+  revision: number | undefined;
+  readonly stop: (() => void) | undefined;
+}
 
 export class ChangeWatch {
   readonly #options: ChangeWatchOptions;
-  /** Least recently used first; undefined until it was looked at. */
-  readonly #revisions = new Map<Namespace, number | undefined>();
-  #cancel = (): void => undefined;
+  readonly #timer: Timer;
+  /** Least recently used first. */
+  readonly #followed = new Map<Namespace, Followed>();
+  readonly #changed = new Set<Namespace>();
+  #cancelRegular = (): void => undefined;
+  #cancelSoon: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: ChangeWatchOptions) {
     this.#options = options;
+    this.#timer = options.timer ?? backgroundTimer;
     this.#schedule();
   }
 
-  /** From now on. */
+  /** Starts now. */
   follow(namespace: Namespace): void {
-    const revision = this.#revisions.get(namespace);
-    this.#revisions.delete(namespace);
-    this.#revisions.set(namespace, revision);
-    for (const oldest of this.#revisions.keys().take(Math.max(0, this.#revisions.size - OPEN_NAMESPACES)))
-      this.#revisions.delete(oldest);
+    const followed = this.#followed.get(namespace) ?? this.#begin(namespace);
+    this.#followed.delete(namespace);
+    this.#followed.set(namespace, followed);
+    for (const [oldest, { stop }] of this.#followed) {
+      if (this.#followed.size <= MOST_MEMORIES) return;
+      stop?.();
+      this.#followed.delete(oldest);
+    }
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#cancel();
+    this.#cancelRegular();
+    this.#cancelSoon?.();
+    for (const { stop } of this.#followed.values()) stop?.();
+  }
+
+  #begin(namespace: Namespace): Followed {
+    const stop = this.#options.watch?.(namespace, () => this.#checkSoon(namespace));
+    return { revision: undefined, stop };
   }
 
   #schedule(): void {
     if (this.#isClosed) return;
-    this.#cancel = (this.#options.timer ?? backgroundTimer)(() => void this.#look(), LOOK_EVERY_MS);
+    const everyMs = this.#options.watch === undefined ? CHECK_EVERY_MS : CHECK_FOR_MISSED_EVERY_MS;
+    const check = () => this.#check([...this.#followed.keys()]).then(() => this.#schedule());
+    this.#cancelRegular = this.#timer(() => void check(), everyMs);
   }
 
-  async #look(): Promise<void> {
-    for (const [namespace, before] of [...this.#revisions]) {
+  #checkSoon(namespace: Namespace): void {
+    if (this.#isClosed) return;
+    this.#changed.add(namespace);
+    this.#cancelSoon ??= this.#timer(() => {
+      this.#cancelSoon = undefined;
+      const changed = [...this.#changed];
+      this.#changed.clear();
+      void this.#check(changed);
+    }, CHECK_AFTER_CHANGE_MS);
+  }
+
+  /** Never rejects. */
+  async #check(namespaces: readonly Namespace[]): Promise<void> {
+    for (const namespace of namespaces) {
+      const before = this.#followed.get(namespace)?.revision;
       const revision = await this.#options.revision(namespace).catch(() => before);
+      const followed = this.#followed.get(namespace);
       if (this.#isClosed) return;
-      if (revision === before || !this.#revisions.has(namespace)) continue;
-      this.#revisions.set(namespace, revision);
+      if (followed === undefined || followed.revision === revision) continue;
+      followed.revision = revision;
       this.#options.onChange(namespace);
     }
-    this.#schedule();
   }
 }

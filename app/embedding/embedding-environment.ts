@@ -1,4 +1,4 @@
-/** The embedding service of the command line and the server, as their environment names it. An empty variable counts as absent. */
+/** Reads the embedding settings of the command line and the server from the environment. An empty variable counts as absent. */
 import { isHelmdeckError } from "../../engine/index.ts";
 import { readSecretFile } from "../secret-file.ts";
 import {
@@ -21,7 +21,7 @@ const VARIABLES: Readonly<Record<keyof EmbeddingService, string>> = {
 };
 const KEY_FILE = "HELMDECK_EMBEDDINGS_KEY_FILE";
 
-/** Never throws: what cannot be used is told by status and doctor, and search goes by words. */
+/** Never throws: status and doctor report unusable settings, and search uses keywords. */
 export async function embeddingSettingsOfEnv(env: Env): Promise<EmbeddingSettings> {
   const given = Object.fromEntries(
     Object.entries(VARIABLES).map(([field, name]) => [field, env[name] || undefined]),

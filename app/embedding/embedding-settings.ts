@@ -1,10 +1,10 @@
-/** Which embedding service to use, as plugin configuration and environment say it; small, since the gateway's main thread reads it. */
+/** Parses embedding settings from plugin configuration and environment. Small, since the gateway's main thread loads it. */
 
-/** Crosses to the worker as it is. Where nothing is configured nothing is sent anywhere: search goes by words alone. */
+/** Passed to the worker unchanged. Without settings nothing is sent anywhere, and search uses keywords. */
 import { defined } from "../../engine/index.ts";
 export type EmbeddingSettings =
   | { readonly provider: "none" }
-  /** Something is configured that cannot be used; `problem` is a sentence that names the setting and shows no value. */
+  /** The settings are unusable; `problem` names the setting and shows no value. */
   | { readonly provider: "unusable"; readonly problem: string }
   | EmbeddingService;
 
@@ -12,11 +12,11 @@ export interface EmbeddingService {
   readonly provider: EmbeddingProvider;
   readonly url: string;
   readonly model: string;
-  /** For a service that asks for one; Ollama does not. */
+  /** For a service that needs one; Ollama does not. */
   readonly apiKey?: string;
-  /** Asks a Matryoshka model for shorter vectors. */
+  /** Requests shorter vectors from a Matryoshka model. */
   readonly dimensions?: number;
-  /** How long Ollama is asked to keep the model loaded: `24h`, `-1s` for ever. Absent: as the server is set. */
+  /** How long Ollama keeps the model loaded: `24h`, `-1s` for ever. Default: the server's setting. */
   readonly keepAlive?: string;
 }
 
@@ -29,15 +29,15 @@ export const NO_EMBEDDINGS: EmbeddingSettings = { provider: "none" };
 const OLLAMA = { url: "http://helmdeck-embeddings:11434", model: "nomic-embed-text" };
 const MOST_CHARS = 2_048;
 const MOST_DIMENSIONS = 8_192;
-/** As Ollama reads it: a number and its unit, or several. */
+/** Ollama's notation: one or more numbers with units. */
 const DURATION = /^-?(\d{1,6}(ms|s|m|h))+$/;
 
-/** What is called so where the setting was made, for messages. */
+/** The setting's name at its source, for messages. */
 export type NameOfSetting = (field: keyof EmbeddingService) => string;
 
 /**
- * Settings from anything; never throws. Nothing given, or provider `none`: off. Something given without a provider: Ollama.
- * Whether the address can be used is for the client to say, when it is made.
+ * Parses settings of any type; never throws. Nothing, or provider `none`: off. Settings without a provider: Ollama. The client
+ * checks the address when it is created.
  */
 export function embeddingSettingsOf(
   given: Readonly<Partial<Record<keyof EmbeddingService, unknown>>>,
@@ -67,21 +67,21 @@ function withKeepAlive(
   nameOf: NameOfSetting,
 ): EmbeddingSettings {
   if (!isDuration(keepAlive))
-    return unusable(`${nameOf("keepAlive")} must be a time such as 30m or 24h, or -1s for ever`);
+    return unusable(`${nameOf("keepAlive")} must be a duration such as 30m or 24h, or -1s for ever`);
   if (settings.provider === "ollama") return { ...settings, keepAlive };
-  return unusable(`${nameOf("keepAlive")} is for Ollama: other services have no such setting`);
+  return unusable(`${nameOf("keepAlive")} applies to Ollama only`);
 }
 
-/** The key is given apart, since it may have to be fetched first. */
+/** The key is passed separately, since it may have to be resolved first. */
 export function withApiKey(
   settings: EmbeddingSettings,
   apiKey: unknown,
   nameOf: NameOfSetting,
 ): EmbeddingSettings {
   if (settings.provider === "none" || settings.provider === "unusable") return settings;
-  if (!isText(apiKey)) return unusable(`${nameOf("apiKey")} must be text`);
+  if (!isText(apiKey)) return unusable(`${nameOf("apiKey")} must be a string`);
   if (settings.provider === "openai-compatible") return { ...settings, apiKey };
-  return unusable(`${nameOf("apiKey")} is for openai-compatible services: Ollama has none`);
+  return unusable(`${nameOf("apiKey")} applies to openai-compatible services only; Ollama needs none`);
 }
 
 export function unusable(what: string): EmbeddingSettings {

@@ -1,16 +1,16 @@
-/** What doctor says of search by meaning: which service and model, whether it answers now, and how much it knows. */
+/** Doctor's check of semantic search: service and model, whether it answers, and how many entries are embedded. */
 import { asHelmdeckError, type Namespace } from "../../engine/index.ts";
-import { OPEN_NAMESPACES } from "../../recall/index.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { Finding } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
+import { MOST_MEMORIES } from "./change-watch.ts";
 import type { Embeddings } from "./open-embeddings.ts";
 
-const CHECK = "search by meaning";
-/** A model that is loaded answers within a tenth of it; one that is not may need longer, and doctor says so. */
+const CHECK = "semantic search";
+/** A loaded model answers within a tenth of this; one that is not may take longer, and doctor reports it. */
 const PROBE_MS = 5_000;
 
-/** Asks the service for one vector. Never throws. */
+/** Requests one vector from the service. Never throws. */
 export async function embeddingsFinding(
   embeddings: Embeddings,
   context: UseCaseContext,
@@ -42,20 +42,20 @@ export async function embeddingsFinding(
   }
 }
 
-/** Over the memories that there are, read into the index one after the other. */
+/** Counts over all memories, which are read into the index one after the other. */
 async function coverage(
   { active }: Embeddings,
   { store }: UseCaseContext,
   warm: (namespace: Namespace) => Promise<void>,
 ): Promise<string> {
   let [embedded, total, refused] = [0, 0, 0];
-  for (const { namespace } of (await store.namespaces()).slice(0, OPEN_NAMESPACES)) {
+  for (const { namespace } of (await store.namespaces()).slice(0, MOST_MEMORIES)) {
     await warm(namespace);
     const known = active?.index.coverage(namespace);
     embedded += known?.embedded ?? 0;
     total += known?.total ?? 0;
     refused += known?.refused ?? 0;
   }
-  const not = refused === 0 ? "" : ` ${refused} are refused by it and found by words alone.`;
-  return `It knows ${embedded} of ${total} entries.${not}`;
+  const not = refused === 0 ? "" : ` ${refused} were refused and are found by keywords only.`;
+  return `Embedded: ${embedded} of ${total} entries.${not}`;
 }

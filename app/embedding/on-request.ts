@@ -1,4 +1,4 @@
-/** Embedding that a command asks for, since it is gone in a moment and no background goes on after it. */
+/** Embedding for commands, which end before any background work could finish. */
 import {
   asHelmdeckError,
   defined,
@@ -15,18 +15,18 @@ import type { ActiveEmbeddings } from "./open-embeddings.ts";
 import { settleWithin } from "./settle.ts";
 
 export interface EmbedRequest {
-  /** On the way: given up after this time, and at the first failure. Default: until it is done, or keeps failing. */
+  /** Limits the time and stops at the first failure. Default: until everything is embedded, or it keeps failing. */
   readonly withinMs?: number;
   readonly onProgress?: (coverage: Coverage) => void;
 }
 
 export interface EmbedReport extends Coverage {
-  /** What ended it before it was done; what is embedded by then is kept. */
+  /** Why it stopped early; finished embeddings are kept. */
   readonly failure?: HelmdeckError;
 }
 
 const NOTHING: EmbedReport = { embedded: 0, total: 0, refused: 0 };
-/** In a row, with a pause after each that doubles: half a minute in all. */
+/** Consecutive failures, with exponential back-off: half a minute in total. */
 const MOST_FAILURES = 5;
 
 export class EmbeddingOnRequest {
@@ -40,12 +40,12 @@ export class EmbeddingOnRequest {
     this.#timer = timer;
   }
 
-  /** All that a namespace has. What the service does is in the report; rejects when the store fails. */
+  /** All entries of a namespace. Service failures are in the report; rejects when the store fails. */
   async all(namespace: Namespace, request: EmbedRequest): Promise<EmbedReport> {
     const { index, embedder } = this.#active ?? {};
     if (index === undefined || embedder === undefined) return NOTHING;
     const isOnTheWay = request.withinMs !== undefined;
-    // A question has just met a service that does not work.
+    // A question has just found that the service does not work.
     if (isOnTheWay && embedder.state().reason !== undefined) return index.coverage(namespace);
     await this.#context.recall.warm(namespace);
     await (isOnTheWay ? settleWithin(index, namespace, this.#timer) : index.settled(namespace));
@@ -55,7 +55,7 @@ export class EmbeddingOnRequest {
     return { ...index.coverage(namespace), ...defined({ failure }) };
   }
 
-  /** One fact alone, without reading all the others first, unless they have been. */
+  /** A single fact, without reading all the others first unless they are already loaded. */
   async fact(namespace: Namespace, key: string, request: EmbedRequest): Promise<void> {
     const { index } = this.#active ?? {};
     if (index !== undefined && index.coverage(namespace).total > 0)
@@ -69,7 +69,7 @@ export class EmbeddingOnRequest {
     await this.#run(index, namespace, request);
   }
 
-  /** A service that does not work at all is told at once, and one that has nothing to do is not asked. */
+  /** Fails at once when the service does not work; skips the check when there is nothing to embed. */
   async #probe(namespace: Namespace): Promise<HelmdeckError | undefined> {
     const { index, embedder } = this.#active ?? {};
     const { embedded, refused, total } = index?.coverage(namespace) ?? NOTHING;

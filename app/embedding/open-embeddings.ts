@@ -1,4 +1,4 @@
-/** Search by meaning for one open memory: the client of the embedding service and the vectors, or the reason for neither. */
+/** Semantic search for one open memory: the client of the embedding service and the vectors, or the reason why there are none. */
 import { defined, isHelmdeckError, type MemoryStore, processTimer, type Timer } from "../../engine/index.ts";
 import { createSemanticIndex, ReferenceVectors, type SemanticIndex } from "../../recall/index.ts";
 import {
@@ -16,17 +16,17 @@ import type { EmbeddingService, EmbeddingSettings } from "./embedding-settings.t
 export interface EmbeddingsOptions {
   readonly settings: EmbeddingSettings;
   readonly store: MemoryStore;
-  /** False: vectors are read and none are made, for a process that is gone in a moment. */
+  /** False in a short-lived process: vectors are read but not made. */
   readonly embedsEntries: boolean;
   readonly timer?: Timer;
   readonly random?: () => number;
 }
 
 export interface Embeddings {
-  /** Absent: by words alone. */
+  /** Absent: keyword search only. */
   readonly active?: ActiveEmbeddings;
   status(): EmbeddingsStatus;
-  /** What is under way is given up. */
+  /** Aborts work in progress. */
   close(): void;
 }
 
@@ -36,7 +36,7 @@ export interface ActiveEmbeddings {
   readonly references: ReferenceVectors;
 }
 
-/** Asks nobody yet. Never throws: settings that cannot be used are a status. */
+/** Sends no request yet. Never throws: unusable settings appear in the status. */
 export function openEmbeddings(options: EmbeddingsOptions): Embeddings {
   const { settings } = options;
   if (settings.provider === "none" || settings.provider === "unusable") return without(settings);
@@ -89,7 +89,7 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
   };
 }
 
-/** The same service may still have the model that was used before. */
+/** The same service may still have the former model. */
 function formerFor(service: EmbeddingService, space: string): SidecarEmbedder | undefined {
   const settings = settingsOfSpace(space);
   return settings && embedderFor(service, settings);

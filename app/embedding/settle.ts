@@ -1,8 +1,8 @@
-/** Waiting, but not long, for the vectors that are there to be in memory. */
+/** Waits briefly for existing vectors to be loaded. */
 import { type Namespace, type Timer, within } from "../../engine/index.ts";
 import type { SemanticIndex } from "../../recall/index.ts";
 
-/** A command is waited for by a person; what is not read by then, words find. */
+/** A person waits for a command; keyword search finds what is not loaded by then. */
 const PATIENCE_MS = 1_500;
 
 export async function settleWithin(

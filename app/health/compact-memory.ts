@@ -1,12 +1,15 @@
-/** Writing a database anew that an older program made, so that the space of what is forgotten returns from then on. */
-import { compactDatabase, findKey } from "../../engine/index.ts";
+/** Rewrites a database of an older version, so that forgetting returns disk space from then on. */
+import { compactDatabase, findKey, invalidField } from "../../engine/index.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { fileFacts } from "./private-files.ts";
 
-/** False when there was nothing to do. Throws `store_full` where twice its size is not free, `store_locked` when others are at work. */
+/** False when it was not needed. Throws `store_full` when twice its size is not free, `store_locked` when others use it. */
 export async function compactMemory(options: OpenMemoryOptions): Promise<boolean> {
   const { databasePath: path, driver, server } = options;
-  if (server !== undefined) return false; // its own vacuum does that
+  if (server !== undefined)
+    throw invalidField("store", "is on a database server, whose own VACUUM does this", {
+      named: "This memory",
+    });
   if ((await fileFacts(path)).kind === "absent") return false;
   const found = await findKey(options);
   return found !== undefined && compactDatabase({ path, key: found.key, driver });

@@ -1,4 +1,4 @@
-/** Looking at everything memory needs, and saying in plain words what is wrong and what to do. */
+/** Doctor: examines everything that memory needs, and reports problems with remedies. */
 import {
   asHelmdeckError,
   type InspectOptions,
@@ -14,10 +14,10 @@ import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
 import { rotationFindings } from "./rotation-findings.ts";
 
-/** Looked at in one turn of the event loop. */
+/** Rows examined per turn of the event loop. */
 const PAGE_ROWS = 250;
 
-/** Where the key of an open memory came from; see `loadOrMakeKey`. */
+/** The source of an open memory's key; see `loadOrMakeKey`. */
 export interface KeyFacts {
   readonly source: string;
   readonly made: boolean;
@@ -35,11 +35,11 @@ export interface OpenMemoryFacts {
   readonly key: KeyFacts;
   readonly notes?: Opened;
   readonly location: PlaceFacts & { readonly driver: string };
-  /** What the last sweep failed with. */
+  /** The error of the last sweep. */
   readonly sweepFailure: unknown;
 }
 
-/** Slow on a large store: opens every row. Never throws; a store that fails while it is looked at is a finding. */
+/** Slow on a large store: opens every row. Never throws; a store that fails meanwhile is a finding. */
 export async function examineOpenMemory(
   facts: OpenMemoryFacts,
   options: InspectOptions = {},
@@ -68,7 +68,7 @@ export async function examineOpenMemory(
   }
 }
 
-/** What can be said where there is no database: perhaps nothing was stored yet, perhaps this is the wrong place. */
+/** The report when there is no database: perhaps nothing was stored yet, perhaps the path is wrong. */
 export async function examineNothing(place: PlaceFacts): Promise<DoctorReport> {
   const missing: Finding = {
     level: "warning",
@@ -79,7 +79,7 @@ export async function examineNothing(place: PlaceFacts): Promise<DoctorReport> {
   return { findings: [missing, await keyFileFinding(place)] };
 }
 
-/** What can be said of a memory that does not open. Takes any error; never throws. */
+/** The report for a memory that does not open. Accepts any error; never throws. */
 export async function examineFailure(place: PlaceFacts, failure: unknown): Promise<DoctorReport> {
   const { code, message } = asHelmdeckError(failure);
   const findings: Finding[] = [
@@ -131,7 +131,7 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
   return findings;
 }
 
-/** `savedAt`: when a person said that a copy of the key is kept. */
+/** `savedAt`: when a person confirmed that they have a copy of the key. */
 function keyFindings(
   key: KeyFacts,
   { databasePath, keyPath }: PlaceFacts,
@@ -182,6 +182,7 @@ function storeFindings(report: StoreReport): readonly Finding[] {
   return [
     ...clockFindings(report),
     ...accessFindings(report),
+    ...rightsFindings(report),
     ...spaceFindings(report),
     integrityFinding(integrity, schemaVersion),
     unreadable === 0
@@ -223,7 +224,7 @@ function integrityFinding(integrity: StoreReport["integrity"], schemaVersion: nu
   }
 }
 
-/** A database of an older program, too large to be written anew at an opening. */
+/** A database of an older version that is too large to be compacted at open. */
 function spaceFindings({ settings }: StoreReport): readonly Finding[] {
   if (settings.autoVacuum !== 0) return [];
   return [
@@ -231,7 +232,7 @@ function spaceFindings({ settings }: StoreReport): readonly Finding[] {
       level: "ok",
       check: "space",
       message:
-        "An older version made this database, so forgotten facts do not return their space to the disk.",
+        "An older version created this database, so forgotten facts do not return their space to the disk.",
       remedy:
         "helmdeck-memory doctor --compact, once; others cannot write meanwhile, and twice its size must be free.",
     },
@@ -261,6 +262,21 @@ function accessFindings({ isWritable }: StoreReport): readonly Finding[] {
       message:
         "The database or its folder cannot be written. Memory can be read, but nothing can be stored or forgotten.",
       remedy: remedyFor("store_readonly"),
+    },
+  ];
+}
+
+/** On a server, a role that owns the tables may do more than an engine needs. */
+function rightsFindings({ settings }: StoreReport): readonly Finding[] {
+  if (settings.rights !== "owner") return [];
+  return [
+    {
+      level: "warning",
+      check: "rights",
+      message:
+        "The database is opened under the role that owns its tables. An engine under this role could change them, and take off the row-level security between callers.",
+      remedy:
+        "Give engines a role of their own (helmdeck-memory move --prepare --to STORE --engine-role ROLE, as the owner), and name that role in --store.",
     },
   ];
 }

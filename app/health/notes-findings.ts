@@ -1,9 +1,9 @@
-/** What doctor takes from the notes beside the key: a database that went back in time, and a key that has a copy. */
+/** Doctor's findings from the notes beside the key: a database that went back in time, and whether the key has a copy. */
 import type { StoreReport } from "../../engine/index.ts";
 import { type Opened, readNotes } from "../keys/store-notes.ts";
 import type { Finding } from "../memory.ts";
 
-/** When a person said that a copy of the key in use is kept; undefined when nobody did. */
+/** When a person confirmed a copy of the current key; undefined when nobody did. */
 export async function savedKeyOf(
   { keys }: StoreReport,
   notes: Opened | undefined,

@@ -1,4 +1,4 @@
-/** Our files as the file system shows them. Never opened here: closing a descriptor would drop SQLite's own locks. */
+/** Our files as the file system shows them. Never opened here: closing a descriptor would drop SQLite's locks. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, relative, sep } from "node:path";
 import { defined, foreignOwner } from "../../engine/index.ts";
@@ -6,12 +6,12 @@ import { defined, foreignOwner } from "../../engine/index.ts";
 export type FileFacts =
   | { readonly kind: "absent" }
   /** `sharedMode` is the mode, such as "0644", when group or others have any access. */
-  /** `owner` is another account's number when this process is root's. */
+  /** `owner` is the other account's uid when this process runs as root. */
   | { readonly kind: "file"; readonly sharedMode?: string; readonly owner?: number }
   | { readonly kind: "other" };
 
 const GROUP_AND_OTHERS = 0o077;
-/** What SQLite itself keeps beside a database, and the store. */
+/** Files that SQLite and the store keep beside a database. */
 const COMPANIONS = ["", "-wal", "-shm", "-journal", "-reserve.tmp"];
 
 export async function fileFacts(path: string): Promise<FileFacts> {
@@ -30,7 +30,7 @@ export async function fileFacts(path: string): Promise<FileFacts> {
   }
 }
 
-/** Files beside the database whose names begin as its own: copies that keep what is forgotten in the original. */
+/** Files beside the database whose names begin like its own: copies that keep forgotten facts. */
 export async function copiesBeside(databasePath: string): Promise<readonly string[]> {
   const name = basename(databasePath);
   const stem = name.slice(0, name.length - extname(name).length);
@@ -39,7 +39,7 @@ export async function copiesBeside(databasePath: string): Promise<readonly strin
   return names.filter((other) => other.startsWith(stem) && !own.has(other)).sort();
 }
 
-/** True when a file lies somewhere under the folder of another. */
+/** Whether a file is somewhere under another file's folder. */
 export function isBeside(path: string, other: string): boolean {
   const way = relative(dirname(other), path);
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`);

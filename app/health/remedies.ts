@@ -1,4 +1,4 @@
-/** What to do about each failure, for people; docs/errors.md says the same at more length. */
+/** A remedy for each error code; docs/errors.md has longer ones. */
 import type { ErrorCode } from "../../engine/index.ts";
 
 const REMEDIES: Readonly<Record<ErrorCode, string>> = {
@@ -24,10 +24,10 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     "Check that the database's folder exists and can be read, or that its server can be reached.",
   entry_unreadable: "Store that fact again, or restore a backup. Other entries are not affected.",
   not_found: "List the facts to see their keys. Keys are exact.",
-  memory_unavailable: "Restart the gateway. If the problem stays, report this message.",
+  memory_unavailable: "Restart the gateway. If the problem persists, report this message.",
   engine_unavailable:
     "Check that helmdeck-memory serve is running there, and that address and certificate are right.",
-  deadline_exceeded: "Try again. If the problem stays, check whether the machine is overloaded.",
+  deadline_exceeded: "Try again. If the problem persists, check whether the machine is overloaded.",
   identity_refused: "If you want this, open the context in the plugin's configuration.",
   missing_bearer: "Make a token with helmdeck-memory token, and send it.",
   invalid_token: "Make a new token with this server's secret.",

@@ -1,4 +1,6 @@
-/** Looking at every row of a database, and writing a new one of all that opens; also where the damaged one does not open any longer. */
+/**
+ * Verifies every row of a database, and writes those that open into a new one; works on damaged databases that no longer open.
+ */
 import {
   findKey,
   HelmdeckError,
@@ -16,7 +18,7 @@ export async function verifyMemory(options: OpenMemoryOptions, hooks: VerifyHook
   return verifyDatabase({ ...(await placeOf(options)), ...hooks });
 }
 
-/** The old database is only read. Throws `invalid_input` when something is at `to`. */
+/** Only reads the old database. Throws `invalid_input` when `to` exists. */
 export async function repairMemory(
   options: OpenMemoryOptions & { readonly to: string },
   hooks: VerifyHooks,

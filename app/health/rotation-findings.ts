@@ -1,4 +1,4 @@
-/** What doctor says of the keys in use by their ids: a change that is not finished, and a former key that was not destroyed. */
+/** Doctor's findings about keys, by their ids: an unfinished change of keys, and a former key that was not destroyed. */
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { StoreReport } from "../../engine/index.ts";

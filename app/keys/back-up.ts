@@ -1,8 +1,8 @@
 /**
- * A backup: the database of one moment, taken while others use it, sealed whole, and tried before it counts.
+ * Makes a backup: a snapshot of the database, taken while others use it, encrypted, and verified before it counts.
  *
- * The key is not in it. It is read back, opened and looked through by what it says on the disk, never by what was meant to be
- * written; only then does it get its name.
+ * The backup does not contain the key. It is read back from disk, decrypted and checked completely; only then does it get its
+ * name.
  */
 import { link, lstat, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -30,7 +30,7 @@ import { fillPrivate, withDrafts } from "./private-drafts.ts";
 
 export interface BackUpOptions extends OpenMemoryOptions {
   readonly file: string;
-  /** Takes the place of a file that is there. */
+  /** Replaces an existing file. */
   readonly replaces?: boolean;
   readonly onBytes?: OnBytes;
 }
@@ -38,7 +38,7 @@ export interface BackUpOptions extends OpenMemoryOptions {
 export interface BackedUp extends Omit<BackupHeader, "salt"> {
   readonly file: string;
   readonly bytes: number;
-  /** Rows that do not open, in the database as in the backup. */
+  /** Rows that do not open, in the database and so in the backup. */
   readonly unreadable: number;
 }
 
@@ -47,7 +47,7 @@ export interface BackUpPlan extends StoreFacts {
   readonly keyId: string;
 }
 
-/** Throws what opening memory throws; `invalid_input` for a file that is there or cannot be written. */
+/** Throws the errors of opening memory; `invalid_input` for a file that exists or is not writable. */
 export async function backUp(options: BackUpOptions): Promise<BackedUp> {
   const { file, driver, databasePath, onBytes } = options;
   const { key } = await look(options);
@@ -67,13 +67,13 @@ export async function backUp(options: BackUpOptions): Promise<BackedUp> {
   });
 }
 
-/** What {@link backUp} would do. Makes nothing. */
+/** What {@link backUp} would do. Creates nothing. */
 export async function planBackUp(options: BackUpOptions): Promise<BackUpPlan> {
   const { key, facts } = await look(options);
   return { ...facts, file: options.file, keyId: keyIdOf(key) };
 }
 
-/** Opens a database that was just made from a backup, and looks through all of it. Throws `store_corrupt`. */
+/** Opens a database just restored from a backup, and checks all of it. Throws `store_corrupt`. */
 export async function tryOut(
   path: string,
   {
@@ -91,7 +91,7 @@ export async function tryOut(
   }
   throw new HelmdeckError(
     "store_corrupt",
-    "The backup was tried and does not give back what was put into it, so it does not count. See helmdeck-memory doctor.",
+    "The backup was verified and does not match the database, so it was discarded. Run helmdeck-memory doctor.",
   );
 }
 
@@ -128,8 +128,8 @@ function unlessOurs(file: string): (error: unknown) => never {
     if (isFileError(error, "EEXIST")) throw taken(file);
     throw new HelmdeckError(
       isFileError(error, "ENOSPC", "EDQUOT") ? "store_full" : "invalid_input",
-      `The backup ${file} cannot be written (${systemCodeOf(error)}), and nothing was left of it. It needs about three times the ` +
-        "size of the database in its folder for a moment.",
+      `The backup ${file} cannot be written (${systemCodeOf(error)}) and was removed. Making it takes about three times the ` +
+        "size of the database in its folder.",
       { details: { field: "file", path: file }, cause: error },
     );
   };
@@ -156,8 +156,8 @@ function nothingStored(path: string): HelmdeckError {
 function tooOld(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `The memory database ${path} was made by an older version. Open it once to write, with helmdeck-memory embed or any other ` +
-      "command that writes, and it is brought up to date; then back it up.",
+    `The memory database ${path} was created by an older version. Migrate it with helmdeck-memory embed or any other ` +
+      "command that writes, then back it up.",
     { details: { path } },
   );
 }

@@ -1,9 +1,9 @@
 /**
- * Putting a new key file in the place of the former one, which stays beside it under a name of its own.
+ * Replaces a key file by a new one, and keeps the former one beside it under its own name.
  *
- * Who attacks: a kill or a power cut between two steps, and other processes that change the key at the same time. What stops them: at
- * every moment there is a whole key file at the path, the former one or the new one, and the former one has its other name before it
- * loses this one; and files are exchanged only while the change that they belong to can be neither finished nor followed by another.
+ * Dangers: a kill or a power cut between two steps, and other processes that change the key at the same time. So there is always
+ * a complete key file at the path, the former or the new one; the former one gets its second name before it loses the first; and
+ * files are exchanged only while this change of keys can neither be finished nor followed by another.
  */
 import { renameSync, statSync } from "node:fs";
 import { link, stat } from "node:fs/promises";
@@ -17,7 +17,7 @@ export interface KeyFiles {
   readonly formerPath: string;
 }
 
-/** By id, what must be in the files. */
+/** The expected keys of the files, by id. */
 interface KeyIds {
   readonly former: string;
   readonly current: string;
@@ -31,7 +31,7 @@ export async function keepFormerKey({ keyPath, formerPath }: KeyFiles, { former 
   await requireKey(formerPath, former);
 }
 
-/** `whilePending` does the work while nobody else can finish this change, nor begin another one. */
+/** `whilePending` runs the work while nobody else can finish this change or begin another one. */
 export async function placeNewKey(
   { keyPath, newPath }: KeyFiles,
   { current }: KeyIds,
@@ -57,7 +57,7 @@ async function requireKey(path: string, id: string): Promise<void> {
   if (found === id) return;
   throw new HelmdeckError(
     "key_wrong",
-    `The key file ${path} holds the key ${found}, and ${id} was expected: another process changes the key too. Run it again.`,
+    `The key file ${path} holds the key ${found} instead of ${id}: another process is changing the key. Run the command again.`,
     { details: { path } },
   );
 }
@@ -65,7 +65,7 @@ async function requireKey(path: string, id: string): Promise<void> {
 function changedMeanwhile(path: string): HelmdeckError {
   return new HelmdeckError(
     "key_wrong",
-    `The key file ${path} was exchanged meanwhile: another process changes the key too. Run it again.`,
+    `The key file ${path} was replaced meanwhile: another process is changing the key. Run the command again.`,
     { details: { path } },
   );
 }
@@ -73,7 +73,7 @@ function changedMeanwhile(path: string): HelmdeckError {
 function unwritable(path: string, cause: unknown): HelmdeckError {
   return new HelmdeckError(
     "store_readonly",
-    `The key file ${path} cannot be written, so both keys open the memory database. Make its folder writable and run it ` +
+    `The key file ${path} cannot be written, so both keys open the memory database. Make its folder writable and run the command ` +
       "again, or put the new key in place and run `rotate-key --finish`.",
     { details: { path }, cause },
   );

@@ -1,17 +1,17 @@
-/** Files that are there only while something is made: private from their first byte, and gone afterwards, also when it fails. */
+/** Temporary files: private from their first byte, and removed afterwards, even after a failure. */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** SQLite's own companions of a database, and the database. */
+/** The database and SQLite's companion files. */
 const PARTS = ["", "-wal", "-shm", "-journal"];
-/** A draft that nobody has written to for so long belongs to a process that was killed. */
+/** A draft not written to for this long belongs to a killed process. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 const DRAFT = /^\.(?<of>.+)\.[0-9a-f]{12}\.[a-z]+(?:-wal|-shm|-journal)?$/;
 
 /**
- * Lends the work a name beside `path` for each thing that it makes, and takes them all away when it is done; before that, those
- * that a killed process left there more than a day ago.
+ * Gives the work a temporary name beside `path` for each thing that it creates, and removes them all at the end; removes drafts
+ * that a killed process left there more than a day ago first.
  */
 export async function withDrafts<T>(
   path: string,
@@ -30,7 +30,7 @@ export async function withDrafts<T>(
   }
 }
 
-/** A new file for the owner alone, on stable storage with all that the work put into it. */
+/** Creates a private file and syncs everything that the work wrote to it. */
 export async function fillPrivate(path: string, fill: (file: FileHandle) => Promise<unknown>): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
@@ -49,7 +49,7 @@ async function removeAbandoned(path: string): Promise<void> {
   }
 }
 
-/** The file system's clock is compared with this machine's: when they differ, a draft stays too long, or a backup is made again. */
+/** Compares the file system's clock with this machine's: if they differ, a draft stays too long, or a backup is made again. */
 async function isAbandoned(draft: string): Promise<boolean> {
   const touchedAt = await lstat(draft).then(
     ({ mtimeMs }) => mtimeMs,

@@ -1,8 +1,8 @@
 /**
- * A backup put back: into an empty place, or in the place of a database that nobody has open.
+ * Restores a backup: to an empty location, or over a database that nobody has open.
  *
- * All is made and looked through beside the database before anything is changed. What was there keeps a name of its own. The
- * generation rises above everything known, so that whoever remembers the store as it was begins anew.
+ * Everything is created and verified beside the database before anything is changed. The old database is kept under another name.
+ * The generation is raised above every known one, so that readers of the old store start over.
  */
 import { link, lstat, open, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -37,21 +37,21 @@ export interface RestoreOptions extends OpenMemoryOptions {
 
 export interface RestorePlan extends Omit<BackupHeader, "salt"> {
   readonly databasePath: string;
-  /** What is there now, absent in an empty place. */
+  /** The current database, absent at an empty location. */
   readonly replaces?: { readonly storeId?: string; readonly generation: number };
 }
 
 export interface Restored extends RestorePlan {
-  /** Of the database that is in place now. */
+  /** Of the restored database. */
   readonly generation: number;
   readonly unreadable: number;
-  /** Where the database lies that was there before. */
+  /** The new path of the old database. */
   readonly keptAs?: string;
 }
 
 /**
- * @throws `key_missing`, `key_wrong` with the id of the key that is needed; `store_locked` while somebody has the database open;
- * `store_corrupt` for a backup that is not whole, and for a database that is damaged: that one is moved away by hand.
+ * @throws `key_missing`, `key_wrong` with the id of the required key; `store_locked` while somebody has the database open;
+ * `store_corrupt` for an incomplete backup, and for a damaged database, which a person must move away.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { found, header, current, target } = await look(options);
@@ -70,7 +70,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   });
 }
 
-/** What {@link restore} would do. Makes nothing; does not ask whether somebody has the database open. */
+/** What {@link restore} would do. Creates nothing; does not check whether somebody has the database open. */
 export async function planRestore(options: RestoreOptions): Promise<RestorePlan> {
   const { header, current, target } = await look(options);
   return planOf(header, target, current);
@@ -94,7 +94,7 @@ async function look(options: RestoreOptions) {
   return { found, header, target, current: await currentAt(target, options) };
 }
 
-/** Undefined where there is nothing, or a file that is still empty. */
+/** Undefined when there is nothing, or an empty file. */
 async function currentAt(path: string, { driver }: RestoreOptions): Promise<RestorePlan["replaces"]> {
   const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
   if (file === undefined && log === undefined) return undefined;
@@ -129,7 +129,7 @@ interface Placing {
   readonly isThere: boolean;
 }
 
-/** Answers where what was there is now. */
+/** Returns the new path of the old database. */
 async function putInPlace(made: string, { target, options, isThere }: Placing): Promise<string | undefined> {
   if (!isThere) {
     await link(made, target).catch((error: unknown) => {
@@ -168,8 +168,8 @@ function sizeOf(path: string): Promise<number | undefined> {
 function keyMissing({ file, keyPath }: RestoreOptions, keyId: string): HelmdeckError {
   return new HelmdeckError(
     "key_missing",
-    `The backup ${file} needs the key ${keyId}, and there is no key here. Put your copy of that key at ${keyPath} (mode 0600), or ` +
-      "name it in HELMDECK_MEMORY_KEY_FILE.",
+    `The backup ${file} needs the key ${keyId}, but no key was found. Put your copy of that key at ${keyPath} (mode 0600), or ` +
+      "set HELMDECK_MEMORY_KEY_FILE to its path.",
     { details: { path: file, needed: keyId } },
   );
 }
@@ -178,8 +178,8 @@ function otherKey({ key, source }: LoadedKey, needed: string): HelmdeckError {
   const found = keyIdOf(key);
   return new HelmdeckError(
     "key_wrong",
-    `The backup needs the key ${needed}, and the key at hand (from ${source}) is ${found}. Name the file of that key in ` +
-      "HELMDECK_MEMORY_KEY_FILE; nothing was changed.",
+    `The backup needs the key ${needed}, but the configured key (from ${source}) is ${found}. Set HELMDECK_MEMORY_KEY_FILE ` +
+      "to the file of that key; nothing was changed.",
     { details: { needed, found } },
   );
 }
@@ -187,7 +187,7 @@ function otherKey({ key, source }: LoadedKey, needed: string): HelmdeckError {
 function orphanedLog(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `The memory database ${path} is gone, but its log ${path}-wal is still there and holds data. Move the log away first.`,
+    `The memory database ${path} is missing, but its log ${path}-wal still holds data. Move the log away first.`,
     { details: { path } },
   );
 }
@@ -195,8 +195,8 @@ function orphanedLog(path: string): HelmdeckError {
 function damaged(path: string, cause: unknown): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `The memory database ${path} is damaged, so it cannot be seen whether somebody has it open. Stop every process that uses it, ` +
-      "move it aside with its -wal and -shm, and restore into the empty place.",
+    `The memory database ${path} is damaged, so it is unknown whether somebody has it open. Stop every process that uses it, ` +
+      "move it aside with its -wal and -shm files, and restore to the empty location.",
     { details: { path }, cause },
   );
 }
@@ -204,7 +204,7 @@ function damaged(path: string, cause: unknown): HelmdeckError {
 function justMade(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_locked",
-    `Somebody made the memory database ${path} meanwhile, and it was left as it is. Try again.`,
+    `Another process created the memory database ${path} meanwhile; it was not changed. Try again.`,
     { details: { path } },
   );
 }

@@ -1,15 +1,16 @@
 /**
- * Changing the key: a new one is made or taken, everything is sealed anew under it, and it takes the former one's place.
+ * Changes the key: creates or adopts a new one, reseals everything under it, and replaces the former one.
  *
- * From its beginning to its end both keys open the database, so that it can be interrupted anywhere: whichever of them is in
- * place opens everything, and the next run goes on where this one was. What holds the key outside of our files (an environment,
- * a SecretRef, a command) we cannot write: there a person puts the new key in place, and {@link finishRotation} ends it.
+ * During the change both keys open the database, so it can be interrupted anywhere: either key opens everything, and the next run
+ * continues. If the key is kept outside of our files (an environment, a SecretRef, a command), we cannot write it: a person puts
+ * the new key in place, and {@link finishRotation} ends the change.
  */
 import { realpath } from "node:fs/promises";
 import {
   defined,
   findKey,
   HelmdeckError,
+  type KeyChangingStore,
   keyIdOf,
   type LoadedKey,
   lookAtStore,
@@ -20,19 +21,18 @@ import {
   readKeyFile,
   type StoreFacts,
 } from "../../engine/index.ts";
+import { requireServerKey } from "../database-server/server-key.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { type KeyFiles, keepFormerKey, placeNewKey } from "./exchange-key-files.ts";
 
 export interface RotateKeyOptions extends OpenMemoryOptions {
-  /** The file of the new key, made if it is not there: for a key that is not in a file of ours. */
+  /** The file of the new key, created if missing: for a key that is not in our own file. */
   readonly newKeyPath?: string;
   readonly onStep?: (step: RotationStep) => void;
   readonly onProgress?: (progress: ResealProgress) => void;
 }
 
-type KeyChangingStore = Awaited<ReturnType<typeof openSqliteStoreToChangeKey>>;
-
-/** What has been done. */
+/** Completed steps. */
 type RotationStep = "key made" | "begun" | "sealed anew" | "former key kept" | "new key placed" | "finished";
 
 export interface Rotation {
@@ -41,10 +41,10 @@ export interface Rotation {
   readonly to: string;
   /** `both_open`: until the new key is in place and {@link finishRotation} has run. */
   readonly state: "finished" | "both_open";
-  /** Rows that did not open before, and so are as they were. */
+  /** Rows that did not open before and are unchanged. */
   readonly unreadable?: number;
   readonly erased?: "complete" | "pending";
-  /** Where the new key is. */
+  /** The path of the new key. */
   readonly keyPath?: string;
   readonly formerKeyPath?: string;
 }
@@ -52,9 +52,9 @@ export interface Rotation {
 export interface RotationPlan extends StoreFacts {
   readonly keySource: string;
   readonly from: string;
-  /** Absent while none is made. */
+  /** Absent until one is created. */
   readonly to?: string;
-  /** The file that will hold the new key. */
+  /** The file for the new key. */
   readonly keyPath?: string;
   readonly formerKeyPath?: string;
 }
@@ -62,7 +62,7 @@ export interface RotationPlan extends StoreFacts {
 interface AtHand {
   readonly found: LoadedKey;
   readonly facts: StoreFacts;
-  /** By id: the one in use when no change has begun. */
+  /** By id; the current key when no change has begun. */
   readonly former: string;
   /** Absent when no change has begun. */
   readonly current?: string;
@@ -75,7 +75,7 @@ export async function rotateKey(options: RotateKeyOptions): Promise<Rotation> {
     : sealUnder(options, atHand, options.newKeyPath);
 }
 
-/** The former key goes: only when the new one is at hand. */
+/** Drops the former key; requires the new one. */
 export async function finishRotation(options: RotateKeyOptions): Promise<Rotation> {
   const { found, former, current } = await look(options);
   if (current === undefined) throw nothingBegun();
@@ -83,7 +83,7 @@ export async function finishRotation(options: RotateKeyOptions): Promise<Rotatio
   return endWith(options, found, { to: current });
 }
 
-/** What {@link rotateKey} would do. Makes nothing. */
+/** What {@link rotateKey} would do. Creates nothing. */
 export async function planRotation(options: RotateKeyOptions): Promise<RotationPlan> {
   const { found, facts, former, current } = await look(options);
   const files = options.newKeyPath === undefined ? await filesOf(found, former) : undefined;
@@ -96,17 +96,18 @@ export async function planRotation(options: RotateKeyOptions): Promise<RotationP
 }
 
 async function look(options: RotateKeyOptions): Promise<AtHand> {
-  const { databasePath: path, driver } = options;
-  const found = await findKey(options);
+  const { databasePath: path, driver, server } = options;
+  const found = server === undefined ? await findKey(options) : await requireServerKey(options);
   if (found === undefined) throw nothingStored(path);
-  const facts = await lookAtStore({ path, driver, key: found.key });
+  const { key } = found;
+  const facts = await (server === undefined ? lookAtStore({ path, driver, key }) : server.look(key));
   const { current = keyIdOf(found.key), former } = facts.keys ?? {};
   return former === undefined ? { found, facts, former: current } : { found, facts, former, current };
 }
 
 async function filesOf({ file, source }: LoadedKey, former: string): Promise<KeyFiles> {
   if (file === undefined) throw notInFile(source);
-  const keyPath = await realpath(file); // a link stays, and leads to the new key
+  const keyPath = await realpath(file); // a symbolic link stays, and points to the new key
   return { keyPath, newPath: `${keyPath}.new`, formerPath: `${keyPath}.former-${former}` };
 }
 
@@ -178,11 +179,13 @@ async function endWith(
 }
 
 async function withStore<T>(
-  { databasePath: path, driver, now }: RotateKeyOptions,
+  { databasePath: path, driver, now, server }: RotateKeyOptions,
   { key }: LoadedKey,
   work: (store: KeyChangingStore) => Promise<T>,
 ): Promise<T> {
-  const store = await openSqliteStoreToChangeKey({ path, key, driver, ...defined({ now }) });
+  const store = await (server === undefined
+    ? openSqliteStoreToChangeKey({ path, key, driver, ...defined({ now }) })
+    : server.openToChangeKey(key));
   try {
     return await work(store);
   } finally {
@@ -193,7 +196,7 @@ async function withStore<T>(
 function nothingStored(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `There is no memory at ${path} and no key: nothing has been stored yet, so there is nothing to seal anew.`,
+    `There is no memory at ${path} and no key: nothing has been stored yet, so there is nothing to re-encrypt.`,
     { details: { path, nothingStored: true } },
   );
 }
@@ -201,25 +204,23 @@ function nothingStored(path: string): HelmdeckError {
 function notInFile(source: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    `The key comes from ${source}, which only you can change. Give --new-key-file FILE: everything is sealed under the key in it ` +
-      "(one is made if there is no such file); then put that key in place, and run `rotate-key --finish`.",
+    `The key comes from ${source}, which only you can change. Give --new-key-file FILE: everything is re-encrypted with the key in it ` +
+      "(the file is created if it does not exist). Then put that key in place, and run `rotate-key --finish`.",
     { details: { field: "new_key_file" } },
   );
 }
 
 function nothingBegun(): HelmdeckError {
-  return new HelmdeckError(
-    "invalid_input",
-    "No change of the key has begun, so there is nothing to finish: one key alone opens the memory database.",
-    { details: { field: "finish" } },
-  );
+  return new HelmdeckError("invalid_input", "There is nothing to finish: no change of the key has begun.", {
+    details: { field: "finish" },
+  });
 }
 
 function stillTheFormer(source: string, former: string, current: string): HelmdeckError {
   return new HelmdeckError(
     "key_wrong",
-    `The key at hand (from ${source}) is still the former one, ${former}. Put the new one, ${current}, in its place, and run ` +
-      "this again; until then both open the memory database.",
+    `The configured key (from ${source}) is still the former one, ${former}. Replace it with the new one, ${current}, and run ` +
+      "this command again; until then both open the memory database.",
     { details: { former, current } },
   );
 }
@@ -227,7 +228,7 @@ function stillTheFormer(source: string, former: string, current: string): Helmde
 function newKeyGone(path: string, current: string, cause?: unknown): HelmdeckError {
   return new HelmdeckError(
     "key_missing",
-    `A change to the key ${current} has begun, and ${path} does not hold that key. Put it back, or name the file that holds it ` +
+    `A change to the key ${current} has begun, but ${path} does not hold that key. Put it back, or give its file ` +
       "with --new-key-file. Until then both keys open the memory database.",
     { details: { path, current }, cause },
   );

@@ -1,9 +1,8 @@
 /**
- * A file beside the key that notes which stores were opened, how far each had come, and which key a person has a copy of.
+ * A file beside the key with notes: the stores that were opened, the generation of each, and the keys that a person has copied.
  *
- * It travels with neither the database nor our backups of it, so that a database that goes back in time, or was emptied, is noticed. It
- * holds no secret.
- * Writing it is never a reason to fail: what is not noted is noted at the next opening.
+ * Neither the database nor its backups contain it, so a database that went back in time or was emptied is detected. It holds no
+ * secret. A failed write is never an error: the next opening writes it.
  */
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
@@ -18,7 +17,7 @@ const storeSchema = z.object({ generation: z.int(), path: z.string() });
 const notesSchema = z.object({
   version: z.literal(1),
   stores: z.record(z.string(), storeSchema),
-  /** By key id: when a person said that a copy is kept. RFC 3339. */
+  /** By key id: when a person confirmed a copy. RFC 3339. */
   saved_keys: z.record(z.string(), z.string()),
 });
 
@@ -30,26 +29,26 @@ export interface NotedStore {
   readonly path: string;
 }
 
-/** Where the notes beside this key file are. */
+/** The path of the notes for this key file. */
 export function notesPathOf(keyFile: string): string {
   return `${keyFile}.stores.json`;
 }
 
-/** What cannot be read or understood counts as nothing. */
+/** Unreadable notes count as empty. */
 export async function readNotes(keyFile: string): Promise<StoreNotes> {
   const text = await readFile(notesPathOf(keyFile), "utf8").catch(() => "");
   const parsed = notesSchema.safeParse(text.length > LARGEST_BYTES ? undefined : jsonOf(text));
   return parsed.success ? parsed.data : { version: 1, stores: {}, saved_keys: {} };
 }
 
-/** Who was opened, and beside which key file that is noted. */
+/** The opened store, and the key file beside which it is noted. */
 export interface Opened {
   readonly keyFile: string;
   readonly storeId?: string;
   readonly generation?: number;
 }
 
-/** Notes the store that was just opened, unless it can only be read. Never throws. */
+/** Notes the opened store, unless it is read-only. Never throws. */
 export async function noteOpened(
   { identity }: Pick<MemoryReader, "identity">,
   {
@@ -63,13 +62,13 @@ export async function noteOpened(
   return { keyFile, ...identity };
 }
 
-/** Whoever makes a database has written into it by then. */
+/** By then, a process that creates a database has written to it. */
 const MAKING_TRIES = 25;
 const MAKING_MS = 20;
 
 /**
- * An empty file is a database that is being made, but where a store was opened before, it was emptied. Throws `store_corrupt`; a file
- * that is not there is none, since whoever wants to begin anew takes it away.
+ * An empty file is a database that is being created; but when a store was opened at this path before, it was emptied. Throws
+ * `store_corrupt`. A missing file is fine: a person removes it to start over.
  */
 export async function refuseEmptied(keyFile: string, path: string): Promise<void> {
   if (!(await isEmpty(path)) || !(await wasOpened(keyFile, path))) return;
@@ -79,8 +78,8 @@ export async function refuseEmptied(keyFile: string, path: string): Promise<void
   }
   throw new HelmdeckError(
     "store_corrupt",
-    `The memory database ${path} is empty, and was not when it was last opened. Put a backup in its place with ` +
-      "`helmdeck-memory restore`; to begin anew, take the empty file away.",
+    `The memory database ${path} is empty, but was not when it was last opened. Restore a backup with ` +
+      "`helmdeck-memory restore`; to start over, delete the empty file.",
     { details: { path } },
   );
 }
@@ -94,7 +93,7 @@ async function wasOpened(keyFile: string, path: string): Promise<boolean> {
   return Object.values(stores).some((store) => store.path === path);
 }
 
-/** Never lowers a generation. Does nothing where nothing can be written. */
+/** Never lowers a generation. Does nothing on read-only storage. */
 export async function noteStore(keyFile: string, { storeId, generation, path }: NotedStore): Promise<void> {
   const notes = await readNotes(keyFile);
   const noted = notes.stores[storeId];
@@ -103,7 +102,7 @@ export async function noteStore(keyFile: string, { storeId, generation, path }: 
   await write(keyFile, { ...notes, stores: { ...notes.stores, [storeId]: now } }).catch(() => {});
 }
 
-/** Throws what the file system says. */
+/** Throws the file system's errors. */
 export async function noteSavedKey(keyFile: string, keyId: string, at: string): Promise<void> {
   const notes = await readNotes(keyFile);
   await write(keyFile, { ...notes, saved_keys: { ...notes.saved_keys, [keyId]: at } });

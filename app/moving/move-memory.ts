@@ -1,8 +1,8 @@
 /**
- * The move of a whole memory from one store to another: sealed rows as they are, each compared afterwards.
+ * Moves a whole memory from one store to another: copies sealed rows unchanged, then compares each.
  *
- * At every moment at most one of the two places can be opened. The target is closed before its first row comes in, the source
- * before the target is opened; killed in between, neither is, and the same move goes on from there.
+ * At most one of the two places can be opened at any time. The target is closed before its first row is written, and the source
+ * before the target is opened. After a kill in between, neither opens, and the same move resumes.
  */
 import { HelmdeckError, KeyRing, keyIdOf, type MasterKey, type UnixMs } from "../../engine/index.ts";
 import {
@@ -16,7 +16,7 @@ import {
   verifyRows,
 } from "../../engine/moving.ts";
 
-/** `look`: changes nothing. `leave`: locked against everybody. `enter`: as that, and made where there is none. */
+/** `look`: changes nothing. `leave`: locks it exclusively. `enter`: like `leave`, and creates a missing one. */
 export type OpenPlace = (to: "look" | "leave" | "enter") => Promise<MovableStore | undefined>;
 
 export interface MoveOptions {
@@ -24,29 +24,30 @@ export interface MoveOptions {
   readonly to: OpenPlace;
   readonly key: MasterKey;
   readonly now: () => UnixMs;
-  /** Of rows that are copied, and then of rows that are compared. */
+  /** Progress: rows that are copied, then rows that are compared. */
   readonly onRows?: (done: number, total: number) => void;
 }
 
 export interface MovePlan {
   readonly from: string;
-  /** Absent where there is nothing yet. */
+  /** Absent when the target does not exist yet. */
   readonly to?: string;
   readonly storeId: string;
   readonly rows: RowCounts;
-  /** An earlier run did not end, and this one goes on. */
+  /** Continues an unfinished run. */
   readonly resumes: boolean;
 }
 
 export type MovedMemory = MovePlan & MovedRows & { readonly to: string };
 
 /**
- * @throws `store_locked` while somebody has one of them open; `store_not_ours` where the target holds another memory; `store_moved` where
- * the source's memory is elsewhere already, or the target is in use; `key_wrong`; `store_corrupt` where a row is not the same afterwards.
+ * @throws `store_locked` while somebody has one of them open; `store_not_ours` when the target holds another memory;
+ * `store_moved` when the source was already moved elsewhere, or the target is in use; `key_wrong`; `store_corrupt` when a row
+ * differs afterwards.
  */
 export async function moveMemory(options: MoveOptions): Promise<MovedMemory> {
   return withPlaces(options, ["leave", "enter"], async (from, to) => {
-    if (to === undefined) throw new HelmdeckError("internal", "The target of a move was not made.");
+    if (to === undefined) throw new HelmdeckError("internal", "The target of a move was not created.");
     const head = await requireMovable(from, options.key);
     const plan = await planOf(from, head, to);
     const at = options.now();
@@ -60,14 +61,14 @@ export async function moveMemory(options: MoveOptions): Promise<MovedMemory> {
   });
 }
 
-/** What {@link moveMemory} would do. Changes nothing, and does not ask whether somebody has one of them open. */
+/** What {@link moveMemory} would do. Changes nothing, and does not check whether somebody has one of them open. */
 export async function planMove(options: MoveOptions): Promise<MovePlan> {
   return withPlaces(options, ["look", "look"], async (from, to) =>
     planOf(from, await requireMovable(from, options.key), to),
   );
 }
 
-/** Uses again what was left in a place whose memory had moved away. Throws `invalid_input` where it had not. */
+/** Reopens the memory that a move left behind. Throws `invalid_input` when it was not moved. */
 export async function reopenMemory(
   place: OpenPlace,
 ): Promise<{ readonly name: string; readonly was: string }> {
@@ -77,7 +78,7 @@ export async function reopenMemory(
     if (head?.mark?.kind !== "away")
       throw new HelmdeckError(
         "invalid_input",
-        `The memory database ${store.name} has not moved away, and is as it was.`,
+        `The memory database ${store.name} was not moved away; it was not changed.`,
       );
     await store.reopen(head.generation + REOPENED);
     return { name: store.name, was: head.mark.place };
@@ -86,7 +87,7 @@ export async function reopenMemory(
   }
 }
 
-/** The other place is one generation on. */
+/** The other place is one generation ahead. */
 const REOPENED = 2;
 
 async function withPlaces<T>(
@@ -125,13 +126,13 @@ async function requireMovable(from: MovableStore, key: MasterKey): Promise<Store
   if (KeyRing.open(key, head.keys) === undefined) {
     throw new HelmdeckError(
       "key_wrong",
-      `${from.name} was made with another key than the one at hand (${keyIdOf(key)}), and nothing was moved. Find the key that belongs to it.`,
+      `${from.name} was created with another key than the configured one (${keyIdOf(key)}); nothing was moved. Find its key.`,
     );
   }
   if (head.keys.change === undefined && head.keys.legacy === undefined) return head;
   throw new HelmdeckError(
     "store_locked",
-    `The key of ${from.name} is being changed. Finish that with helmdeck-memory rotate-key, and then move.`,
+    `The key of ${from.name} is being changed. Finish that with helmdeck-memory rotate-key first.`,
   );
 }
 
@@ -150,26 +151,26 @@ async function planOf(from: MovableStore, head: StoreHead, to: MovableStore | un
   };
 }
 
-/** A place may hold nothing, or what this very memory left there. */
+/** The target may be empty, or hold what this memory left there. */
 async function requireFree(to: MovableStore, there: StoreHead, { storeId }: StoreHead): Promise<void> {
   if (there.storeId === storeId) {
     if (there.mark !== undefined) return;
     throw new HelmdeckError(
       "store_moved",
-      `${to.name} is this very memory, and is in use: what was written there would be lost. Nothing was moved. Where the one that you ` +
-        "move is the right one, take the other away first.",
+      `${to.name} is the same memory and is in use, so its new data would be lost. Nothing was moved. If the source that ` +
+        "you named is the right one, move the target away first.",
     );
   }
   const { entries, history } = await countRows(to);
   if (entries + history === 0 && there.mark === undefined) return;
   throw new HelmdeckError(
     "store_not_ours",
-    `${to.name} holds another memory (${entries} entries), and nothing was moved. Name an empty place: another database, schema or file.`,
+    `${to.name} holds another memory (${entries} entries), so nothing was moved. Choose an empty target: another database, schema or file.`,
     { details: { entries } },
   );
 }
 
-/** Each row is copied, and then compared. */
+/** Each row is copied, and later compared. */
 function counting(rows: RowCounts, onRows: MoveOptions["onRows"] = () => {}): (more: number) => void {
   const total = 2 * Object.values(rows).reduce((sum, count) => sum + count, 0);
   let done = 0;

@@ -1,4 +1,4 @@
-/** A place that a memory can lie in, as people name it: the path of a database, or the address of one on PostgreSQL. */
+/** Parses the location of a memory: the path of a database file, or a PostgreSQL address. */
 import { resolve } from "node:path";
 import { findKey, HelmdeckError, invalidField, type MasterKey } from "../../engine/index.ts";
 import { openMovableSqlite } from "../../engine/moving.ts";
@@ -11,7 +11,7 @@ export type PlaceAddress =
   | { readonly kind: "sqlite"; readonly name: string }
   | { readonly kind: "postgres"; readonly name: string; readonly reached: PostgresReached };
 
-/** Throws `invalid_input` as every `--store` does, and for an address of something else. */
+/** Throws `invalid_input` like every `--store`, and for an address of another kind. */
 export async function placeAddress(
   typed: string,
   option: string,
@@ -23,7 +23,7 @@ export async function placeAddress(
     return { kind: "postgres", name: options.from === "argument" ? typed : name, reached };
   }
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(typed))
-    throw invalidField(option, "is a postgres:// address, or the path of a database");
+    throw invalidField(option, "must be a postgres:// address, or the path of a database");
   return { kind: "sqlite", name: resolve(typed) };
 }
 
@@ -31,7 +31,7 @@ export interface StorePlaceOptions {
   readonly address: PlaceAddress;
   readonly key: MasterKey;
   readonly driver: OpenMemoryOptions["driver"];
-  /** On a server: roles that engines run under. */
+  /** On a server: the roles of engines. */
   readonly engineRoles?: readonly string[];
 }
 
@@ -47,20 +47,20 @@ export function storePlace({ address, key, driver, engineRoles = [] }: StorePlac
   };
 }
 
-/** Makes the tables on PostgreSQL, or brings them up to date, and lets the roles use them. Throws `invalid_input` for a file. */
+/** Creates or migrates the tables on PostgreSQL, and grants the roles access. Throws `invalid_input` for a file. */
 export async function prepareStore(address: PlaceAddress, engineRoles: readonly string[]): Promise<void> {
   if (address.kind === "sqlite")
-    throw invalidField("--to", "is a postgres:// address: a file is made as it is used");
+    throw invalidField("--to", "must be a postgres:// address; a file needs no preparation");
   const { preparePostgres } = await import("../../engine/postgres.ts");
   await preparePostgres({ ...address.reached, engineRoles });
 }
 
-/** Both places have one key. Throws `key_missing`: a memory that moves has one already. */
+/** Both places have the same key. Throws `key_missing`: a memory to move already has one. */
 export async function keyOfMove(options: OpenMemoryOptions): Promise<MasterKey> {
   const found = await findKey(options);
   if (found !== undefined) return found.key;
   throw new HelmdeckError(
     "key_missing",
-    `A memory moves under its own key, and there is none at ${options.keyPath}. Put it there, or name it in HELMDECK_MEMORY_KEY_FILE.`,
+    `A memory is moved with its own key, but there is none at ${options.keyPath}. Put it there, or set HELMDECK_MEMORY_KEY_FILE to its path.`,
   );
 }

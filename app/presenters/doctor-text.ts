@@ -1,4 +1,4 @@
-/** `doctor` on both command lines. */
+/** Text of `doctor` for both command lines. */
 import { harmlessLine } from "../../engine/index.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import type { Presented, Voice } from "./presented.ts";
@@ -10,17 +10,17 @@ export function doctorText({ findings }: DoctorReport, { style }: Pick<Voice, "s
   return { answer: [...lines, "", style("bold", conclusionOf(findings))], notes: [] };
 }
 
-/** What a person has to know who reads nothing else. */
+/** The summary for a person who reads nothing else. */
 function conclusionOf(findings: readonly Finding[]): string {
   const wrong = checksOf(findings.filter(({ level }) => level !== "ok"));
   const advised = checksOf(findings.filter(({ level, remedy }) => level === "ok" && remedy !== undefined));
-  const also = advised.length === 0 ? "" : ` Worth doing still: ${advised.join(", ")}.`;
+  const also = advised.length === 0 ? "" : ` Also recommended: ${advised.join(", ")}.`;
   if (wrong.length === 0) return advised.length === 0 ? "Everything is fine." : `Everything works.${also}`;
   const count = wrong.length === 1 ? "1 problem needs attention" : `${wrong.length} problems need attention`;
   return `${count}: ${wrong.join(", ")}.${also}`;
 }
 
-/** Each once, however much was found there. */
+/** Each check once, however many findings it has. */
 function checksOf(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.map(({ check }) => harmlessLine(check)))];
 }

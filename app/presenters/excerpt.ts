@@ -1,7 +1,7 @@
-/** The first words of a value, on one harmless line. */
+/** The first words of a value, escaped, on one line. */
 import { cutText, harmlessLine } from "../../engine/index.ts";
 
-/** At most so many UTF-16 units, whole words where there are any; "…" behind what goes on. */
+/** At most this many UTF-16 units, in whole words if possible; "…" marks a cut. */
 export function firstWords(value: string, most = 80): string {
   const line = harmlessLine(
     cutText(value, 4 * most)

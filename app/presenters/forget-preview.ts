@@ -1,11 +1,11 @@
-/** What a scope holds, before it is forgotten: keys and first words of facts, and how many records of runs. */
+/** Previews a scope before it is deleted: keys and first words of facts, and the number of run records. */
 import { harmlessLine, originOfCategory } from "../../engine/index.ts";
 import type { FactsQuery, Memory } from "../memory.ts";
 import { firstWords } from "./excerpt.ts";
 
 const PREVIEWED_FACTS = 10;
 
-/** The newest facts of a category or of all, or the one that is named. Nothing for scopes that say by themselves what they hold. */
+/** The newest facts of a category or of all, or the named one. Empty for scopes that are self-explanatory. */
 export async function forgetPreview(
   memory: Memory,
   caller: string,

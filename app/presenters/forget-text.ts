@@ -1,15 +1,15 @@
-/** `forget` on both command lines: what a scope names is shown and asked about where a person is there, and then deleted. */
+/** `forget` for both command lines: previews the scope, asks the person at the terminal, then deletes. */
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { HelmdeckError, harmlessLine } from "../../engine/index.ts";
-import { nearWords } from "../forgotten-words.ts";
 import type { Forgotten, Memory } from "../memory.ts";
+import { similarKeysText } from "../similar-keys-text.ts";
 import { forgetPreview } from "./forget-preview.ts";
 import type { Presented, Voice } from "./presented.ts";
 
 export const FORGET_WANTS_YES =
-  "forget deletes for good; where nobody can be asked it wants --yes, or --dry-run to see how much it would be.";
+  "forget deletes for good; without a terminal it needs --yes, or --dry-run for a preview.";
 
 export interface ForgetOrder {
   readonly scope: string;
@@ -20,13 +20,13 @@ export interface ForgetOrder {
 /** The person at the terminal. */
 export interface Person {
   readonly tell: (line: string) => Promise<void> | void;
-  /** Empty when the person ends the input instead. */
+  /** Resolves to an empty string at the end of the input. */
   readonly ask: (question: string) => Promise<string>;
 }
 
 /**
- * Undefined when the person who was asked did not agree. Throws `invalid_input` where there is nobody to ask, whatever is
- * stored: a script must not learn on another day that it lacks --yes.
+ * Undefined when the person did not agree. Without a terminal, always throws `invalid_input`, whatever is stored: a script must
+ * not fail only later because --yes is missing.
  */
 export async function forgetAsAsked(
   memory: Memory,
@@ -47,14 +47,14 @@ export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Pr
   const { scope, deleted, former = 0, restored = 0, dryRun, erased } = forgotten;
   const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
   if (deleted + former === 0) {
-    const hint = `Keys and names are exact, and case matters: ${command} list shows them.`;
+    const hint = `Keys and names are exact and case-sensitive: ${command} list shows them.`;
     return {
       answer: [`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`],
-      notes: [nearWords(forgotten) ?? hint],
+      notes: [similarKeysText(forgotten) ?? hint],
     };
   }
   const pending =
-    "They are gone from every answer. The database clears their old, encrypted bytes a little later.";
+    "They are gone from every answer. The database overwrites their old, encrypted bytes a little later.";
   return {
     answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
     notes: [
@@ -64,7 +64,7 @@ export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Pr
   };
 }
 
-/** Asks on these streams, which are terminals. */
+/** Asks on these streams, which must be terminals. */
 export async function askOn(input: Readable, output: Writable, question: string): Promise<string> {
   const lines = createInterface({ input, output, terminal: false });
   try {
@@ -75,7 +75,7 @@ export async function askOn(input: Readable, output: Writable, question: string)
   }
 }
 
-/** Each with what is forgotten of theirs; asked once. */
+/** Shows each caller's entries to delete, and asks once. */
 export async function agreesToForget(
   { tell, ask }: Person,
   memory: Memory,
@@ -93,7 +93,7 @@ export async function agreesToForget(
   return false;
 }
 
-/** What a preview says besides the counts. */
+/** Notes of a preview besides the counts. */
 export function forgetNotes({ scope, restored = 0 }: Forgotten): readonly string[] {
   return [
     ...(restored > 0 ? [goesBack(restored, true)] : []),

@@ -1,4 +1,4 @@
-/** `history` and `undo` on both command lines. */
+/** Text of `history` and `undo` for both command lines. */
 import { HelmdeckError, harmlessBlock, harmlessLine, writerText } from "../../engine/index.ts";
 import type { FactHistory, FormerView, UndoneFact } from "../memory.ts";
 import { localMinute } from "./local-times.ts";
@@ -6,7 +6,7 @@ import type { Presented, Voice } from "./presented.ts";
 
 export function historyText({ key, former }: FactHistory, { caller, command, style }: Voice): Presented {
   if (former.length === 0) {
-    const note = `There are no former values of ${harmlessLine(key)}, in the memory of ${harmlessLine(caller)}.`;
+    const note = `There are no former values of ${harmlessLine(key)} in the memory of ${harmlessLine(caller)}.`;
     return { answer: [], notes: [note] };
   }
   const entries = former.flatMap((one, index) => [...(index > 0 ? [""] : []), ...formerLines(one, style)]);
@@ -24,14 +24,14 @@ export function undoText({ undone, restored }: UndoneFact, { command }: Pick<Voi
   };
 }
 
-/** Why there is no fact to show. */
+/** The error for a missing fact. */
 export function noFact(): HelmdeckError {
   return new HelmdeckError("not_found", "There is no fact with that key.");
 }
 
-/** Why there is no history to show; the key is not repeated, since messages end up in logs. */
+/** The error for a missing history. Does not repeat the key, since messages end up in logs. */
 export function noHistory(caller: string): HelmdeckError {
-  const message = `There is no such fact in the memory of ${caller}, and no fact superseded it. Keys are exact, and case matters.`;
+  const message = `There is no such fact in the memory of ${caller}, and no fact superseded it. Keys are exact and case-sensitive.`;
   return new HelmdeckError("not_found", message, { details: { caller } });
 }
 

@@ -1,4 +1,4 @@
-/** `import` on both command lines: what would come in and what did, for people and for scripts. */
+/** Text of `import` for both command lines: the preview and the result, for people and scripts. */
 import { defined, harmlessLine, rfc3339 } from "../../engine/index.ts";
 import type { KnownImport } from "../memory.ts";
 import type { ImportResult, RefusedLine } from "../transfer/import-counts.ts";
@@ -7,14 +7,14 @@ import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
 
 const SHOWN_REFUSALS = 10;
-/** A key that is refused may be of any length. */
+/** A refused key may be of any length. */
 const SHOWN_KEY_CHARACTERS = 120;
 const VERBS = { stored: "new", replaced: "replaces", kept: "stays as it is here" } as const;
 
 export const IMPORT_WANTS_YES =
-  "this import is shown before it is done; where nobody can be asked it wants --yes, or --dry-run to see what it would be.";
+  "import asks before it writes; without a terminal it needs --yes, or --dry-run for a preview.";
 
-/** Before it is done. */
+/** The preview. */
 export function importPreview(result: ImportResult, { caller, now }: Voice): readonly string[] {
   const { stored, replaced, refreshed, audit, kept, retired, refusedCount, refused } = result;
   const { first = [], endsAt, gone = 0 } = result.foreseen ?? {};
@@ -24,7 +24,7 @@ export function importPreview(result: ImportResult, { caller, now }: Voice): rea
   return [
     `This would import ${stored + replaced + refreshed + audit} for ${takersText(result, caller)}: ${countsText(result)}.`,
     ...owners.map(({ from, to, entries }) => `  ${harmlessLine(from)} → ${harmlessLine(to)}: ${entries}`),
-    ...(owners.length > 0 ? ["--map FROM=TO says otherwise whose memory a caller's becomes."] : []),
+    ...(owners.length > 0 ? ["To give a caller's memory to another agent, add --map FROM=TO."] : []),
     ...first.map(
       ({ key, value, outcome }) => `  ${harmlessLine(key)}: ${firstWords(value)} (${VERBS[outcome]})`,
     ),
@@ -36,7 +36,9 @@ export function importPreview(result: ImportResult, { caller, now }: Voice): rea
     ...shown.map((line) => `  ${refusalText(line)}`),
     ...(refusedCount > shown.length ? [`  … and ${refusedCount - shown.length} more.`] : []),
     ...(gone > 0 ? [`No longer in these files; kept until you forget them: ${gone}.`] : []),
-    ...(endsAt === undefined ? [] : [`It ends ${localMinute(endsAt)} (${expiryFrom(now, endsAt)}).`]),
+    ...(endsAt === undefined
+      ? []
+      : [`Imported facts expire ${localMinute(endsAt)} (${expiryFrom(now, endsAt)}).`]),
     ...(importId === undefined ? [] : ["One command will undo the whole import; it is shown afterwards."]),
   ];
 }
@@ -61,7 +63,7 @@ export function importText(result: ImportResult, voice: Voice): Presented {
   };
 }
 
-/** Of a dry run, the keys of the first facts; values are for people to see, who asked on a terminal. */
+/** A dry run includes the keys of the first facts. Values are only shown to people on a terminal. */
 export function importReply({
   refusedCount,
   refused,
@@ -108,7 +110,7 @@ export function importCounts({ facts, former, records = 0 }: KnownImport): strin
   return `${facts === 1 ? "1 fact" : `${facts} facts`}${runs}${past}`;
 }
 
-/** All to whom something came, where the source says whose it is. */
+/** Everyone who received entries, if the source names owners. */
 function takersText({ owners }: ImportResult, caller: string): string {
   return [...new Set(owners?.map(({ to }) => to) ?? [caller])].map(harmlessLine).join(", ");
 }

@@ -1,12 +1,12 @@
-/** A key for what a person asks to have remembered without naming it: its first words that say something. */
+/** Derives a key from a text without one: its first meaningful words. */
 import { cutText } from "../../engine/index.ts";
 import type { FactView } from "../memory.ts";
 
 const MOST_WORDS = 4;
 const MOST_CHARACTERS = 40;
-/** What a text of emoji alone is called. */
+/** The key for a text without letters, such as emoji. */
 const NAMELESS = "note";
-/** Words that tell one fact from another badly, in the language that most keys are in; others make a longer key. */
+/** Words that do not help to tell facts apart, in the most common language; in other languages keys are longer. */
 const EMPTY_WORDS = new Set(
   "a an the i we you he she it they my our your his her its their me us is are was were be been am do does did have has had will would can could should to of in on at for from with by as and or but if so that this these those there not always please remember".split(
     " ",
@@ -14,8 +14,8 @@ const EMPTY_WORDS = new Set(
 );
 
 /**
- * `i always deploy via Konflux` → `deploy-via-konflux`. A key that another value has gets a number, so that nothing is
- * replaced unasked; the same value keeps its key. `factAt`: what stands under a key.
+ * `i always deploy via Konflux` → `deploy-via-konflux`. A key in use by another value gets a number, so that nothing is replaced
+ * unasked; the same value keeps its key. `factAt` reads the fact with a key.
  */
 export async function keyForText(
   text: string,

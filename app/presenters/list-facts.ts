@@ -1,4 +1,4 @@
-/** `list` on both command lines: facts by prefix and category, newest first, in text with the beginnings of their values. */
+/** Text of `list` for both command lines: facts by prefix and category, newest first, with the beginnings of their values. */
 import {
   ANSWER_LIMITS,
   defined,
@@ -13,18 +13,18 @@ import { firstWords } from "./excerpt.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
 
-/** With its indentation, as wide as a terminal. */
+/** With its indentation, the width of a terminal. */
 const VALUE_CHARACTERS = 76;
 
 export interface ListRequest {
   readonly prefix?: string;
   readonly category?: string;
-  /** Only what ends within 14 days. */
+  /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
   readonly limit: number;
 }
 
-/** The newest facts up to the limit, however many pages they are; `nextCursor` when there are more. */
+/** The newest facts up to the limit, over several pages; `nextCursor` when there are more. */
 export async function collectFacts(
   memory: Memory,
   subject: string,
@@ -61,12 +61,12 @@ export async function listText(
   };
 }
 
-/** Each fact in two lines, the second with the beginning of its value. */
+/** Two lines per fact; the second has the beginning of its value. */
 function linesOf(
   { key, value, category, updatedAt, expiresAt }: FactView,
   { now, style }: Voice,
 ): readonly string[] {
-  const about = `(${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times not told"})`;
+  const about = `(${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times unknown"})`;
   return [
     `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
     `    ${firstWords(value, VALUE_CHARACTERS)}`,
@@ -74,10 +74,10 @@ function linesOf(
 }
 
 function endFrom(now: number, expiresAt: number | undefined): string {
-  return expiresAt === undefined ? "never ends" : `ends ${expiryFrom(now, expiresAt)}`;
+  return expiresAt === undefined ? "never expires" : `expires ${expiryFrom(now, expiresAt)}`;
 }
 
-/** What the prefix names, where no key begins with it: a path or docid that was taken for a key. */
+/** The fact that the prefix names when no key begins with it: a path or docid was given as a key. */
 async function keyNamedBy(
   memory: Memory,
   { prefix, category }: ListRequest,
@@ -87,7 +87,7 @@ async function keyNamedBy(
   try {
     return (await memory.getFact(caller, prefix))?.key;
   } catch (error) {
-    if (isHelmdeckError(error, "entry_unreadable")) return undefined; // a hint that cannot be given is no failure
+    if (isHelmdeckError(error, "entry_unreadable")) return undefined; // a hint that cannot be computed is no failure
     throw error;
   }
 }
@@ -96,7 +96,7 @@ async function nothing(memory: Memory, request: ListRequest, voice: Voice): Prom
   const { caller, storing } = voice;
   const whose = `memory of ${harmlessLine(caller)}`;
   if (request.expiring)
-    return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} ends within 14 days.`;
+    return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} expires within 14 days.`;
   if (!isNarrow(request)) return `The ${whose} holds no facts yet. ${storing}`;
   const named = await keyNamedBy(memory, request, voice);
   if (named !== undefined) {
@@ -108,7 +108,7 @@ async function nothing(memory: Memory, request: ListRequest, voice: Voice): Prom
     { facts, auditRows: 0 },
     "without a prefix and --category, list shows every one",
   );
-  return `The ${whose} holds no such facts. ${counted} Search looks for words.`;
+  return `The ${whose} holds no such facts. ${counted} Use search to find words in values.`;
 }
 
 async function countFacts(memory: Memory, caller: string): Promise<number> {
@@ -118,7 +118,7 @@ async function countFacts(memory: Memory, caller: string): Promise<number> {
 }
 
 function unreadableNote(key: string, { command }: Voice): string {
-  return `entry_unreadable: ${harmlessLine(key)} is there but cannot be opened; ${command} doctor says more.`;
+  return `entry_unreadable: ${harmlessLine(key)} exists but cannot be opened; run ${command} doctor for details.`;
 }
 
 function isNarrow({ prefix, category }: ListRequest): boolean {

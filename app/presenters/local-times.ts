@@ -1,13 +1,13 @@
-/** Times as people read them on a command line. */
+/** Times for people on a command line. */
 import { isKnownTime } from "../../engine/index.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `2026-11-20 22:53`, in the person's own time zone. */
+/** `2026-11-20 22:53`, in the local time zone. */
 export function localMinute(at: number): string {
-  if (!isKnownTime(at)) return "a time not told";
+  if (!isKnownTime(at)) return "an unknown time";
   const date = new Date(at);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;

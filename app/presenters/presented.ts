@@ -1,23 +1,23 @@
-/** What both command lines say to people, and in whose words. */
+/** Messages of both command lines, in the words of each. */
 import type { UnixMs } from "../../engine/index.ts";
 
 export interface Presented {
   /** For standard output. */
   readonly answer: readonly string[];
-  /** What is said beside it, for standard error. */
+  /** For standard error. */
   readonly notes: readonly string[];
 }
 
-/** The command line that speaks. */
+/** The command line that prints. */
 export interface Voice {
-  /** How it is called, such as helmdeck-memory. */
+  /** Its name, such as helmdeck-memory. */
   readonly command: string;
-  /** How somebody who has only this command has a fact stored. */
+  /** How its user stores a fact. */
   readonly storing: string;
-  /** Whose memory it is. */
+  /** The owner of the memory. */
   readonly caller: string;
   readonly now: UnixMs;
-  /** Colours, where a person sees them. */
+  /** Adds colours on a terminal. */
   readonly style: (format: Format, text: string) => string;
 }
 

@@ -1,4 +1,4 @@
-/** `renew` on both command lines. */
+/** Text of `renew` for both command lines. */
 import { harmlessLine } from "../../engine/index.ts";
 import type { FactView } from "../memory.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";

@@ -1,9 +1,9 @@
 /**
- * JSON that is exact for a program and harmless for a terminal.
+ * JSON that is exact for programs and safe for terminals.
  *
- * Whoever can have something remembered (a web page that an agent read, a line of an import) chooses what a person's
- * terminal later prints. JSON.stringify escapes only the oldest control characters; the one-byte escape sequences of C1 and
- * the characters that turn or hide text would pass. They are written as JSON's own escapes, so the parsed value is the same.
+ * An attacker who can get a fact stored (a web page that an agent read, a line of an import) chooses what a person's terminal
+ * later prints. JSON.stringify escapes only the C0 control characters; the one-byte escape sequences of C1 and characters that
+ * reorder or hide text would pass. They are written as JSON escapes, so the parsed value is the same.
  */
 
 const ACTS_ON_A_TERMINAL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
@@ -13,7 +13,7 @@ export function safeJson(value: unknown): string {
   return escapeJson(JSON.stringify(value));
 }
 
-/** A text that is JSON already, without line ends. */
+/** For a text that already is JSON, without line breaks. */
 export function escapeJson(json: string): string {
   return json.replace(ACTS_ON_A_TERMINAL, (character) => {
     const units = Array.from({ length: character.length }, (_none, index) => character.charCodeAt(index));

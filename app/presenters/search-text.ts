@@ -1,4 +1,4 @@
-/** `search` on both command lines. */
+/** Text of `search` for both command lines. */
 import { frameOf, harmlessLine, quotedText } from "../../engine/index.ts";
 import type { RecallHit } from "../../recall/index.ts";
 import type { SearchAnswer } from "../memory.ts";
@@ -30,7 +30,7 @@ function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
   ];
 }
 
-/** Only what moves the score. */
+/** Only features that affect the score. */
 function partsLine(parts: NonNullable<RecallHit["parts"]>): string {
   const moving = Object.entries(parts).filter(([, { value, weight }]) => value * weight !== 0);
   const products = moving.map(([name, { value, weight }]) => {

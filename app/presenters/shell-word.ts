@@ -1,14 +1,14 @@
-/** A text as one word of a command that a person copies into a shell. */
+/** Formats a text as one word of a shell command to copy. */
 import { harmlessLine } from "../../engine/index.ts";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** Quoted for a POSIX shell where that is needed. Only for what {@link isCopyable}. */
+/** Quotes it for a POSIX shell if needed. Only for text that {@link isCopyable} accepts. */
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Whether it is the same when it has been shown and copied, and no program takes it for an option. */
+/** Whether it survives display and copying unchanged, and cannot be mistaken for an option. */
 export function isCopyable(text: string): boolean {
   return harmlessLine(text) === text && !text.startsWith("-");
 }

@@ -1,4 +1,4 @@
-/** `status` on both command lines and in chat, as plain text: no control characters, no values. */
+/** Text of `status` for both command lines and chat: plain text without control characters and values. */
 import { harmlessLine } from "../../engine/index.ts";
 import type { MemoryStatus } from "../memory.ts";
 import { extentText } from "../upstream/upstream-extent.ts";
@@ -11,9 +11,11 @@ export function statusText(
 ): string {
   const lines = [
     `helmdeck memory: ${status.state}${status.error ? ` (${status.error.code})` : ""}`,
-    ...(status.error ? [`  ${plainLine(status.error.message)}`, `  Look further: ${command} doctor`] : []),
+    ...(status.error
+      ? [`  ${plainLine(status.error.message)}`, `  For details, run: ${command} doctor`]
+      : []),
     ...placeLines(status),
-    `  search:   ${status.mode === "hybrid" ? "by words and meaning" : "by words"}`,
+    `  search:   ${status.mode === "hybrid" ? "keyword and semantic" : "keyword"}`,
     ...meaningLines(status.embeddings),
   ];
   const { subject } = status;
@@ -30,7 +32,7 @@ function placeLines({ engine, databasePath, driver, keySource, readOnly }: Memor
   if (engine === undefined) {
     return [
       `  database: ${plainLine(databasePath)} (${plainLine(driver)})`,
-      ...(readOnly === true ? ["            it can only be read now: a standby, or set to read only"] : []),
+      ...(readOnly === true ? ["            currently read-only: a standby, or set to read-only"] : []),
       `  key:      ${plainLine(keySource)}`,
     ];
   }
@@ -41,7 +43,7 @@ function placeLines({ engine, databasePath, driver, keySource, readOnly }: Memor
   ];
 }
 
-/** With the command that keeps them. */
+/** Includes the command that renews them. */
 function expiringLines(
   expiring: NonNullable<MemoryStatus["subject"]>["expiring"],
   command: string,
@@ -50,8 +52,8 @@ function expiringLines(
   const keys = expiring.soonest.map(({ key }) => plainLine(key)).join(", ");
   const more = expiring.count > expiring.soonest.length ? ", …" : "";
   return [
-    `  ending within 14 days: ${counted(expiring.count, "fact")}: ${keys}${more}`,
-    `            ${command} renew <key> keeps one`,
+    `  expiring within 14 days: ${counted(expiring.count, "fact")}: ${keys}${more}`,
+    `            ${command} renew <key> keeps a fact`,
   ];
 }
 

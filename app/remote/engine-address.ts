@@ -1,27 +1,27 @@
 /**
- * Where a served engine is, checked before anything is sent there.
+ * Validates the address of a served engine before any request.
  *
- * Who attacks: whoever listens on the way. A token that crosses a network in the clear is theirs. So plain HTTP is taken only where
- * nobody else listens, this machine and the private networks of its containers, unless the operator said otherwise.
+ * An attacker on the network can read tokens that are sent unencrypted. So plain HTTP is accepted only for this machine and the
+ * private networks of its containers, unless the operator allows it.
  */
 import { BlockList, isIP } from "node:net";
 import { defined, type HelmdeckError, invalidField } from "../../engine/basics.ts";
 
 export interface EngineSettings {
   readonly url: string;
-  /** SHA-256 of the certificate: it alone is trusted, whoever signed it and whatever name it has. */
+  /** SHA-256 of the only trusted certificate, regardless of its issuer and name. */
   readonly fingerprint256?: string;
-  /** PEM file of the only authorities that are trusted. */
+  /** PEM file of the only trusted authorities. */
   readonly caFile?: string;
   /** Default false. */
   readonly allowPlainHttp?: boolean;
 }
 
 export interface EngineAddress extends EngineSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly isPlain: boolean;
-  /** Of a plain address that is given by name: it must lead to this machine or a private network. */
+  /** For a plain HTTP address given by name: it must resolve to this machine or a private network. */
   readonly mustBePrivate: boolean;
 }
 
@@ -30,9 +30,9 @@ const LOOPBACK = blockList([
   ["127.0.0.0", 8, "ipv4"],
   ["::1", 128, "ipv6"],
 ]);
-/** What Docker gives its networks unless told otherwise, but for what homes and offices use too. */
+/** Docker's default networks, except those that homes and offices also use. */
 const CONTAINERS = blockList([["172.16.0.0", 12, "ipv4"]]);
-/** RFC 1918 and RFC 4193, and this machine: where a name without dots may lead. */
+/** RFC 1918, RFC 4193 and this machine: where a name without dots may resolve to. */
 const PRIVATE = blockList([
   ["127.0.0.0", 8, "ipv4"],
   ["10.0.0.0", 8, "ipv4"],
@@ -43,7 +43,7 @@ const PRIVATE = blockList([
 ]);
 const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
 
-/** Throws `invalid_input`. `nameOf`: what a person calls a field. */
+/** Throws `invalid_input`. `nameOf`: a field's name for people. */
 export function checkEngineAddress(
   settings: EngineSettings,
   nameOf: (field: string) => string,
@@ -69,7 +69,7 @@ export function checkEngineAddress(
 const PLAIN_RULE =
   "must begin with https://, because plain HTTP would send tokens unencrypted; http:// is accepted for this machine, for a name without dots and for 172.16.0.0/12 (containers), and elsewhere with allowPlainHttp: true";
 
-/** As a certificate's fingerprint is written, whoever wrote it. Undefined where none is given. */
+/** Normalises the usual notations of a certificate's fingerprint. Undefined when none is given. */
 function fingerprintOf(
   given: string | undefined,
   refuse: (field: string, rule: string) => HelmdeckError,
@@ -87,7 +87,7 @@ function requireUrl(address: string, refuse: (rule: string) => HelmdeckError): U
     throw refuse("must begin with https:// or http:// and name a host");
   }
   if (url.username !== "" || url.password !== "") {
-    throw refuse("must not contain a name or a password: tokens have their own setting");
+    throw refuse("must not contain a user name or a password: tokens have their own setting");
   }
   if (url.search !== "" || url.hash !== "") throw refuse("must not have a query or a fragment");
   return url;
@@ -98,7 +98,7 @@ function mayBePlain(host: string): boolean {
   return !host.includes(".");
 }
 
-/** Whether an address that a name led to is one where plain HTTP may go. */
+/** Whether plain HTTP may be used for this resolved address. */
 export function isPrivateAddress(address: string): boolean {
   return isWithin(PRIVATE, address);
 }

@@ -1,8 +1,8 @@
 /**
- * The connections to a served engine: whom they lead to is settled before a token goes over them.
+ * The connections to a served engine; the server is verified before a token is sent.
  *
- * Agents of our own ask no proxy, whatever the environment names. Reading goes over connections that are kept; each write has one of
- * its own, since an engine that closes a kept one at that moment would leave it in doubt whether the write was done.
+ * Our own agents ignore proxies from the environment. Reads use keep-alive connections. Each write uses a new one: if the engine
+ * closed a kept one at that moment, it would be unknown whether the write was done.
  */
 import { lookup } from "node:dns";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const MOST_CONNECTIONS = 16;
 const READING = { keepAlive: true, maxSockets: MOST_CONNECTIONS, maxFreeSockets: 4 };
 const WRITING = { keepAlive: false, maxSockets: MOST_CONNECTIONS };
 
-/** What a connection is refused for; `code` as system errors have one. */
+/** The error of a refused connection; `code` as in system errors. */
 class ConnectionRefusal extends Error {
   readonly code: "OTHER_CERTIFICATE" | "NOT_PRIVATE";
 
@@ -31,7 +31,7 @@ class ConnectionRefusal extends Error {
   }
 }
 
-/** Throws where the file of authorities cannot be read. */
+/** Throws when the file of authorities is unreadable. */
 export function makeAgents(address: EngineAddress): EngineAgents {
   const make = agentMaker(address);
   return { reading: make(READING), writing: make(WRITING) };
@@ -49,7 +49,7 @@ function agentMaker({ isPlain, mustBePrivate, fingerprint256, caFile }: EngineAd
   return (options: typeof READING | typeof WRITING) => new HttpsAgent({ ...options, ...trusted });
 }
 
-/** A name without dots is a container's as a rule; where it leads out of private networks, nothing is sent. */
+/** A name without dots usually is a container's; when it resolves outside of private networks, nothing is sent. */
 const privateLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error !== null) return callback(error, []);
@@ -61,7 +61,7 @@ const privateLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** Hands a connection over only when the other side has shown this very certificate. */
+/** Returns a connection only after the server has presented exactly this certificate. */
 class PinnedAgent extends HttpsAgent {
   readonly #fingerprint: string;
 
@@ -71,8 +71,8 @@ class PinnedAgent extends HttpsAgent {
   }
 
   override createConnection(...[options, callback]: Parameters<HttpsAgent["createConnection"]>) {
-    // Our own check takes the place of the authorities': the certificate may be self-signed. No session is resumed, since a
-    // resumed one shows no certificate.
+    // Our own check replaces that of the authorities: the certificate may be self-signed. Sessions are not resumed, since a
+    // resumed one presents no certificate.
     const socket = connect({ ...(options as ConnectionOptions), rejectUnauthorized: false });
     const failed = (error: Error) => callback?.(error, socket);
     socket.once("error", failed);

@@ -1,4 +1,4 @@
-/** Calls of a served engine's REST, as whoever a token is of: sent, checked, and every failure an honest line. */
+/** Calls a served engine's REST API with a subject's token: validates answers and explains every failure. */
 import * as z from "zod";
 import { HelmdeckError, isHelmdeckError, type Subject } from "../../engine/index.ts";
 import type { EngineAddress } from "./engine-address.ts";
@@ -15,35 +15,35 @@ import {
 import { type EngineAnswer, requestEngine } from "./engine-request.ts";
 import { type FromReply, fromReply } from "./from-reply.ts";
 
-/** The token for a subject's memory. `refused`: the engine did not take the last one, so another is wanted where there is one. */
+/** The token for a subject's memory. `refused`: the engine rejected the last one, so return another if there is one. */
 export type TokenSource = (subject: Subject, how: { readonly refused: boolean }) => Promise<string>;
 
 export interface EngineClientOptions {
   readonly address: EngineAddress;
   readonly tokenOf: TokenSource;
   readonly deadlines?: Partial<Deadlines>;
-  /** Default: an engine of ours. */
+  /** Default: our own engine. */
   readonly server?: ServerWords;
 }
 
 export interface Deadlines {
-  /** A person waits for an answer, and the host for 3 s. */
+  /** A person is waiting, and OpenClaw waits 3 s. */
   readonly readingMs: number;
-  /** Within the 10 s that a tool has. */
+  /** Within a tool's limit of 10 s. */
   readonly writingMs: number;
 }
 
 export interface Call<Schema extends z.ZodType> {
-  /** Below /api/v1, or an open route, beginning with a slash. */
+  /** Below /api/v1, or an open route; begins with a slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** With a body it is a POST. */
+  /** If present, the request is a POST. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly answers: Schema;
-  /** It changes something there. */
+  /** Whether it changes data. */
   readonly writes?: boolean;
   readonly mostBytes?: number;
-  /** Another status than 200 that has such an answer. */
+  /** Another status besides 200 with such an answer. */
   readonly alsoOn?: number;
 }
 
@@ -64,7 +64,7 @@ export class EngineClient {
     return this.#options.address.url;
   }
 
-  /** As this subject. A token that is refused is looked for once more, since it may have been renewed meanwhile. */
+  /** As this subject. After a rejected token, asks once for another, since it may have been renewed meanwhile. */
   async call<Schema extends z.ZodType>(
     subject: Subject,
     call: Call<Schema>,
@@ -77,7 +77,7 @@ export class EngineClient {
     }
   }
 
-  /** Of what answers to anybody: no token is sent. */
+  /** For open routes: sends no token. */
   ask<Schema extends z.ZodType>(call: Call<Schema>): Promise<FromReply<z.infer<Schema>>> {
     return this.#callOnce(call, undefined, false);
   }
@@ -142,7 +142,7 @@ export function agentsFor(address: EngineAddress): EngineAgents {
   }
 }
 
-/** What a header can carry; anything else is no token, and must not end in an error text of the HTTP client. */
+/** Characters that a header can carry; other tokens are refused, so that none ends up in an error of the HTTP client. */
 const TOKEN = /^[\w.~+/=-]{1,8192}$/;
 
 export function requireToken(token: string, subject: Subject): string {

@@ -1,18 +1,18 @@
 /**
- * What goes wrong between us and a served engine, each in one honest line.
+ * Describes failures of a served engine, each in one line.
  *
- * Who attacks: whoever answers in the engine's place. Its words would reach a model, so of a failure only those of a refused input
- * are repeated, which a model needs to correct it: one line, harmless and short.
+ * An attacker may answer in the engine's place, and messages reach a model. So the engine's own text is repeated only for refused
+ * input, which a model needs to correct it: one escaped, short line.
  */
 import { cutText, type ErrorCode, HelmdeckError, harmlessLine } from "../../engine/index.ts";
 import { errorReplySchema } from "../wire/error-schema.ts";
 import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
 
-/** What answers, as messages call it. */
+/** How messages name the server. */
 export interface ServerWords {
   readonly named: string;
   readonly kind: string;
-  /** What has to run there. */
+  /** The program that must run there. */
   readonly program: string;
   readonly saysWhy: string;
 }
@@ -21,21 +21,21 @@ export const AN_ENGINE: ServerWords = {
   named: "The engine",
   kind: "a helmdeck engine",
   program: "helmdeck-memory serve",
-  saysWhy: "its own doctor says why",
+  saysWhy: "see its own doctor",
 };
 
-/** What was asked, for the message. */
+/** The request, for messages. */
 export interface Asked {
   readonly url: string;
   readonly server: ServerWords;
-  /** As a person names whom the token is for; absent on the open routes. */
+  /** The owner of the token as people name it; absent for open routes. */
   readonly subject?: string;
   readonly isReading: boolean;
   readonly deadlineMs: number;
   readonly mostBytes: number;
 }
 
-/** Refusals of the input: the engine's own words say what to correct. */
+/** Refused input: the engine's message says what to correct. */
 const ABOUT_THE_INPUT: ReadonlySet<ErrorCode> = new Set([
   "invalid_input",
   "secret_refused",
@@ -49,11 +49,11 @@ export function engineUnavailable(message: string): HelmdeckError {
   return new HelmdeckError("engine_unavailable", message);
 }
 
-/** There was no answer, or none that could be read to its end. */
+/** There was no answer, or an incomplete one. */
 export function failureOfConnection(error: unknown, asked: Asked): HelmdeckError {
   if (!(error instanceof NoAnswer)) throw error;
   const { code, wasSent } = error;
-  const done = whatWasDone(asked, wasSent);
+  const done = changeOutcome(asked, wasSent);
   if (code === TOO_LATE) {
     const seconds = asked.deadlineMs / 1_000;
     return new HelmdeckError(
@@ -64,11 +64,11 @@ export function failureOfConnection(error: unknown, asked: Asked): HelmdeckError
   return engineUnavailable(`${asked.server.named} at ${asked.url} ${reasonOf(code, asked)} ${done}`);
 }
 
-/** Nothing is kept to be sent later: what was not done stays undone until somebody asks again. */
-function whatWasDone({ isReading }: Asked, wasSent: boolean): string {
+/** Nothing is queued: what was not done stays undone until the caller retries. */
+function changeOutcome({ isReading }: Asked, wasSent: boolean): string {
   if (isReading) return "Try again later.";
   return wasSent
-    ? "It is not known whether the change was made. Check before you try again."
+    ? "It is unknown whether the change was made. Check before you try again."
     : "Nothing was changed, and nothing is queued.";
 }
 
@@ -77,12 +77,12 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS|ERR_S
 function reasonOf(code: string, { mostBytes, server }: Asked): string {
   if (code === TOO_LARGE) return `answers with more than ${mostBytes} bytes, which is over the limit.`;
   if (code === "OTHER_CERTIFICATE")
-    return "shows another certificate than fingerprint256 names; no token was sent.";
+    return "presents another certificate than fingerprint256 names; no token was sent.";
   if (code === "NOT_PRIVATE")
     return "is not on this machine or a private network, so plain HTTP is refused: use https://, or set allowPlainHttp: true.";
   if (CERTIFICATE.test(code))
-    return `shows a certificate that is not trusted (${code}): name its authority (caFile) or its own fingerprint (fingerprint256).`;
-  return `cannot be reached (${code}): check whether ${server.program} runs there.`;
+    return `presents an untrusted certificate (${code}): set its authority (caFile) or its fingerprint (fingerprint256).`;
+  return `cannot be reached (${code}): check that ${server.program} runs there.`;
 }
 
 /** The engine refused, or something else answered in its place. */
@@ -96,18 +96,18 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
   if (status === 429) return tooOften(answer, asked);
   if (!reply.success) {
     return engineUnavailable(
-      `The server at ${asked.url} is not ${asked.server.kind}, or does not work: it answered with status ${status} and no reason. ${whatWasDone(asked, true)}`,
+      `The server at ${asked.url} is not ${asked.server.kind}, or does not work: it answered with status ${status} and no reason. ${changeOutcome(asked, true)}`,
     );
   }
   const { error: code, message } = reply.data;
   if (code === "not_found" && message.startsWith(NO_ROUTE)) return tooOld(asked);
-  // Such as helmdeck's "invalid_input" for a database that fails.
+  // For example helmdeck's "invalid_input" for a failing database.
   const isItsOwnFault = status >= 500 && code === "invalid_input";
   if (ABOUT_THE_INPUT.has(code) && !isItsOwnFault) return new HelmdeckError(code, plain(message));
   return new HelmdeckError(code, sentenceOf(code, message, asked));
 }
 
-/** What every server of ours says of a route that it does not have. */
+/** Our servers' message for an unknown route. */
 const NO_ROUTE = "There is no such route";
 
 function tooOld({ url, server }: Asked): HelmdeckError {
@@ -136,7 +136,7 @@ function plain(message: string): string {
   return cutText(harmlessLine(message).trim(), MOST_CHARACTERS);
 }
 
-/** An answer that is none: a field has another form than it must have, or is missing. */
+/** An invalid answer: a field is missing or has another type. */
 export function malformedAnswer(field: string, { url, server }: Asked): HelmdeckError {
   const where = field === "" ? "" : ` (${plain(field)})`;
   return engineUnavailable(

@@ -1,8 +1,8 @@
 /**
- * One request to a served engine, with everything bounded.
+ * Sends one request to a served engine, within strict limits.
  *
- * What answers may be broken or not the engine that was meant: no redirect is followed (a token goes to no other host), no answer is
- * unpacked, an endless one is cut, and one that does not come in time is given up.
+ * The server may be broken or hostile: redirects are not followed (a token goes to no other host), answers are not decompressed,
+ * endless answers are cut off, and late ones are abandoned.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -13,9 +13,9 @@ export interface EngineRequest {
   /** With its query, percent-encoded. */
   readonly path: string;
   readonly body?: unknown;
-  /** Absent on the open routes. */
+  /** Absent for open routes. */
   readonly token?: string;
-  /** Asking again changes nothing. */
+  /** The request is safe to repeat. */
   readonly isReading: boolean;
   readonly deadlineMs: number;
   readonly mostBytes: number;
@@ -23,16 +23,16 @@ export interface EngineRequest {
 
 export interface EngineAnswer {
   readonly status: number;
-  /** Undefined where it is no JSON. */
+  /** Undefined when the body is not JSON. */
   readonly json: unknown;
   readonly retryAfter: string | undefined;
 }
 
 /** Why there is no answer. */
 export class NoAnswer extends Error {
-  /** A system's error code, one of ours (`ENGINE_…`), or one of TLS. */
+  /** The code of a system error, of ours (`ENGINE_…`), or of TLS. */
   readonly code: string;
-  /** The whole request had been handed over: what it asked for may have been done. */
+  /** The whole request was sent, so it may have been carried out. */
   readonly wasSent: boolean;
 
   constructor(code: string, wasSent: boolean) {
@@ -60,7 +60,7 @@ export async function requestEngine(
   }
 }
 
-/** The engine had closed a kept connection by the time that it was used; Node's documentation has such a request sent again. */
+/** The engine had already closed a kept connection; Node's documentation recommends to send such a request again. */
 class BrokenBefore extends NoAnswer {}
 
 function sendOnce(

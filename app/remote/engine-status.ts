@@ -1,4 +1,4 @@
-/** How a served engine stands, and the memory that a token of ours opens there. */
+/** The status of a served engine, and of the memory behind a token. */
 import { asHelmdeckError, defined, HelmdeckError, type Subject, systemClock } from "../../engine/index.ts";
 import type { EngineStatus, MemoryStatus } from "../memory.ts";
 import { callerReplySchema, ownStatusReplySchema } from "../wire/caller-schemas.ts";
@@ -6,12 +6,12 @@ import { readinessReplySchema, versionReplySchema } from "../wire/health-schemas
 import type { EngineClient } from "./engine-client.ts";
 
 const CALLER = { path: "/api/v1/caller", answers: callerReplySchema } as const;
-/** It answers with the reason where memory does not work. */
+/** Responds with the reason when memory does not work. */
 const READY = { path: "/readyz", answers: readinessReplySchema, alsoOn: 503 } as const;
 const VERSION = { path: "/version", answers: versionReplySchema } as const;
 const OWN_STATUS = { path: "/api/v1/memory/status", answers: ownStatusReplySchema } as const;
 
-/** Never rejects. Without a subject every token of ours is tried, so that health shows one that is no longer taken. */
+/** Never rejects. Without a subject, tries every token, so that health detects a rejected one. */
 export async function engineStatus(
   client: EngineClient,
   subjects: readonly Subject[],
@@ -32,7 +32,7 @@ export async function engineStatus(
   }
 }
 
-/** It answers, and its memory works. */
+/** The engine responds, and its memory works. */
 export async function reachEngine(
   client: EngineClient,
 ): Promise<EngineStatus & { readonly version: string }> {
@@ -46,12 +46,12 @@ export async function reachEngine(
   return { url: client.url, version: (await client.ask(VERSION)).version, tookMs };
 }
 
-/** Who the engine says that a token of ours is. */
+/** The engine's view of a token: its subject and rights. */
 export function askCaller(client: EngineClient, subject: Subject) {
   return client.call(subject, CALLER);
 }
 
-/** Where there is neither a database nor a key. */
+/** Shown because there is no local database or key. */
 const NOT_HERE = { databasePath: "at the engine", keySource: "at the engine", driver: "engine" } as const;
 
 async function ownStatus(

@@ -1,4 +1,4 @@
-/** What doctor says of a served engine: whether it is reached and how, and whose memory each token of ours opens. */
+/** Doctor's checks of a served engine: the connection, and the memory behind each token. */
 import { asHelmdeckError, harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
@@ -7,7 +7,7 @@ import type { EngineClient } from "./engine-client.ts";
 import { askCaller, reachEngine } from "./engine-status.ts";
 
 export const SOURCE = "memory source";
-/** May have records of its tool runs kept; what else a token may is more than an agent needs. */
+/** Allows recording tool runs. An agent needs no other scope. */
 const RECORD_SCOPE = "record";
 const WARNED_DAYS = 7;
 export const DAY_MS = 86_400_000;
@@ -50,7 +50,7 @@ async function sourceFinding(client: EngineClient): Promise<Finding> {
 
 export function wayFinding(
   { isPlain, fingerprint256, caFile }: EngineAddress,
-  check = "way to the engine",
+  check = "connection to the engine",
 ): Finding {
   if (isPlain) {
     return {
@@ -61,8 +61,8 @@ export function wayFinding(
   }
   if (fingerprint256 !== undefined)
     return { level: "ok", check, message: "TLS, with the certificate that fingerprint256 names" };
-  const trusted = caFile === undefined ? "this machine trusts" : `${caFile} names`;
-  return { level: "ok", check, message: `TLS, with a certificate of an authority that ${trusted}` };
+  const trusted = caFile === undefined ? "this machine trusts" : `${caFile} lists`;
+  return { level: "ok", check, message: `TLS, with a certificate from an authority that ${trusted}` };
 }
 
 async function knownOf(client: EngineClient, agent: Subject): Promise<Known | Finding> {
@@ -73,12 +73,12 @@ async function knownOf(client: EngineClient, agent: Subject): Promise<Known | Fi
   }
 }
 
-/** Whose memory it is, and what is better otherwise. */
+/** The token's memory, and recommendations. */
 function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Known, now: number): Finding[] {
   const check = checkOf(agent);
   const name = harmlessLine(subject);
   if (!authenticated) {
-    const message = `the engine asks for no token, so everybody who reaches it has the memory of ${name}`;
+    const message = `the engine requires no token, so everybody who reaches it has the memory of ${name}`;
     const remedy = "Give the engine a secret (HELMDECK_JWT_SECRET_FILE), and each agent a token.";
     return [{ level: "warning", check, message, remedy }];
   }
@@ -91,7 +91,7 @@ function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Kno
     findings.push({
       level: "warning",
       check,
-      message: `its token has the scope admin, so it can read what other callers have`,
+      message: "its token has the scope admin, so it can read other callers' data",
       remedy,
     });
   if (!scopes.includes(RECORD_SCOPE))
@@ -111,7 +111,7 @@ function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Kno
   return findings;
 }
 
-/** Each agent has a memory of its own unless somebody meant otherwise. */
+/** Each agent should have its own memory unless a person decided otherwise. */
 export function sharedFindings(known: readonly Pick<Known, "agent" | "subject">[]): Finding[] {
   const bySubject = Map.groupBy(known, ({ subject }) => subject);
   return [...bySubject].flatMap(([subject, agents]): Finding[] =>
@@ -120,7 +120,7 @@ export function sharedFindings(known: readonly Pick<Known, "agent" | "subject">[
       : [
           {
             level: "warning",
-            check: "agents with one memory",
+            check: "agents that share a memory",
             message: `${agents.map(({ agent }) => agent).join(", ")} have tokens for the same memory, that of ${harmlessLine(subject)}`,
             remedy: "Give each agent its own token, unless they should share a memory.",
           },

@@ -1,11 +1,11 @@
-/** What comes back from a served engine, checked against the schema that describes it, under the names that use cases have. */
+/** Validates a served engine's replies against their schemas and renames fields for the use cases. */
 import type * as z from "zod";
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** A reply's fields in camelCase, its times (`…_at`) as milliseconds since 1970. */
+/** A reply with camelCase fields, and times (`…_at`) in milliseconds since 1970. */
 export type FromReply<Reply> = Reply extends readonly (infer Item)[]
   ? FromReply<Item>[]
   : Reply extends object
@@ -18,12 +18,12 @@ type FieldFrom<Name, Value> = Name extends `${string}_at`
     ? Value
     : FromReply<Value>;
 
-/** Throws zod's error where the reply is not of that form; what the schema does not name is left out. */
+/** Throws zod's error when the reply does not match; drops fields outside of the schema. */
 export function fromReply<Schema extends z.ZodType>(
   schema: Schema,
   json: unknown,
 ): FromReply<z.infer<Schema>> {
-  return renamed(schema.parse(json)) as FromReply<z.infer<Schema>>; // the same renaming, on types
+  return renamed(schema.parse(json)) as FromReply<z.infer<Schema>>; // the types are renamed likewise
 }
 
 function renamed(value: unknown): unknown {
@@ -33,7 +33,7 @@ function renamed(value: unknown): unknown {
   return Object.fromEntries(fields);
 }
 
-/** The inputs of a run have the names that its tool gave them. */
+/** The inputs of a run keep the names that its tool gave them. */
 function fieldOf(name: string, field: unknown): unknown {
   if (name === "inputs" || name === "learn_inputs") return field;
   return name.endsWith("_at") && typeof field === "string" ? Date.parse(field) : renamed(field);

@@ -1,11 +1,11 @@
-/** A memory whose store is not in this process: what it can do, and an honest refusal for the rest. */
+/** A memory in another process: the supported use cases, and a clear refusal for the others. */
 import type { HelmdeckError, UnixMs } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type Memory, memoryFrom, type UseCase } from "../memory.ts";
 
 export interface ElsewhereParts {
   readonly now: () => UnixMs;
-  /** Absent: for what only a command line does. */
+  /** Absent for functions that only a command line has. */
   readonly refusal: (name?: UseCase) => HelmdeckError;
 }
 

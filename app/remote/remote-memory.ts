@@ -1,8 +1,8 @@
 /**
- * A memory that a served engine keeps, by its REST: what is stored, found and ranked is the engine's doing.
+ * A memory in a served engine, over its REST API; the engine stores, searches and ranks.
  *
- * Whose memory a call means is what the token says, and the engine decides; the subject here is only the name under which the
- * token is kept. Nothing is queued: what cannot be done now fails now.
+ * The engine derives the memory from the token; the subject here is only the token's name. Nothing is queued: a call that cannot
+ * be completed fails at once.
  */
 import {
   defined,
@@ -33,19 +33,19 @@ import type { FromReply } from "./from-reply.ts";
 import { memoryElsewhere } from "./memory-elsewhere.ts";
 
 export interface RemoteMemoryOptions extends EngineClientOptions {
-  /** Whoever has a token, for doctor and health. */
+  /** Everyone with a token, for doctor and health. */
   readonly agents: readonly Subject[];
-  /** For queries that do not say. Default: the engine's. */
+  /** For queries without a mode. Default: the engine's. */
   readonly recall?: RecallMode;
   /** The system's clock, in Unix milliseconds. */
   readonly now?: () => number;
 }
 
 const MEMORY = "/api/v1/memory";
-/** A page of facts may hold some of the largest values, and so may a fact's history. */
+/** A page of facts, or a fact's history, may hold several of the largest values. */
 const MOST_BYTES_OF_PAGE = 8 * 1024 * 1024;
 
-/** Asks nothing before the first call. What a command line has beyond a memory's use cases is refused. */
+/** Sends nothing before the first call. Refuses functions that only a command line has. */
 export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
   const { address, agents, now = Date.now } = options;
   const client = new EngineClient(options);
@@ -53,7 +53,7 @@ export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
     ...factUses(client),
     ...readingUses(client, options.recall),
     ...recordingUses(client),
-    warm: async () => {}, // the engine indexes a memory when it is first asked, and says so meanwhile
+    warm: async () => {}, // the engine indexes a memory on its first search, and reports that meanwhile
     status: (agent) => engineStatus(client, agents, agent),
     doctor: () => examineEngine(client, { address, agents, now: now() }),
     close: async () => client.close(),
@@ -145,15 +145,15 @@ function historyOf({ key, former }: FromReply<HistoryReply>): FactHistory {
   return { key, former: former.map(plain), undo: former.filter(({ undo }) => undo).map(plain) };
 }
 
-/** Nothing was recorded before 1970 or will be after 9999. */
+/** Clamps to 1970 through 9999. */
 function timeText(at: number): string {
   return rfc3339(Math.min(Math.max(at, 0), LAST_TIME));
 }
 const LAST_TIME = Date.UTC(9999, 11, 31);
 
-/** Percent-encoded. What a URL would take for a step up or a stay is named by its docid. */
+/** Percent-encoded. A key that a URL would normalise, such as "..", is replaced by its docid. */
 function pathOfFact(key: string): string {
-  if (!key.isWellFormed()) throw invalidField("key", "must be Unicode text");
+  if (!key.isWellFormed()) throw invalidField("key", "must be valid Unicode");
   const name = key === "." || key === ".." ? `user_facts/${key}` : key;
   return `${MEMORY}/facts/${encodeURIComponent(name)}`;
 }
@@ -167,7 +167,7 @@ async function orUndefined<Answer>(asked: Promise<Answer>): Promise<Answer | und
   }
 }
 
-/** What REST does not offer, and what is the operator's where the engine runs. */
+/** For operations that REST does not offer, and those for the engine's operator. */
 function notOverRest(url: string): HelmdeckError {
   return new HelmdeckError(
     "memory_unavailable",

@@ -1,4 +1,4 @@
-/** Export of a subject's facts and audit rows as JSON Lines that import takes back unchanged. Values are in plain text. */
+/** Exports a subject's facts and audit rows as JSON Lines, which an import restores unchanged. Values are in plain text. */
 import { isUtf8 } from "node:buffer";
 import {
   type Entry,
@@ -15,18 +15,18 @@ import { requireNamespace } from "../subject.ts";
 import { factReply, writerReply } from "../wire/view-replies.ts";
 import { historyLine } from "./history-lines.ts";
 
-/** Opened in one turn of the event loop. */
+/** Rows opened per turn of the event loop. */
 const PART_ROWS = 250;
 
 export interface ExportOptions {
   /** From `openMemory`. */
   readonly memory: { readonly store: MemoryStore };
   readonly subject: Subject;
-  /** Also what each fact held before. */
+  /** Includes former values. */
   readonly withHistory?: boolean;
-  /** Told of each row that cannot be exported. */
+  /** Called for each row that cannot be exported. */
   readonly onProblem: (problem: ExportProblem) => void;
-  /** After each part: entries looked at, of so many. */
+  /** Called after each part with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -38,8 +38,8 @@ export interface ExportProblem {
 }
 
 /**
- * One line for each fact and audit row, without line ends, in the order in which they were last written. A row that is
- * written while the export runs may come twice; the later line is the newer one, and an import lets it win.
+ * One line per fact and audit row, without line breaks, in the order of the last writes. A row that is written during the export
+ * may appear twice; an import uses the later line.
  */
 export async function* exportLines(options: ExportOptions): AsyncGenerator<string> {
   const { memory, subject, withHistory, onProblem, onProgress } = options;
@@ -59,7 +59,7 @@ export async function* exportLines(options: ExportOptions): AsyncGenerator<strin
         origin,
         key,
         code: "entry_unreadable",
-        reason: "cannot be opened: changed, or sealed with another key",
+        reason: "cannot be opened: changed, or encrypted with another key",
       });
     }
     for (const entry of page.upserts.filter(isExported)) {
@@ -79,7 +79,7 @@ function isExported({ origin }: { readonly origin: Origin }): boolean {
   return origin === "fact" || origin === "audit";
 }
 
-/** `store`: where former values are to be read from. */
+/** `store`: the source of former values. */
 async function lineOf(
   entry: Entry,
   store: MemoryStore | undefined,
@@ -89,16 +89,16 @@ async function lineOf(
   return factLine(entry, history);
 }
 
-/** The object that `get` and REST answer with, and its history behind it. */
+/** The object that `get` and REST return, plus its history. */
 function factLine(entry: Entry, history: readonly FormerValue[]): string | { readonly reason: string } {
-  if (!isUtf8(entry.value)) return { reason: "is not text" };
+  if (!isUtf8(entry.value)) return { reason: "is not valid text" };
   const reply = factReply(factView(entry));
   return JSON.stringify(history.length === 0 ? reply : { ...reply, history: historyLine(history) });
 }
 
 function auditLine(entry: Entry): string | { readonly reason: string } {
   const audit = parseAuditEntry(entry);
-  if (audit === undefined) return { reason: "is not an audit row that can be understood" };
+  if (audit === undefined) return { reason: "is not a readable audit row" };
   return JSON.stringify({ audit: audit.kind, ...audit.row, key: entry.key, ...timesOf(entry) });
 }
 

@@ -1,7 +1,7 @@
 /**
- * Export of a subject's facts as Markdown: for people to read, and exact for `import --from markdown`. Values are in plain text,
- * each line behind "> ", so that nothing in one is taken for anything else; a value that would act on a terminal or lose its line
- * ends stands as JSON. Records of runs and histories are for JSON Lines.
+ * Exports a subject's facts as Markdown, readable for people and exact for `import --from markdown`. Values are in plain text,
+ * each line behind "> ", so that none can be mistaken for other Markdown; a value that would affect a terminal or lose its line
+ * breaks is written as JSON. Records of runs and histories are exported as JSON Lines only.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -22,7 +22,7 @@ import { escapedKey, MARKDOWN_MARK } from "./markdown-marks.ts";
 
 const PAGE_FACTS = 50;
 
-/** Pieces of the file, each with its line ends; one for each fact, and one for each heading. */
+/** Parts of the file with their line breaks; one per fact, and one per heading. */
 export async function* exportMarkdown(options: Omit<ExportOptions, "withHistory">): AsyncGenerator<string> {
   const { memory, subject, onProgress } = options;
   const namespace = requireNamespace(subject);
@@ -43,11 +43,11 @@ export async function* exportMarkdown(options: Omit<ExportOptions, "withHistory"
 export interface NotInMarkdown {
   /** Records of packs, pipelines and tools. */
   readonly runs: number;
-  /** What facts held before. */
+  /** Former values of facts. */
   readonly former: number;
 }
 
-/** How much there is that only JSON Lines have. Nothing is decrypted but histories. */
+/** Counts what only JSON Lines can hold. Decrypts histories only. */
 export async function countNotInMarkdown({
   memory: { store },
   subject,
@@ -69,7 +69,7 @@ async function* factsOf(
     const query = { namespace, origin: "fact" as const, category, limit: PAGE_FACTS };
     const page = await store.list({ ...query, ...(cursor && { cursor }) });
     for (const { origin, key } of page.unreadable) {
-      const reason = "cannot be opened: changed, or sealed with another key";
+      const reason = "cannot be opened: changed, or encrypted with another key";
       onProblem({ origin, key, code: "entry_unreadable", reason });
     }
     for (const entry of page.entries) {
@@ -83,7 +83,7 @@ async function* factsOf(
 }
 
 function whyNot({ key, value }: Entry): string | undefined {
-  if (!isUtf8(value)) return "is not text";
+  if (!isUtf8(value)) return "is not valid text";
   return harmlessLine(key) === key
     ? undefined
     : "has a key with an invisible character; export it as JSON Lines";

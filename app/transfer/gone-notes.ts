@@ -1,4 +1,4 @@
-/** Notes of earlier imports that their files hold no longer. */
+/** Finds facts of earlier imports that are no longer in their files. */
 import { importTag, isImportTag, type MemoryStore, type Namespace } from "../../engine/index.ts";
 import type { ImportFormat } from "./formats/names.ts";
 
@@ -7,12 +7,12 @@ const PAGE_KEYS = 1_000;
 export interface SeenNotes {
   readonly namespace: Namespace;
   readonly format: ImportFormat;
-  /** What the files' keys begin with; where that is "", only imports of the format count. */
+  /** The key prefixes of the files; for "", only imports of the same format count. */
   readonly roots: ReadonlySet<string>;
   readonly keys: ReadonlySet<string>;
 }
 
-/** How many facts are there as an import brought them, below these roots, but not among these keys. */
+/** Counts unchanged imported facts below these roots that are not among these keys. */
 export async function countGone(
   store: MemoryStore,
   { namespace, format, roots, keys }: SeenNotes,

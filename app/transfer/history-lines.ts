@@ -1,11 +1,11 @@
-/** The history of a fact in a line of an export: written where it is asked for, and read strictly. */
+/** Writes a fact's history into a line of an export on request, and reads it strictly. */
 import * as z from "zod/mini";
 import { defined, type FormerValue, type UnixMs, validateFact } from "../../engine/index.ts";
 import { valueView } from "../fact-view.ts";
 import { formerReply } from "../wire/history-replies.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 
-/** Of a life: as it stands in an export, where it only has to differ from others. */
+/** A life's id in an export; it only has to be unique there. */
 const LIFE = /^[\w-]{1,64}$/;
 
 export const formerLine = z.strictObject({
@@ -23,7 +23,7 @@ export const formerLine = z.strictObject({
   joined: z.boolean(),
 });
 
-/** The oldest first. */
+/** Oldest first. */
 export function historyLine(shown: readonly FormerValue[]): readonly object[] {
   return shown.toReversed().map((former) => {
     const { life, into, joined } = former;
@@ -31,7 +31,7 @@ export function historyLine(shown: readonly FormerValue[]): readonly object[] {
   });
 }
 
-/** Each as the facts policy has it; `requirePast` refuses what lies in the future. */
+/** Validated by the facts policy; `requirePast` refuses future times. */
 export function readFormerLine(
   line: z.infer<typeof formerLine>,
   requirePast: (field: string, time: UnixMs) => UnixMs,

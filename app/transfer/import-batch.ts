@@ -1,4 +1,4 @@
-/** Entries on their way into the store: so many in one transaction, for which others wait. */
+/** Writes imported entries in batches: each batch is one transaction, which blocks others. */
 import type { ConflictRule, MemoryStore, NewEntry, PutResult } from "../../engine/index.ts";
 
 const BATCH_ENTRIES = 250;

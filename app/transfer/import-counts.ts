@@ -1,29 +1,29 @@
-/** What an import tells of itself: counts, what is refused, and in a dry run the first facts. */
+/** The result of an import: counts, refused lines and, for a dry run, the first facts. */
 import type { ErrorCode, Subject, UnixMs } from "../../engine/index.ts";
 
 export interface ImportCounts {
-  /** The number of the last line read; of what has no lines, of items. */
+  /** The number of the last line read; for formats without lines, of items. */
   readonly lines: number;
-  /** Facts that were not there. */
+  /** New facts. */
   readonly stored: number;
-  /** Facts that were there with the same value, and got a new life. */
+  /** Facts that existed with the same value, whose life was renewed. */
   readonly refreshed: number;
   readonly replaced: number;
-  /** What did not come in: what is there stays. */
+  /** Not imported: the existing fact was kept. */
   readonly kept: number;
-  /** Facts that another one superseded here since: they stay retired. */
+  /** Facts that another one has superseded here since: they stay superseded. */
   readonly retired: number;
-  /** Audit rows, also those that were there. */
+  /** Audit rows, including those that already existed. */
   readonly audit: number;
   readonly refusedCount: number;
 }
 
 export interface RefusedLine {
-  /** Where the import has several files, or none of ours. */
+  /** Present for several files and for foreign formats. */
   readonly file?: string;
-  /** Its number, from 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** Where each has a name of its own, that holds no credential. */
+  /** The item's own name, unless it holds a credential. */
   readonly key?: string;
   readonly code: ErrorCode;
   readonly reason: string;
@@ -38,31 +38,31 @@ export interface ImportedFact {
 export interface ImportedOwner {
   readonly from: string;
   readonly to: Subject;
-  /** That came in, or were there. */
+  /** Imported or already present. */
   readonly entries: number;
 }
 
 export interface ImportResult extends ImportCounts {
   /** The first 10,000 of them. */
   readonly refused: readonly RefusedLine[];
-  /** What the format's rules leave out, and how often; absent for nothing. */
+  /** What the format's rules skip, with counts; absent when nothing was skipped. */
   readonly leftOut?: Readonly<Record<string, number>>;
-  /** What a forget takes back, `import:<id>`; absent where nothing came in that is marked. */
+  /** The argument of a forget that undoes it, `import:<id>`; absent when nothing tagged was imported. */
   readonly importId?: string;
-  /** Who took it: only where that is not the one subject that imports. */
+  /** Who received entries, unless that is only the importing subject. */
   readonly takers?: readonly Subject[];
-  /** Of a source with several owners, whose entries became whose. */
+  /** For a source with several owners: the mapping of owners to subjects. */
   readonly owners?: readonly ImportedOwner[];
-  /** Of a dry run: nothing was written, and the counts are those that there would be. */
+  /** For a dry run: nothing was written, and the counts are a preview. */
   readonly foreseen?: Foreseen;
 }
 
 interface Foreseen {
-  /** The first facts that would not be only refreshed. */
+  /** The first facts that would do more than refresh. */
   readonly first: readonly ImportedFact[];
-  /** Facts of earlier imports of these files that are in them no longer, and stay. */
+  /** Facts of earlier imports that are no longer in these files; they are kept. */
   readonly gone: number;
-  /** When notes that say no end themselves would end; absent without notes. */
+  /** When notes without an expiry would expire; absent without notes. */
   readonly endsAt?: UnixMs;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Import of files in any format: what is good goes in, batch by batch, each batch whole or not at all; what is refused is told by
- * file and line. A dry run does the same and writes nothing.
+ * Imports files of any format: valid items are written in batches, each completely or not at all; refused ones are reported by
+ * file and line. A dry run does the same without writing.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -10,13 +10,13 @@ import {
   HelmdeckError,
   importTag,
   isHelmdeckError,
+  keepsExisting,
   kindOfSecret,
   type MemoryStore,
   type NewEntry,
   type PutResult,
   refuseSecrets,
   type Subject,
-  staysThere,
   subjectOf,
   type UnixMs,
 } from "../../engine/index.ts";
@@ -41,27 +41,27 @@ export interface ImportRequest {
   readonly memory: { readonly store: MemoryStore; readonly now: () => UnixMs };
   readonly subject: Subject;
   readonly format: ImportFormat;
-  /** Of this format. */
+  /** The format's reader. */
   readonly read: ReadItems;
   readonly files: readonly ImportFile[];
   /** Default: {@link makeImportId}. */
   readonly importId?: string;
   readonly dryRun?: boolean;
-  /** Of what says no end itself. */
+  /** For items without an expiry. */
   readonly ttlSeconds?: number;
-  /** True: also what looks like a credential goes in, since a person said so. */
+  /** Also accepts text that looks like a credential, because a person confirmed it. */
   readonly allowSecrets?: boolean;
-  /** Of a fact that is there already. Default `newer`. */
+  /** For existing facts. Default `newer`. */
   readonly onConflict?: ConflictRule;
-  /** After each batch, and at the end. */
+  /** Called after each batch, and at the end. */
   readonly onProgress?: (progress: ImportCounts) => void;
 }
 
-/** Progress is told after so many items. */
+/** Items between progress reports. */
 const STEP_ITEMS = 250;
 const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
-/** Of what is refused for its length, among others. */
+/** A key may be refused for its length. */
 const MOST_KEY_CHARACTERS = 512;
 
 /** `openclaw-2026-11-22-3fa9c1` */
@@ -70,14 +70,14 @@ export function makeImportId(format: ImportFormat, now: UnixMs): string {
 }
 
 /**
- * @throws what the store throws (`store_full`, `store_locked`, …), with the number of the last line that is safely in; and
- * `invalid_input` for a file that is not what the format says.
+ * @throws the store's errors (`store_full`, `store_locked`, …), with the number of the last line that was imported;
+ * `invalid_input` for a file that is not in the format.
  */
 export async function importFiles(request: ImportRequest): Promise<ImportResult> {
   const namespace = requireNamespace(request.subject);
   const { store, now } = request.memory;
   const { ttlSeconds } = request;
-  checkTtl(ttlSeconds); // once, not of each note
+  checkTtl(ttlSeconds); // once, not for each note
   const targets = new ImportTargets(store);
   await targets.of(namespace);
   const run = new ImportRun(request, targets);
@@ -96,7 +96,7 @@ class ImportRun {
   readonly #counts = { ...NO_COUNTS };
   #items = 0;
   #told = -1;
-  /** Entries as some memory had them, of which the store itself settles conflicts; notes; and notes that are there already. */
+  /** Entries, whose conflicts the store resolves; notes; and unchanged notes to refresh. */
   readonly #batches: Readonly<Record<"entries" | "notes" | "refreshed", ImportBatch>>;
   #endsAt = 0;
   #safeLine = 0;
@@ -108,8 +108,8 @@ class ImportRun {
     const { memory, onConflict = "newer" } = request;
     this.#batches = {
       entries: new ImportBatch(memory.store, onConflict, (results) => this.#count(results)),
-      notes: new ImportBatch(memory.store, "replace", () => {}), // counted when they were settled
-      refreshed: new ImportBatch(memory.store, "newer", () => {}), // what was edited meanwhile stays
+      notes: new ImportBatch(memory.store, "replace", () => {}), // counted when they were resolved
+      refreshed: new ImportBatch(memory.store, "newer", () => {}), // what was edited meanwhile is kept
     };
   }
 
@@ -192,17 +192,17 @@ class ImportRun {
     }
   }
 
-  /** One file of JSON Lines: its name says nothing new. */
+  /** For one file of JSON Lines, its name is not repeated. */
   #isOurs(): boolean {
     return this.#request.format === "jsonl" && this.#request.files.length === 1;
   }
 
-  /** Undefined where nothing is marked: entries go in as some memory had them. */
+  /** Undefined when nothing is tagged: plain entries are imported as they are. */
   #takenBackBy(): string | undefined {
     return this.#targets.all.some(({ hasNotes }) => hasNotes) ? this.#tag : undefined;
   }
 
-  /** Not twice of the same line. */
+  /** Not twice for the same line. */
   #tell(): void {
     if (this.#told !== this.#items) this.#request.onProgress?.({ ...this.#counts });
     this.#told = this.#items;
@@ -230,7 +230,7 @@ class ImportRun {
     );
   }
 
-  /** A run says itself when it was: the store settles which of two is the newer one. */
+  /** A run has its own time: the store keeps the newer one. */
   async #takeRun(target: ImportTarget, run: NewEntry): Promise<void> {
     if (this.#request.dryRun !== true)
       return this.#safely(() => this.#batches.entries.push(this.#withMark(run)));
@@ -246,13 +246,13 @@ class ImportRun {
     return this.#request.memory.store.get(entry).catch(() => undefined);
   }
 
-  /** What the store would answer; of two lines with one key the later one counts as what replaces. */
+  /** Predicts the store's result; of two lines with one key, the later one counts as a replacement. */
   async #foresee(target: ImportTarget, entry: NewEntry): Promise<void> {
     const { onConflict = "newer" } = this.#request;
     if (entry.origin === "audit") this.#counts.audit += 1;
     else {
       const there = await this.#there(entry);
-      if (there !== undefined && staysThere(there, entry, onConflict)) this.#counts.kept += 1;
+      if (there !== undefined && keepsExisting(there, entry, onConflict)) this.#counts.kept += 1;
       else if (there !== undefined && Buffer.compare(there.value, entry.value) === 0)
         this.#counts.refreshed += 1;
       else {
@@ -297,19 +297,21 @@ async function refuseSecretsIn(entry: NewEntry): Promise<void> {
   }
 }
 
-/** A key may itself be what is refused for the credential in it. */
+/** The key itself may be refused for the credential in it. */
 async function nameOf({ key }: ImportItem): Promise<{ readonly key?: string }> {
   if (key === undefined || (await kindOfSecret(key)) !== undefined) return {};
   return { key: key.slice(0, MOST_KEY_CHARACTERS) };
 }
 
-/** `known`: the last line that is in, of JSON Lines, which go in by their order; of notes what takes them back. */
+/** `known`: for JSON Lines, the last imported line; for notes, the scope that undoes the import. */
 function interrupted(error: unknown, known: number | string | undefined): unknown {
   if (!isHelmdeckError(error)) return error;
   const isLine = typeof known === "number";
-  const far = isLine ? `Everything up to line ${known} is in, nothing after it` : "A part may be in";
-  const back = typeof known === "string" ? ` What is in is taken back by forget ${known}.` : "";
+  const far = isLine
+    ? `Everything up to line ${known} was imported, and nothing after it`
+    : "Some items may have been imported";
+  const back = typeof known === "string" ? ` To undo it, forget ${known}.` : "";
   const details = { ...error.details, ...(isLine && { safeLine: known }) };
-  const message = `${error.message} ${far}; import the file again to go on.${back}`;
+  const message = `${error.message} ${far}; import the file again to continue.${back}`;
   return new HelmdeckError(error.code, message, { details, cause: error });
 }

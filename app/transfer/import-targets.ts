@@ -1,4 +1,4 @@
-/** The memories that an import writes to: of each, which keys are there, and what the import did to it. */
+/** The target memories of an import: the keys of each, and the import's effect on it. */
 import {
   type KeyLooks,
   type MemoryStore,
@@ -13,16 +13,16 @@ import { countGone } from "./gone-notes.ts";
 import type { ImportedOwner } from "./import-counts.ts";
 import { readRetiredKeys } from "./retired-keys.ts";
 
-/** One memory. What is there is read before the first entry. */
+/** One memory. Its keys are read before the first entry. */
 export class ImportTarget {
   readonly namespace: Namespace;
   readonly retired: Awaited<ReturnType<typeof readRetiredKeys>>;
   readonly #looks: KeyLooks;
-  /** Of notes: what their files' keys begin with. */
+  /** For notes: the key prefixes of their files. */
   readonly #roots = new Set<string>();
-  /** Of the facts that were seen. */
+  /** Keys of the imported facts. */
   readonly #keys = new Set<string>();
-  /** Something came in that a forget of the import takes back. */
+  /** Whether forgetting the import would remove something. */
   isMarked = false;
 
   private constructor(namespace: Namespace, looks: KeyLooks, retired: ImportTarget["retired"]) {
@@ -59,7 +59,7 @@ export class ImportTarget {
   }
 }
 
-/** All of one import, the importing subject's first. */
+/** All targets of one import, the importing subject first. */
 export class ImportTargets {
   readonly #store: MemoryStore;
   readonly #targets = new Map<Namespace, ImportTarget>();

@@ -1,4 +1,4 @@
-/** What the lines of facts, of runs and of former values have in common: who wrote, times, the fingerprint. */
+/** Common parts of fact, run and former value lines: writer, times, fingerprint. */
 import * as z from "zod/mini";
 import { defined, fingerprintOf, invalidField, type UnixMs, type Writer } from "../../engine/index.ts";
 import { readTime } from "./transfer-times.ts";
@@ -9,7 +9,7 @@ export const writerLine = z.strictObject({
   session_kind: z.exactOptional(z.string()),
 });
 
-/** As the export says: whoever imports is the operator. */
+/** The export's claim: the importer is the operator. */
 export function writerFrom(line: z.infer<typeof writerLine> | undefined): { readonly writer?: Writer } {
   if (line === undefined) return {};
   const { session_kind: sessionKind, ...writer } = line;
@@ -26,6 +26,6 @@ export function requireFingerprint(field: string, fingerprint: string | undefine
   if (fingerprint === undefined || fingerprint === fingerprintOf(value)) return;
   throw invalidField(
     field,
-    "does not fit the value: one of them was changed; leave it out if the value is right",
+    "does not match the value: one of them was changed; leave it out if the value is right",
   );
 }

@@ -1,4 +1,4 @@
-/** Lines of a stream of bytes, in bounded memory however the bytes come: no line break for gigabytes, no valid text. */
+/** Splits a stream of bytes into lines, in bounded memory even without line breaks or valid text. */
 
 export type ReadLine =
   | { readonly number: number; readonly text: string }
@@ -9,8 +9,8 @@ const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
 /**
- * Each line with its number from 1, without its ending (LF or CRLF); blank ones are left out. A line longer than
- * `mostBytes`, or that is not UTF-8, comes as a problem, and reading goes on after it.
+ * Each line with its number from 1, without its ending (LF or CRLF); skips blank lines. A line longer than `mostBytes`, or one
+ * that is not UTF-8, is reported as a problem, and reading continues after it.
  */
 export async function* readLines(
   input: AsyncIterable<Uint8Array>,
@@ -43,20 +43,20 @@ class LineBuffer {
     this.#mostBytes = mostBytes;
   }
 
-  /** What goes beyond the limit is counted, and not kept. */
+  /** Bytes beyond the limit are counted but not kept. */
   append(part: Uint8Array): void {
     this.#sizeBytes += part.byteLength;
     if (this.#sizeBytes > this.#mostBytes) this.#parts = [];
     else if (part.byteLength > 0) this.#parts.push(part);
   }
 
-  /** Copies what was appended last, before the stream uses its memory again. */
+  /** Copies the last appended part before the stream reuses its memory. */
   keep(): void {
     const last = this.#parts.pop();
     if (last !== undefined) this.#parts.push(Buffer.from(last));
   }
 
-  /** The line so far, undefined when it is blank; the next one begins. */
+  /** The current line, undefined when it is blank; starts the next one. */
   finish(): ReadLine | undefined {
     const number = this.#number;
     const bytes = withoutEnds(Buffer.concat(this.#parts), number === 1);

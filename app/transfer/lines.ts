@@ -1,8 +1,8 @@
 /**
- * One line of an export: a fact or an audit row, read strictly.
+ * Parses one line of an export strictly: a fact or an audit row.
  *
- * The file may come from anywhere. A fact obeys the facts policy as from any other surface; an audit row is checked field
- * by field; a line with an unknown field, two lives, a time in the future or a fingerprint that does not fit is refused.
+ * The file may come from anywhere. Facts must satisfy the facts policy; audit rows are validated field by field. A line with an
+ * unknown field, two expiries, a future time or a wrong fingerprint is refused.
  */
 import * as z from "zod/mini";
 import {
@@ -30,11 +30,11 @@ import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-
 export interface LineContext {
   readonly namespace: Namespace;
   readonly now: UnixMs;
-  /** The life of a line that says none; absent: the usual one. */
+  /** The lifetime of a line without one; absent: the default. */
   readonly ttlSeconds?: number;
 }
 
-/** Clocks differ a little between the machine that exports and the one that imports. */
+/** Tolerates different clocks of the exporting and importing machines. */
 const CLOCK_SKEW_MS = 3_600 * 1_000;
 
 const times = {
@@ -45,28 +45,28 @@ const times = {
   writer: z.exactOptional(writerLine),
 };
 
-/** The facts policy checks the rest. */
+/** The facts policy validates the rest. */
 const factLine = z.strictObject({
   key: z.exactOptional(z.unknown()),
   value: z.exactOptional(z.unknown()),
   category: z.exactOptional(z.unknown()),
   tags: z.exactOptional(z.unknown()),
   ttl_seconds: z.exactOptional(z.unknown()),
-  /** Follows from the others; lines of 0.1 have none. */
+  /** Derived from the other fields; lines of 0.1 have none. */
   path: z.exactOptional(z.string()),
-  /** Where the export was asked for it. */
+  /** Present when the export included it. */
   history: z.exactOptional(z.array(formerLine)),
   ...times,
 });
 
-/** The audit row's own fields are what remains. */
+/** The audit row's own fields follow. */
 const auditLine = z.looseObject({
   audit: z.enum(["pack", "pipeline", "tool"]),
   key: z.exactOptional(z.string()),
   ...times,
 });
 
-/** The entry that a line says, or `invalid_input` with the field and the rule. Never holds a value in its message. */
+/** The entry of a line. Throws `invalid_input` with the field and the rule, never with a value. */
 export function readEntry(line: string, context: LineContext): NewEntry {
   const parsed = parseJson(line);
   return "audit" in parsed ? auditFrom(parsed, context) : factFrom(parsed, context);
@@ -78,9 +78,9 @@ function factFrom(parsed: object, context: LineContext): NewEntry {
   const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, history, ...given } = line;
   const fact = validateFact({ ...given, ttlSeconds: ttlSeconds ?? context.ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
-    throw invalidField("path", "does not fit key and category; leave it out");
+    throw invalidField("path", "does not match key and category; leave it out");
   if (expires_at !== undefined && ttlSeconds !== undefined)
-    throw invalidField("ttl_seconds", "and expires_at exclude each other");
+    throw invalidField("ttl_seconds", "and expires_at cannot be combined; give one of them");
   const expiresAt =
     expires_at === undefined
       ? now + fact.ttlSeconds * 1_000
@@ -120,7 +120,7 @@ function unixNsOf(key: string | undefined, audit: AuditRow): { readonly unixNs?:
   return key === undefined ? {} : { unixNs: requireUnixNs(key, audit) };
 }
 
-/** What was created then has not been updated since, unless the line says so. */
+/** The creation time is also the time of the update, unless the line has one. */
 function writeTimes(
   line: { readonly created_at?: string; readonly updated_at?: string },
   now: UnixMs,
@@ -131,20 +131,20 @@ function writeTimes(
     line.updated_at === undefined
       ? createdAt
       : requirePast("updated_at", requireTime("updated_at", line.updated_at), now);
-  if (updatedAt < createdAt) throw invalidField("updated_at", "lies before created_at");
+  if (updatedAt < createdAt) throw invalidField("updated_at", "is before created_at");
   return { createdAt, updatedAt };
 }
 
 function requirePast(field: string, time: UnixMs, now: UnixMs): UnixMs {
-  if (time > now + CLOCK_SKEW_MS) throw invalidField(field, "lies in the future");
+  if (time > now + CLOCK_SKEW_MS) throw invalidField(field, "is in the future");
   return time;
 }
 
 function requireExpiry(text: string, now: UnixMs, mostSeconds: number): UnixMs {
   const expiresAt = requireTime("expires_at", text);
-  if (expiresAt <= now) throw invalidField("expires_at", "has passed: this line has expired");
+  if (expiresAt <= now) throw invalidField("expires_at", "is in the past: this line has expired");
   if (expiresAt > now + mostSeconds * 1_000 + CLOCK_SKEW_MS) {
-    throw invalidField("expires_at", `lies more than ${mostSeconds / 86_400} days ahead`);
+    throw invalidField("expires_at", `is more than ${mostSeconds / 86_400} days ahead`);
   }
   return expiresAt;
 }
@@ -169,5 +169,5 @@ function requireShape<Line>(result: z.core.util.SafeParseResult<Line>): Line {
     throw invalidField(harmlessLine(issue.keys[0] ?? "").slice(0, 60), "is not a known field; leave it out");
   }
   const field = String(issue?.path[0] ?? "line");
-  throw invalidField(field, field === "audit" ? 'must be "pack", "pipeline" or "tool"' : "must be text");
+  throw invalidField(field, field === "audit" ? 'must be "pack", "pipeline" or "tool"' : "must be a string");
 }

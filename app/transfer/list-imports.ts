@@ -1,4 +1,4 @@
-/** The imports of which something is there, or stand in histories: what `forget import:<id>` can take back. */
+/** Lists imports of which something remains, also in histories: those that `forget import:<id>` can undo. */
 import { importsOf, type Namespace, nextTurn } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
 import type { KnownImport } from "../memory.ts";
@@ -7,7 +7,7 @@ import type { UseCaseContext } from "../use-case-context.ts";
 const PAGE_KEYS = 1_000;
 const MARKED = ["fact", "audit", "pack"] as const;
 
-/** In order of id, which begins with the format and the day. Nothing is decrypted but histories. */
+/** By id, which begins with the format and the date. Decrypts histories only. */
 export async function listImports(
   { store }: UseCaseContext,
   namespace: Namespace,
@@ -26,7 +26,7 @@ export async function listImports(
     const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
     for (const { origin, tags } of page.entries) add(tags, origin === "fact" ? "facts" : "records");
     cursor = page.nextCursor;
-    await nextTurn(); // others wait meanwhile
+    await nextTurn(); // yields to other work
   } while (cursor !== undefined);
   for await (const { tags } of formerKeys(store, namespace)) add(tags, "former");
   return [...found].map(([id, counts]) => ({ id, ...counts })).sort((a, b) => (a.id < b.id ? -1 : 1));

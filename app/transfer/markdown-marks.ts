@@ -1,10 +1,10 @@
-/** What writing and reading our own Markdown agree about. */
+/** Shared by the writer and the reader of our own Markdown. */
 
 export const MARKDOWN_MARK = "<!-- helmdeck-memory facts, format 1 -->";
 
-/** Characters that Markdown would take for markup; a backslash before them is taken off again. */
+/** Characters with a meaning in Markdown; a backslash before them is removed again. */
 const MARKUP = /[\\`*_[\]<>#&~|]/g;
-/** Within a word an underscore is none, and most keys have some. */
+/** An underscore within a word has no meaning, and most keys have some. */
 const WORD_UNDERSCORE = /(?<=[\p{L}\p{N}])\\_(?=[\p{L}\p{N}])/gu;
 
 export function escapedKey(key: string): string {

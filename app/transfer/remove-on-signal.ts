@@ -1,9 +1,9 @@
-/** A file or folder that must not be left behind: Ctrl-C and its kin remove it, and then end the process as they would have. */
+/** Removes a file or folder on Ctrl-C and similar signals, then ends the process as the signal would. */
 import { rmSync } from "node:fs";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Until the answer is called. */
+/** Active until the returned function is called. */
 export function removeOnSignal(path: string): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
     stop();

@@ -1,8 +1,8 @@
-/** Facts that another one superseded, so that an older export does not bring them back. */
+/** Tracks superseded facts, so that an older export does not bring them back. */
 import type { MemoryStore, Namespace, NewEntry, UnixMs } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
 
-/** When the value was written that a key held last, of each key that is in use no longer. */
+/** When the last value was written, for each key that is no longer in use. */
 export async function readRetiredKeys(
   store: MemoryStore,
   namespace: Namespace,
@@ -17,10 +17,7 @@ export async function readRetiredKeys(
   return retired;
 }
 
-/**
- * A line that does not say when it was written is news. A note that does not is what it was when it was imported: its file
- * says the same each time.
- */
+/** A line without a time counts as new. A note without a time counts as written at its import: its file is the same each time. */
 export function isRetired(
   retired: ReadonlyMap<string, UnixMs>,
   { origin, key, updatedAt }: NewEntry,

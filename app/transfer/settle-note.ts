@@ -1,6 +1,6 @@
 /**
- * What becomes of a note where its key is in use. What a person wrote since an import is theirs: the note that it was made of
- * does not come back over it. What an import brought and nobody touched follows its source.
+ * Decides what happens to a note whose key is in use. What a person wrote since an import is kept. What an import brought and
+ * nobody changed follows its source.
  */
 import {
   type ConflictRule,
@@ -14,7 +14,7 @@ import {
 
 export type Settled =
   | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry }
-  /** `write`: with its new end; absent where it ends later anyway. */
+  /** `write`: with the new expiry; absent when it already expires later. */
   | { readonly outcome: "refreshed"; readonly write?: NewEntry }
   | { readonly outcome: "kept" };
 
@@ -26,7 +26,7 @@ export async function settleNote(store: MemoryStore, note: NewEntry, rule: Confl
   return stays ? { outcome: "kept" } : { outcome: "replaced", write: note };
 }
 
-/** What does not open gives way, as it does to any store. */
+/** An entry that does not open is replaced, as by any store. */
 async function entryAt(store: MemoryStore, note: NewEntry): Promise<Entry | undefined> {
   try {
     return await store.get(note);
@@ -39,7 +39,7 @@ async function entryAt(store: MemoryStore, note: NewEntry): Promise<Entry | unde
 async function isNewer(store: MemoryStore, there: Entry, note: NewEntry): Promise<boolean> {
   if (note.updatedAt !== undefined && there.updatedAt > note.updatedAt) return true;
   if (there.tags.some(isImportTag)) return false;
-  if (there.origin !== "fact") return true; // it has no history from which it could come back
+  if (there.origin !== "fact") return true; // it has no history to restore from
   return (await store.history(there)).some((former) => isSame(former, note));
 }
 
@@ -47,7 +47,7 @@ function isSame(one: Pick<Entry, "value">, other: Pick<NewEntry, "value">): bool
   return Buffer.compare(one.value, other.value) === 0;
 }
 
-/** Whose it is, its tags and its times stay. */
+/** Keeps its writer, tags and times. */
 function refreshed(there: Entry, { expiresAt }: NewEntry): { readonly write?: NewEntry } {
   const isLonger = there.expiresAt !== undefined && expiresAt !== undefined && expiresAt > there.expiresAt;
   if (!isLonger) return {};

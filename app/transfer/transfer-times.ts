@@ -1,9 +1,9 @@
-/** Reading the times of exported lines: RFC 3339. */
+/** Parses RFC 3339 times of exported lines. */
 import type { UnixMs } from "../../engine/index.ts";
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)$/;
 
-/** Undefined when the text is no RFC 3339 time of the calendar, from 1970 on. Digits beyond milliseconds are cut. */
+/** Undefined when the text is not a valid RFC 3339 time from 1970 on. Truncates to milliseconds. */
 export function readTime(text: string): UnixMs | undefined {
   const [, day, clock, fraction = "", zone] = RFC_3339.exec(text) ?? [];
   if (day === undefined || clock === undefined || zone === undefined) return undefined;
@@ -11,7 +11,7 @@ export function readTime(text: string): UnixMs | undefined {
   return Number.isNaN(time) || time < 0 || !isOnCalendar(day, clock) ? undefined : time;
 }
 
-/** JavaScript takes the 30th of February for the 2nd of March, and 24:00 for the next day. */
+/** JavaScript accepts February 30 as March 2, and 24:00 as the next day. */
 function isOnCalendar(day: string, clock: string): boolean {
   const utc = new Date(`${day}T${clock}Z`);
   return !Number.isNaN(utc.getTime()) && utc.toISOString().startsWith(`${day}T${clock}`);

@@ -1,4 +1,4 @@
-/** What doctor says of a running helmdeck: whether it is reached and how, whose memory each agent has there, and how much of it is known. */
+/** Doctor's checks of a running helmdeck: the connection, each agent's memory, and how much of it is known here. */
 import { harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import type { EngineAddress } from "../remote/engine-address.ts";
@@ -9,7 +9,7 @@ import { claimsOf } from "./token-claims.ts";
 import { extentText } from "./upstream-extent.ts";
 import { reachHelmdeck } from "./upstream-status.ts";
 
-/** The tokens of helmdeck's own script live a week. */
+/** Tokens from helmdeck's own script are valid for a week. */
 const WARNED_MS = 2 * DAY_MS;
 
 export interface ExamineUpstreamParts {
@@ -35,7 +35,7 @@ export async function examineUpstream(parts: ExamineUpstreamParts): Promise<Doct
   return {
     findings: [
       source,
-      wayFinding(parts.address, "way to helmdeck"),
+      wayFinding(parts.address, "connection to helmdeck"),
       ...looked.flatMap((one) => ("subject" in one ? one.findings : [one])),
       ...sharedFindings(known),
     ],
@@ -45,7 +45,7 @@ export async function examineUpstream(parts: ExamineUpstreamParts): Promise<Doct
 async function sourceFinding(rest: EngineClient): Promise<Finding> {
   try {
     const { version, tookMs } = await reachHelmdeck(rest);
-    const message = `the helmdeck at ${rest.url}, version ${harmlessLine(version)}; a request took ${tookMs} ms. It keeps no history, and search goes by words`;
+    const message = `the helmdeck at ${rest.url}, version ${harmlessLine(version)}; a request took ${tookMs} ms. It keeps no history, and search uses keywords`;
     return { level: "ok", check: SOURCE, message };
   } catch (error) {
     return failed(SOURCE, error);
@@ -79,8 +79,8 @@ function adminFinding(check: string, agent: Subject): Finding {
     level: "warning",
     check,
     message:
-      "its token has the scope admin, so it can read and change all of helmdeck; agents that share it have one memory",
-    remedy: `Where helmdeck runs, create a smaller token for each agent, and name its file in source.tokens: ${mint(agent)}`,
+      "its token has the scope admin, so it can read and change everything in helmdeck; agents that share the token share a memory",
+    remedy: `On helmdeck's machine, create a token without admin for each agent, and set its file in source.tokens: ${mint(agent)}`,
   };
 }
 
@@ -101,7 +101,7 @@ function endFinding(
   ];
 }
 
-/** For a shell where helmdeck runs. */
+/** For a shell on helmdeck's machine. */
 function mint(agent: Subject): string {
   const name = /^[\w.@-]+$/.test(agent) ? agent : "AGENT";
   return `control-plane -mint-token ${name} -mint-token-scopes ""`;

@@ -1,8 +1,8 @@
 /**
- * Forgetting at a running helmdeck, which deletes by prefix: case does not matter there, and neither does the category.
+ * Forgets facts in a running helmdeck, which deletes by prefix, case-insensitively, in all categories.
  *
- * Whoever asks to have "deploy" forgotten must not lose "deploy/konflux" with it. So what a key would take along is looked for
- * first, and named in a refusal; and where helmdeck does not show everything that could go, nothing is sent.
+ * A request to forget "deploy" must not delete "deploy/konflux". So other keys with the prefix are searched first, and named in a
+ * refusal; when helmdeck cannot show everything that would be deleted, nothing is sent.
  */
 import {
   type ForgetReadings,
@@ -15,8 +15,8 @@ import {
 } from "../../engine/index.ts";
 import type { ForgetInput, Forgotten } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
+import { notThere } from "./helmdeck-messages.ts";
 import { DEFAULTS, FORGOTTEN, MOST_RUNS } from "./helmdeck-rest.ts";
-import { notThere } from "./helmdeck-words.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { type LookedUp, lookUpKey } from "./look-up-key.ts";
 
@@ -32,13 +32,15 @@ interface RunScope {
   readonly id?: string;
 }
 
-/** What runs are kept under. */
+/** The key prefixes of runs. */
 const RUNS = ["pack_history/", "pipeline_history/"] as const;
 const MOST_NAMED = 5;
-/** As helmdeck names packs and pipelines. */
+/** helmdeck's names of packs and pipelines. */
 const RUN_NAME = /^[a-z0-9][a-z0-9_.-]*$/;
 
-/** Throws `method_not_allowed` for a scope that helmdeck has not, and `invalid_input` where more would go than is meant. */
+/**
+ * Throws `method_not_allowed` for a scope that helmdeck lacks, and `invalid_input` when more than the request would be deleted.
+ */
 export async function forgetUpstream(
   parts: ForgetParts,
   agent: Subject,
@@ -62,9 +64,9 @@ export async function forgetUpstream(
 
 interface Covered {
   readonly count: number;
-  /** As helmdeck takes it. */
+  /** In helmdeck's notation. */
   readonly scope: string;
-  /** So that what is known here knows of it. */
+  /** Updates the local cache afterwards. */
   readonly look?: () => Promise<unknown>;
 }
 
@@ -81,13 +83,13 @@ async function coveredFact({ url, known }: ForgetParts, readings: ForgetReadings
   return { count: 0, scope: "" };
 }
 
-/** Undefined for the record of a run, which helmdeck deletes by the name of what ran alone. */
+/** Undefined for a single run, which helmdeck can only delete with all runs of its pack or pipeline. */
 function keyOf(reading: ForgetScope, url: string): string | undefined {
   if (reading.kind === "key") return reading.key;
   if (reading.kind !== "document")
     throw notThere(
       url,
-      `cannot forget ${WIDE[reading.kind] ?? "that"}: forget facts one by one, by their keys`,
+      `cannot forget ${WIDE[reading.kind] ?? "that"}; forget facts one by one, by their keys`,
     );
   if (reading.origin === "fact") return reading.key;
   throw notThere(
@@ -105,12 +107,12 @@ const WIDE: Partial<Record<ForgetScope["kind"], string>> = {
   tool: "records of another tool, because it has none",
 };
 
-/** Only the fact with exactly this key may go. */
+/** Only the fact with exactly this key may be deleted. */
 function refuseOthers(key: string, { keys, isAll }: LookedUp): void {
   const prefix = key.toLowerCase();
   if (!isAll)
     throw refused(
-      `helmdeck deletes every key that begins with ${quotedKey(key)}, and it shows no more than a hundred rows, so others could go too: forget it where helmdeck runs`,
+      `helmdeck deletes every key that begins with ${quotedKey(key)} but shows at most a hundred rows, so others could be deleted too: forget it on helmdeck's machine`,
     );
   const runs = RUNS.filter((kept) => kept.startsWith(prefix) || prefix.startsWith(kept));
   const others = keys.filter((other) => other !== key && other.toLowerCase().startsWith(prefix));
@@ -121,7 +123,7 @@ function refuseOthers(key: string, { keys, isAll }: LookedUp): void {
   if (named.length === 0) return;
   const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : "";
   throw refused(
-    `helmdeck deletes every key that begins with ${quotedKey(key)}, so these would go too: ${named.slice(0, MOST_NAMED).join(", ")}${more}. Forget those first, or store a new value under this key`,
+    `helmdeck deletes every key that begins with ${quotedKey(key)}, so these would be deleted too: ${named.slice(0, MOST_NAMED).join(", ")}${more}. Forget those first, or store a new value under this key`,
   );
 }
 
@@ -163,7 +165,7 @@ function refuseOtherRuns(id: string, names: readonly string[]): void {
           .map((name) => quotedKey(name))
           .join(", ")}`;
   throw refused(
-    `helmdeck deletes every name that begins with ${quotedKey(id)}, in upper or lower case, so other runs could go too${named}. Forget them where helmdeck runs`,
+    `helmdeck deletes every name that begins with ${quotedKey(id)}, in upper or lower case, so other runs could be deleted too${named}. Forget them on helmdeck's machine`,
   );
 }
 
@@ -174,7 +176,7 @@ function goesWith(name: string, id: string): boolean {
 function uncounted(url: string): HelmdeckError {
   return notThere(
     url,
-    `shows only the newest ${MOST_RUNS} runs, so the others cannot be counted here: forget them where helmdeck runs`,
+    `shows only the newest ${MOST_RUNS} runs, so the others cannot be counted here: forget them on helmdeck's machine`,
   );
 }
 

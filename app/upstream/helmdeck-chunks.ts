@@ -1,8 +1,8 @@
 /**
- * What helmdeck's memory endpoint answers, read as facts.
+ * Parses the responses of helmdeck's memory endpoint as facts.
  *
- * Everything here was written by somebody else: what is not exactly of helmdeck's form is left out and counted, and the category,
- * which goes into paths and prompts, gets the form of ours.
+ * The content is untrusted: anything that does not exactly match helmdeck's format is skipped and counted, and the category,
+ * which goes into paths and prompts, is converted to a valid one.
  */
 import * as z from "zod";
 import { keyToLookUp } from "../../engine/index.ts";
@@ -23,25 +23,25 @@ export interface UpstreamFact {
   readonly docid: string;
   readonly key: string;
   readonly value: string;
-  /** As helmdeck has it. */
+  /** helmdeck's own category. */
   readonly itsCategory: string;
   readonly category: string;
   readonly tags: readonly string[];
-  /** All that helmdeck filters by, in lower case. */
+  /** The text that helmdeck filters by, in lower case. */
   readonly text: string;
 }
 
 const COLLECTION = "helmdeck-";
 const FACTS = "facts/";
-/** Caches and plans come as facts do. */
+/** Caches and plans look like facts there. */
 const NO_FACTS: ReadonlySet<string> = new Set(["pack_history", "pipeline_history", "plan_history", "cache"]);
 
-/** Undefined for a run, whose chunk does not show it. */
+/** Undefined for a run, whose chunk does not contain it. */
 export function keyOfChunk({ file }: Chunk): string | undefined {
   return file.startsWith(FACTS) ? file.slice(FACTS.length) : undefined;
 }
 
-/** Undefined for what is no fact: a run, a plan, a cached answer. `odd`: a fact that cannot be one here. */
+/** Undefined for anything but a fact: a run, a plan, a cached answer. `odd`: a fact that is invalid here. */
 export function factOf({ docid, snippet, collection, file }: Chunk): UpstreamFact | "odd" | undefined {
   if (!file.startsWith(FACTS) || !collection.startsWith(COLLECTION)) return undefined;
   const key = file.slice(FACTS.length);
@@ -55,7 +55,7 @@ export function factOf({ docid, snippet, collection, file }: Chunk): UpstreamFac
   return { docid, key, value, itsCategory, text: snippet.toLowerCase(), ...placeOf(itsCategory) };
 }
 
-/** As an import of helmdeck's database has it. */
+/** The same as when importing helmdeck's database. */
 function placeOf(itsCategory: string): Pick<UpstreamFact, "category" | "tags"> {
   const { category, tag } = categoryOf(itsCategory);
   return { category, tags: tag === undefined ? [] : [tag] };

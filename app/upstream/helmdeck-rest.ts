@@ -1,4 +1,4 @@
-/** What a running helmdeck's REST says, described as far as it is used. */
+/** The used parts of a running helmdeck's REST API. */
 import * as z from "zod";
 
 const runSchema = z.object({
@@ -11,7 +11,7 @@ const runSchema = z.object({
   learn_inputs: z.record(z.string(), z.string()).optional(),
 });
 
-/** At most the newest 200 runs, with their times. */
+/** The newest 200 runs at most, with their times. */
 export const DEFAULTS = {
   path: "/api/v1/memory/defaults",
   answers: z.object({ scope: z.string(), recent: z.array(runSchema) }),
@@ -19,11 +19,11 @@ export const DEFAULTS = {
 } as const;
 export const MOST_RUNS = 200;
 
-/** How many rows each caller has, those that have expired and cached answers with them; of others only where the token is an admin's. */
+/** Row counts of each caller, including expired rows and cached answers; other callers' only for an admin's token. */
 export const CALLERS = {
   path: "/api/v1/memory/callers",
   answers: z.object({
-    /** Null where nobody has a row. */
+    /** Null when nobody has a row. */
     callers: z.array(z.object({ namespace: z.string(), count: z.int() })).nullable(),
   }),
 } as const;

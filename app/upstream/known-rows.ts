@@ -1,10 +1,10 @@
 /**
- * What is known of one agent's memory at a running helmdeck: a small cache of facts and runs, kept as entries of a store in memory,
- * so that everything above reads and ranks them as it does our own.
+ * A small cache of one agent's memory in a running helmdeck: facts and runs as entries of an in-memory store, so that all other
+ * code reads and ranks them as usual.
  *
- * helmdeck shows at most a hundred rows to a question, without pages and times. So the newest hundred facts and the newest hundred of
- * each category that is known are asked for, once a minute and only while somebody uses them, and with each question what holds its
- * words. What a question must have shown, and did not, is gone.
+ * helmdeck returns at most a hundred rows per query, without pages and times. So the newest hundred facts, and the newest hundred
+ * of each known category, are requested once a minute, only while somebody uses them, and with each question also the rows with
+ * its words. Cached rows that a response should contain but does not are removed.
  */
 
 import type * as z from "zod";
@@ -38,7 +38,7 @@ export interface KnownRowsParts {
   readonly now: () => UnixMs;
 }
 
-/** How much of a memory is known, how old that is, and whose memory helmdeck says it is. */
+/** How much of a memory is known, the age of that, and the owner according to helmdeck. */
 export interface Extent extends HeldRows {
   readonly subject: string;
 }
@@ -46,14 +46,14 @@ export interface Extent extends HeldRows {
 const POLLED_EVERY_MS = 60_000;
 const MOST_CATEGORIES = 12;
 const MOST_WORDS = 6;
-/** In the middle of what an order may be, so that older facts can be found after newer ones. */
+/** In the middle of the range, so that older facts can be added after newer ones. */
 const FIRST_PLACE = 40_000_000;
-/** Of facts alone. */
+/** Matches facts only. */
 const FACTS = "(category:";
 
 export interface Matches {
   readonly facts: readonly UpstreamFact[];
-  /** Also of what is no fact here, such as a cached answer; runs do not show theirs. */
+  /** Also keys of other rows, such as cached answers; runs do not show theirs. */
   readonly keys: readonly string[];
   readonly isAll: boolean;
 }
@@ -77,7 +77,7 @@ export class KnownRows {
     this.#parts = parts;
   }
 
-  /** Undefined before anything was read. */
+  /** Undefined before the first response. */
   get extent(): Extent | undefined {
     return (
       this.#last && { ...this.#last, rows: this.#facts.size + this.#others.size, leftOut: this.#leftOut }
@@ -92,7 +92,7 @@ export class KnownRows {
     return this.#requireExtent();
   }
 
-  /** Also what was stored since and holds words of the question. */
+  /** Also finds recent rows with words of the question. */
   async freshenFor(question: string): Promise<Extent> {
     const before = this.#last;
     const extent = await this.freshen();
@@ -102,7 +102,7 @@ export class KnownRows {
     return this.#requireExtent();
   }
 
-  /** What holds this word, which has no space in it, newest first. */
+  /** Rows with this word, which has no space, newest first. */
   async lookFor(word: string): Promise<Matches> {
     const chunks = await this.#query(word);
     const facts = this.#factsOf(chunks);
@@ -141,14 +141,14 @@ export class KnownRows {
     this.#last = { of, isWhole, readAt, subject };
   }
 
-  /** Of all facts, and of each category. */
+  /** The newest of all facts, and of each category. */
   async #newestFacts(): Promise<readonly Chunk[]> {
     const endings = [...this.#categories].map((category) => `${category.split(/\s+/).at(-1) ?? ""})`);
     const lists = await Promise.all([FACTS, ...new Set(endings)].map((filter) => this.#query(filter)));
     return lists.flat();
   }
 
-  /** False where there is more than helmdeck shows. */
+  /** False when there is more than helmdeck shows. */
   async #readAll(): Promise<boolean> {
     const chunks = await this.#query("");
     if (chunks.length >= MOST_CHUNKS) return false;
@@ -180,7 +180,7 @@ export class KnownRows {
     return [...facts.values()];
   }
 
-  /** These and no others are known. */
+  /** Replaces the cache by these. */
   async #settle(facts: readonly UpstreamFact[], runs: readonly Run[]): Promise<void> {
     const known = new Set(facts.map(({ key }) => key));
     await this.#change(
@@ -201,7 +201,7 @@ export class KnownRows {
     if (entries.length > 0) await store.putMany(entries);
   }
 
-  /** Each that is new or changed, with a place in the order: before what it was shown before. */
+  /** New and changed ones get a position in the order, before the previous ones. */
   #placed(facts: readonly UpstreamFact[]): readonly (NewEntry | undefined)[] {
     let isAfterKnown = this.#facts.size === 0;
     return facts.toReversed().map((fact) => {
@@ -254,12 +254,12 @@ export class KnownRows {
 
   #requireExtent(): Extent {
     const { extent } = this;
-    if (extent === undefined) throw new Error("nothing was read");
+    if (extent === undefined) throw new Error("nothing was read yet");
     return extent;
   }
 }
 
-/** None for a run that is not of the form of ours. */
+/** None for a run that is invalid here. */
 function runEntry(
   namespace: Namespace,
   { kind, key, id, outcome, atUnix, durationMs, learnInputs }: Run,
@@ -282,5 +282,5 @@ function runEntry(
   }
 }
 
-/** helmdeck's list of runs lacks it. */
+/** helmdeck's list of runs does not contain it. */
 const RUN_ID_NOT_TOLD = "not-told";

@@ -1,4 +1,4 @@
-/** Questions to a running helmdeck's memory: one stream for each token, opened at need, closed when it is not used, and every failure an honest line. */
+/** Queries a running helmdeck's memory: one stream per token, opened on demand and closed when idle; explains every failure. */
 import * as z from "zod";
 import {
   backgroundTimer,
@@ -18,30 +18,30 @@ import {
 } from "../remote/engine-failures.ts";
 import { NoAnswer } from "../remote/engine-request.ts";
 import { type Chunk, chunksSchema } from "./helmdeck-chunks.ts";
-import { A_HELMDECK } from "./helmdeck-words.ts";
+import { A_HELMDECK } from "./helmdeck-messages.ts";
 import { QmdStream, StreamEnded, StreamRefusal } from "./qmd-stream.ts";
 
 export interface QmdClientOptions {
   readonly address: EngineAddress;
   readonly tokenOf: TokenSource;
   readonly deadlineMs: number;
-  /** Of one answer. */
+  /** Limit of one response. */
   readonly mostBytes?: number;
   readonly timer?: Timer;
 }
 
-/** What helmdeck shows at most of what a question matches. */
+/** helmdeck's limit of matches per query. */
 export const MOST_CHUNKS = 100;
-/** A stream that nobody asked for so long is closed. */
+/** A stream unused for this long is closed. */
 const IDLE_MS = 5 * 60_000;
-/** A hundred of the largest facts that we would store, which helmdeck says twice. */
+/** A hundred of the largest facts that we would store, each of which helmdeck sends twice. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 const replySchema = z.union([
   z.object({ result: z.object({ structuredContent: chunksSchema }) }),
   z.object({ error: z.object({ code: z.int() }) }),
 ]);
-/** helmdeck's, for a list of rows that failed. */
+/** helmdeck's code for a failed listing. */
 const INTERNAL = -32603;
 
 interface Open {
@@ -60,12 +60,12 @@ export class QmdClient {
     this.#options = options;
   }
 
-  /** How many streams are open. */
+  /** Number of open streams. */
   get streams(): number {
     return this.#streams.size;
   }
 
-  /** What matches, newest first where the question is one word; all there is for an empty one. At most {@link MOST_CHUNKS}. */
+  /** The matches, newest first for a query of one word; everything for an empty one. At most {@link MOST_CHUNKS}. */
   async query(subject: Subject, query: string): Promise<readonly Chunk[]> {
     const asked = this.#asked(subject);
     try {
@@ -88,9 +88,9 @@ export class QmdClient {
     const token = requireToken(await this.#options.tokenOf(subject, { refused }), subject);
     this.#noteToken(subject, token);
     const call = () => this.#streamOf(token).call("query", { query, limit: MOST_CHUNKS });
-    // A question changes nothing, so it is asked again where the stream ended, as it does when helmdeck is started anew.
+    // A query changes nothing, so it is retried when the stream has ended, for example because helmdeck was restarted.
     const reply = await call().catch((error: unknown) => {
-      if (isHelmdeckError(error)) throw error; // the question was not sent, and the stream is whole
+      if (isHelmdeckError(error)) throw error; // the query was not sent, and the stream is intact
       this.#drop(token);
       if (error instanceof StreamEnded) return call();
       throw error;
@@ -114,7 +114,7 @@ export class QmdClient {
     return new QmdStream({ url: address.url, agents: this.#agents, token, deadlineMs, mostBytes });
   }
 
-  /** The stream of a token that nobody has any more is closed. */
+  /** Closes the stream of a token that nobody has any more. */
   #noteToken(subject: Subject, token: string): void {
     const before = this.#tokens.get(subject);
     this.#tokens.set(subject, token);
@@ -139,7 +139,7 @@ function isExpired(error: unknown): boolean {
   return error instanceof StreamRefusal && error.answer.status === 401;
 }
 
-/** The words of what answers are not repeated: they would reach a model. */
+/** The server's own text is not repeated, since it would reach a model. */
 function failureOf(error: unknown, asked: Asked): unknown {
   if (error instanceof StreamRefusal) {
     if (error.answer.status === 503) return memoryIsOff(asked);
@@ -153,7 +153,7 @@ function failureOf(error: unknown, asked: Asked): unknown {
 function memoryIsOff({ url }: Asked): HelmdeckError {
   return new HelmdeckError(
     "memory_unavailable",
-    `The helmdeck at ${url} answers, but its memory is off: check HELMDECK_MEMORY_KEY and its log. It loses facts that are stored meanwhile.`,
+    `The helmdeck at ${url} answers, but its memory is off: check HELMDECK_MEMORY_KEY and its log. Facts stored meanwhile are lost.`,
   );
 }
 
@@ -167,6 +167,6 @@ function chunksOf(reply: unknown, { url }: Asked): readonly Chunk[] {
     );
   throw new HelmdeckError(
     "entry_unreadable",
-    `The helmdeck at ${url} cannot list this memory. Usually its key does not open one of the rows, and one such row makes every question fail: restore the key that the row was stored under, or delete such rows where helmdeck runs.`,
+    `The helmdeck at ${url} cannot list this memory. Usually its key does not open one of the rows, which makes every query fail: restore the key of that row, or delete such rows on helmdeck's machine.`,
   );
 }

@@ -1,9 +1,9 @@
 /**
- * One stream to a running helmdeck's memory endpoint: MCP over Server-Sent Events, where answers come over a GET that stays open,
- * and questions are POSTs beside it.
+ * A stream to a running helmdeck's memory endpoint: MCP over Server-Sent Events, with responses on a long-lived GET, and requests
+ * as separate POSTs.
  *
- * Who attacks: whoever answers in helmdeck's place. Where questions go is not what the stream says but the one path that helmdeck
- * has, at the address that was checked; an event that does not end is cut, and an answer that does not come is given up.
+ * An attacker may answer in helmdeck's place. So requests go only to helmdeck's one known path at the validated address, whatever
+ * the stream says; endless events are cut off, and late responses are abandoned.
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -20,7 +20,7 @@ export interface QmdStreamOptions {
   readonly mostBytes: number;
 }
 
-/** An answer over HTTP other than the one that a stream gives. */
+/** An HTTP response other than a stream. */
 export class StreamRefusal extends Error {
   readonly answer: EngineAnswer;
 
@@ -30,20 +30,20 @@ export class StreamRefusal extends Error {
   }
 }
 
-/** The stream's own: it is over, and another may be opened. */
+/** The stream has ended; another one can be opened. */
 export class StreamEnded extends NoAnswer {}
 
 const PATH = "/api/v1/mcp/qmd/sse";
-/** helmdeck names the session here. */
+/** helmdeck sends the session id in this path. */
 const MESSAGES = /^\/api\/v1\/mcp\/qmd\/sse\/message\?sessionId=([\w-]{1,128})$/;
-/** helmdeck ends a session that is sent a line of more than 1 MiB; the rest is what stands around a question. */
+/** helmdeck ends a session after a line of more than 1 MiB; the difference leaves room for the rest of the request. */
 const MOST_ASKED_BYTES = 1024 * 1024 - 1024;
 const ENDED = "STREAM_ENDED";
 const PROTOCOL_VERSION = "2024-11-05";
-/** Of an answer that refuses the stream. */
+/** For a response that refuses the stream. */
 const MOST_REFUSAL_BYTES = 64 * 1024;
 
-/** It answers, and is something else. */
+/** It responds, but is not helmdeck. */
 const NO_HELMDECK: EngineAnswer = { status: 200, json: undefined, retryAfter: undefined };
 
 type Waiting = PromiseWithResolvers<unknown>;
@@ -59,14 +59,14 @@ export class QmdStream {
 
   constructor(options: QmdStreamOptions) {
     this.#options = options;
-    this.#opened.promise.catch(() => undefined); // whoever asks meets it
+    this.#opened.promise.catch(() => undefined); // the caller sees the error
   }
 
   get isOver(): boolean {
     return this.#ended !== undefined;
   }
 
-  /** What the call of this tool answers. Rejects with a {@link NoAnswer}, a {@link StreamRefusal} or `invalid_input`. */
+  /** The result of a tool call. Rejects with a {@link NoAnswer}, a {@link StreamRefusal} or `invalid_input`. */
   async call(name: string, args: Readonly<Record<string, unknown>>): Promise<unknown> {
     refuseTooLong(args);
     const deadline = AbortSignal.timeout(this.#options.deadlineMs);
@@ -108,7 +108,7 @@ export class QmdStream {
     this.#request = outgoing;
     outgoing.once("error", (error) => this.#end(new StreamEnded(codeOf(error), true)));
     outgoing.once("response", (response) => this.#read(response));
-    outgoing.once("socket", (socket) => socket.unref()); // an idle stream keeps no process alive
+    outgoing.once("socket", (socket) => socket.unref()); // an idle stream does not keep the process alive
     outgoing.end();
   }
 
@@ -135,7 +135,7 @@ export class QmdStream {
     response.once("error", (error) => this.#end(new StreamEnded(codeOf(error), true)));
   }
 
-  /** With what it says, if it is short. */
+  /** With the response's body, if it is short. */
   async #refused(response: IncomingMessage): Promise<void> {
     let text = "";
     response.setEncoding("utf8");
@@ -145,7 +145,7 @@ export class QmdStream {
         if (text.length > MOST_REFUSAL_BYTES) break;
       }
     } catch {
-      // what came of it is enough
+      // the status is enough
     }
     const retryAfter = response.headers["retry-after"];
     this.#end(new StreamRefusal({ status: response.statusCode ?? 0, json: parsed(text), retryAfter }));
@@ -184,7 +184,7 @@ export class QmdStream {
     const sent = { method: "POST" as const, path, body, token, isReading: true, deadlineMs };
     const answer = await requestEngine(url, agents, { ...sent, mostBytes: MOST_REFUSAL_BYTES });
     if (answer.status === 404) {
-      // helmdeck was started anew, and knows no session of before.
+      // helmdeck was restarted and no longer knows the session.
       const over = new StreamEnded(ENDED, true);
       this.#end(over);
       throw over;

@@ -1,4 +1,4 @@
-/** Storing a fact at a running helmdeck, and reading it back: with its memory off helmdeck answers as if it had stored, and the fact is lost. */
+/** Stores a fact in a running helmdeck and reads it back: with its memory off, helmdeck reports success, but the fact is lost. */
 import {
   FACT_LIMITS,
   HelmdeckError,
@@ -9,8 +9,8 @@ import {
 } from "../../engine/index.ts";
 import type { FactInput, Memory, StoredFact } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
+import { notThere } from "./helmdeck-messages.ts";
 import { STORED } from "./helmdeck-rest.ts";
-import { notThere } from "./helmdeck-words.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { lookUpKey } from "./look-up-key.ts";
 
@@ -18,11 +18,11 @@ export interface StoreParts {
   readonly url: string;
   readonly rest: EngineClient;
   readonly known: KnownRows;
-  /** Of what is known here. */
+  /** Checks against the cached rows. */
   readonly checkFact: Memory["checkFact"];
 }
 
-/** Throws what storing here would throw, and `engine_unavailable` where the fact is not there afterwards. */
+/** Throws the errors of storing here, and `engine_unavailable` when the fact is missing afterwards. */
 export async function storeUpstream(
   { url, rest, known, checkFact }: StoreParts,
   agent: Subject,
@@ -51,7 +51,7 @@ export function refuseSupersedes(url: string, { supersedes }: FactInput): void {
   if (supersedes !== undefined && supersedes.length > 0)
     throw notThere(
       url,
-      "cannot retire one fact for another: store it without supersedes, and forget the outdated fact by its key",
+      "cannot supersede facts: store this one without supersedes, and forget the outdated fact by its key",
     );
 }
 

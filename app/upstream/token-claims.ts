@@ -1,4 +1,4 @@
-/** What a token says of itself, for doctor alone: nothing is allowed for it, since only helmdeck can tell whether it is true. */
+/** Reads a token's unverified claims, for doctor only: they grant nothing, since only helmdeck can verify them. */
 import * as z from "zod";
 
 const claimsSchema = z.object({
@@ -13,7 +13,7 @@ export interface TokenClaims {
   readonly expiresAt?: number;
 }
 
-/** Nothing for what is no such token. */
+/** Empty when it is not such a token. */
 export function claimsOf(token: string): TokenClaims {
   const read = claimsSchema.safeParse(payloadOf(token));
   if (!read.success) return { scopes: [] };

@@ -1,4 +1,4 @@
-/** How much of a helmdeck's memory is known here, as people are told. */
+/** Describes how much of a helmdeck's memory is known here. */
 import type { HeldRows } from "../memory.ts";
 
 const MINUTE_MS = 60_000;
@@ -20,7 +20,7 @@ export function extentText({ rows, of, readAt, isWhole, leftOut }: HeldRows, now
   return `${counted}, read ${age} ago${odd}`;
 }
 
-/** Undefined where nothing is missing: what a search says beside its hits. */
+/** Undefined when nothing is missing; otherwise a note for search results. */
 export function partText(extent: HeldRows, now: number): string | undefined {
   if (extent.isWhole && extent.leftOut === 0) return undefined;
   return `helmdeck shows only a part of this memory at a time. Searched: ${extentText(extent, now)}.`;

@@ -1,9 +1,9 @@
 /**
- * A memory that a running helmdeck keeps (0.29): its facts and runs are read into a small cache, ranked by our own recall, and
- * written by its REST.
+ * A memory in a running helmdeck (0.29): its facts and runs are read into a small cache and ranked by our own recall; writes go
+ * through its REST API.
  *
- * Whose memory a call means is what the agent's token says, and helmdeck decides. Nothing is queued: what cannot be done now fails
- * now. What helmdeck cannot do, such as looking back, is refused in a plain sentence.
+ * helmdeck derives the memory from the agent's token. Nothing is queued: a call that cannot be completed fails at once. Features
+ * that helmdeck lacks, such as history, are refused with an explanation.
  */
 import {
   citedPath,
@@ -28,7 +28,7 @@ import { requireQuery } from "../searching.ts";
 import { requireNamespace } from "../subject.ts";
 import { examineUpstream } from "./examine-upstream.ts";
 import { forgetUpstream } from "./forget-upstream.ts";
-import { A_HELMDECK, notThere } from "./helmdeck-words.ts";
+import { A_HELMDECK, notThere } from "./helmdeck-messages.ts";
 import { type Extent, KnownRows } from "./known-rows.ts";
 import { lookUpKey } from "./look-up-key.ts";
 import { QmdClient } from "./qmd-client.ts";
@@ -37,23 +37,23 @@ import { extentText, partText } from "./upstream-extent.ts";
 import { upstreamStatus } from "./upstream-status.ts";
 
 export interface UpstreamMemoryOptions extends Omit<EngineClientOptions, "server"> {
-  /** Whoever has a token, for doctor. */
+  /** Everyone with a token, for doctor. */
   readonly agents: readonly Subject[];
-  /** For queries that do not say. Default `balanced`. */
+  /** For queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
   /** The system's clock, in Unix milliseconds. */
   readonly now?: () => UnixMs;
-  /** For what nobody waits for. */
+  /** For background work. */
   readonly timer?: Timer;
-  /** Of one answer to a question. */
+  /** Limit of one response. */
   readonly mostBytes?: number;
-  /** A search waits this long for what is there now, where something is known already. Default 1,500. */
+  /** How long a search waits for fresh rows when some are cached. Default 1,500. */
   readonly liveMs?: number;
 }
 
 const LIVE_MS = 1_500;
 
-/** Asks nothing before the first call. */
+/** Sends nothing before the first call. */
 export function openUpstreamMemory(options: UpstreamMemoryOptions): OpenMemory {
   return new UpstreamMemory(options).asMemory();
 }
@@ -63,7 +63,7 @@ class UpstreamMemory {
   readonly #now: () => UnixMs;
   readonly #rest: EngineClient;
   readonly #qmd: QmdClient;
-  /** Over what is known. */
+  /** Over the cached rows. */
   readonly #inner: OpenMemory;
   readonly #known = new Map<Subject, KnownRows>();
   readonly #failures = new Map<Subject, unknown>();
@@ -91,7 +91,7 @@ class UpstreamMemory {
     const able: Partial<Memory> = {
       ...this.#reading(),
       ...this.#writing(),
-      warm: async () => {}, // nothing is asked before somebody uses it
+      warm: async () => {}, // nothing is requested before somebody uses it
       sweep: async () => ({ deleted: 0, erased: "complete" }),
       status: (agent) =>
         upstreamStatus(
@@ -175,7 +175,7 @@ class UpstreamMemory {
   async #search(agent: Subject, query: Parameters<Memory["search"]>[1]): Promise<SearchAnswer> {
     const known = this.#rowsOf(agent);
     const asked = known.freshenFor(requireQuery(query).query);
-    // What was read before is better than nothing where helmdeck takes its time, and said to be old.
+    // When helmdeck is slow, older rows are better than none, and are marked as old.
     const extent =
       known.extent === undefined ? await asked : await within(this.#liveMs, asked, () => undefined);
     asked.catch(() => undefined);
@@ -190,15 +190,15 @@ class UpstreamMemory {
 
   #slowText({ extent }: KnownRows): string {
     const known = extent === undefined ? "nothing yet" : extentText(extent, this.#now());
-    return `helmdeck did not answer within ${this.#liveMs / 1_000} s, so only rows that were read before were searched: ${known}.`;
+    return `helmdeck did not answer within ${this.#liveMs / 1_000} s, so only cached rows were searched: ${known}.`;
   }
 
-  /** By its key, path, docid or citation: what is known of it is then what helmdeck says now. */
+  /** By key, path, docid or citation: refreshes the cached fact from helmdeck. */
   async #lookUp(agent: Subject, name: string): Promise<void> {
     for (const { key } of factsNamedBy(name)) if (await this.#requireShown(agent, key)) return;
   }
 
-  /** Throws where helmdeck shows a hundred others instead. */
+  /** Throws when helmdeck shows a hundred other rows instead. */
   async #requireShown(agent: Subject, key: string): Promise<boolean> {
     const { fact, isAll } = await lookUpKey(this.#rowsOf(agent), key);
     if (fact !== undefined || isAll) return fact !== undefined;
@@ -212,7 +212,7 @@ class UpstreamMemory {
   #refuseUntold({ tag, expiring, soonestFirst }: FactsQuery): void {
     if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not return tags");
     if (expiring === true || soonestFirst === true)
-      throw notThere(this.#rest.url, "does not say when a fact ends");
+      throw notThere(this.#rest.url, "does not report when facts expire");
   }
 
   #withExtent(agent: Subject, slice: DocumentSlice): DocumentSlice {
@@ -241,7 +241,7 @@ class UpstreamMemory {
     return made;
   }
 
-  /** What health shows until the next use: only what lies with helmdeck and the way to it. */
+  /** Records the last failure of helmdeck or the connection, which health shows until the next use. */
   async #noting<T>(agent: Subject, work: () => Promise<T>): Promise<T> {
     try {
       const answer = await work();
@@ -273,13 +273,13 @@ const OF_THE_SOURCE: ReadonlySet<HelmdeckError["code"]> = new Set([
 
 const ITS_OWN = "records the runs of its packs itself, and no others";
 
-/** After "it". */
+/** Follows "it ". */
 const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
   factHistory: "keeps no history, so former values are gone",
   undoFact: "keeps no history, so nothing can be undone: store the former value again",
-  renewFact: "cannot renew a fact: store it again to give it a new end",
+  renewFact: "cannot renew a fact: store it again for a new expiry",
   growth: "does not say when facts were stored, so its growth is unknown",
-  callers: "shows its callers only on its own pages",
+  callers: "lists its callers only on its own pages",
   recordPackRun: ITS_OWN,
   recordPipelineRun: ITS_OWN,
   recordToolCall: ITS_OWN,

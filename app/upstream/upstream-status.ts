@@ -1,4 +1,4 @@
-/** How a running helmdeck stands, and how much of an agent's memory there is known here. */
+/** The status of a running helmdeck, and how much of an agent's memory is known here. */
 import { asHelmdeckError, harmlessLine, type Subject, systemClock } from "../../engine/index.ts";
 import type { EngineStatus, MemoryStatus } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
@@ -7,7 +7,7 @@ import type { Extent } from "./known-rows.ts";
 
 export interface UpstreamStatusParts {
   readonly rest: EngineClient;
-  /** What came of it when it was last asked for a memory. */
+  /** The outcome of the last request for a memory. */
   readonly lastFailure: unknown;
   readonly freshen: (agent: Subject) => Promise<Extent>;
   readonly counts: (
@@ -23,8 +23,8 @@ const THERE = {
 } as const;
 
 /**
- * Never rejects. Without an agent only the open routes are asked, which helmdeck keeps no record of: health asks often, and nothing
- * is to be polled that nobody uses.
+ * Never rejects. Without an agent, only requests the open routes, which helmdeck does not record: health checks are frequent, and
+ * an unused memory must not be polled.
  */
 export async function upstreamStatus(parts: UpstreamStatusParts, agent?: Subject): Promise<MemoryStatus> {
   const { rest, freshen, counts } = parts;

@@ -1,4 +1,4 @@
-/** A slice of a virtual document, as OpenClaw's memory_get wants it: described for REST. */
+/** A slice of a virtual document, as OpenClaw's memory_get expects it: schemas for REST. */
 import * as z from "zod";
 import { ANSWER_LIMITS, DOCUMENT_KINDS, defined, rfc3339 } from "../../engine/index.ts";
 import type { DocumentQuery, DocumentSlice } from "../memory.ts";
@@ -9,15 +9,15 @@ export const documentRequestSchema = z.strictObject({
   path: z
     .string()
     .meta({ minLength: 1, description: "helmdeck/<category>/<key>.md or helmdeck/my-memory.md." }),
-  from_line: z.number().nullish().meta({ description: "The first line wanted; 1 when left out." }),
+  from_line: z.number().nullish().meta({ description: "The first line; 1 when left out." }),
   line_count: z
     .number()
     .nullish()
-    .meta({ description: `Lines wanted; ${ANSWER_LIMITS.documentLines} at most.` }),
+    .meta({ description: `The number of lines; at most ${ANSWER_LIMITS.documentLines}.` }),
   renew_on_use: z
     .boolean()
     .nullish()
-    .meta({ description: "A fact of the default life that is read whole starts its life anew." }),
+    .meta({ description: "Renews a fact with the default life when it is read completely." }),
 });
 
 const { key, category, created_at, updated_at, writer } = factSchema.shape;
@@ -30,11 +30,11 @@ export const documentReplySchema = z.object({
   from_line: line,
   line_count: line,
   total_lines: line,
-  truncated: z.boolean().meta({ description: "There is more behind it." }),
+  truncated: z.boolean().meta({ description: "Whether there are more lines." }),
   entry: z
     .object({ kind: z.enum(DOCUMENT_KINDS), key, category, created_at, updated_at, writer })
     .optional()
-    .meta({ description: "What it is the document of; left out for my-memory." }),
+    .meta({ description: "The document's entry; left out for my-memory." }),
 });
 
 export type DocumentRequest = z.infer<typeof documentRequestSchema>;

@@ -1,4 +1,4 @@
-/** What clients receive for any failure. */
+/** The reply of any failure. */
 import type { HelmdeckError } from "../../engine/index.ts";
 import type { ErrorReply } from "./error-schema.ts";
 import { snakeCased } from "./snake-case.ts";

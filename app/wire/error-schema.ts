@@ -1,4 +1,4 @@
-/** How a failure is described to clients. */
+/** The schema of a failure. */
 import * as z from "zod";
 import { ERROR_CODES } from "../../engine/index.ts";
 
@@ -8,7 +8,7 @@ export const errorReplySchema = z.object({
   details: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .meta({ description: "The message's facts, for programs." }),
+    .meta({ description: "The details of the message, for programs." }),
 });
 
 export type ErrorReply = z.infer<typeof errorReplySchema>;

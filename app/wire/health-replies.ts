@@ -1,10 +1,10 @@
-/** Status and doctor's report as programs read them. */
+/** Status and doctor's report in machine-readable form. */
 import { defined, rfc3339 } from "../../engine/index.ts";
 import type { DoctorReport, EngineStatus, MemoryStatus } from "../memory.ts";
 import { snakeCased } from "./snake-case.ts";
 import { expiringReply } from "./view-replies.ts";
 
-/** `warnings`: what the host keeps from memory. */
+/** `warnings`: problems with the host. */
 export function statusReply(
   { databasePath, keySource, readOnly, subject, engine, ...status }: MemoryStatus,
   warnings: readonly string[] = [],

@@ -1,11 +1,11 @@
-/** What a fact held before, and what an undo did, as every surface shows it. */
+/** Replies with a fact's history and the result of an undo, the same on every surface. */
 import type { FactHistory, FormerView, UndoneFact } from "../memory.ts";
 import type { HistoryReply, UndoReply } from "./history-schemas.ts";
 import { factReply } from "./view-replies.ts";
 
 export type FormerReply = HistoryReply["former"][number];
 
-/** What an undo would bring back is among the former values: which of them is marked, instead of said twice. */
+/** The values that an undo would restore are marked among the former values instead of being repeated. */
 export function historyReply({ key, former, undo }: FactHistory): HistoryReply {
   const isBack = (one: FormerView) => undo.some((other) => isSame(one, other));
   return { key, former: former.map((one) => ({ ...formerReply(one), ...(isBack(one) && { undo: true }) })) };

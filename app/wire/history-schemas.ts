@@ -1,10 +1,10 @@
-/** What a fact held before, and what an undo did, as clients ask for it and receive it: described for REST and MCP. */
+/** Requests and replies of history and undo: schemas for REST and MCP. */
 import * as z from "zod";
 import { factSchema } from "./view-schemas.ts";
 
 const key = z.string().meta({
   minLength: 1,
-  description: "The fact's key, path, docid or citation; of a superseded fact too.",
+  description: "The fact's key, path, docid or citation; also of a superseded fact.",
 });
 
 export const historyRequestSchema = z.strictObject({ key });
@@ -14,23 +14,21 @@ export const undoRequestSchema = z.strictObject({
 });
 
 const formerSchema = factSchema.omit({ path: true }).extend({
-  undo: z.literal(true).optional().meta({ description: "An undo brings it back." }),
+  undo: z.literal(true).optional().meta({ description: "An undo restores it." }),
 });
 
 export const historyReplySchema = z.object({
   key: z.string().meta({
-    description:
-      "The fact whose history it is: where one was asked for that was superseded, the one in its place.",
+    description: "The fact with the history; for a superseded fact, the one that replaced it.",
   }),
   former: z.array(formerSchema).meta({
-    description:
-      "Newest first, at most ten; key says what each stood under. Nothing of it is found by a search.",
+    description: "Newest first, at most ten; key is what each was stored under. Searches do not find them.",
   }),
 });
 
 export const undoReplySchema = z.object({
-  undone: factSchema.meta({ description: "What was taken back." }),
-  restored: z.array(factSchema).meta({ description: "What is there again." }),
+  undone: factSchema.meta({ description: "The undone value." }),
+  restored: z.array(factSchema).meta({ description: "The restored facts." }),
 });
 
 export type HistoryRequest = z.infer<typeof historyRequestSchema>;

@@ -1,4 +1,4 @@
-/** What clients send to and receive from memory, as objects of its use cases and back: one shape for every surface. */
+/** Converts requests and replies of memory to and from use cases: one shape for every surface. */
 import { defined, rfc3339 } from "../../engine/index.ts";
 import type {
   CorpusAnswer,
@@ -102,7 +102,7 @@ export function corpusReply({ chunks, nextCursor, mode, note, unmatched }: Corpu
   };
 }
 
-/** For those who read an answer as text and as data: what is in it twice would be sent four times. */
+/** For clients that get an answer both as text and as data: duplicate content would be sent four times. */
 export function documentsReply(answer: CorpusAnswer): DocumentsReply {
   const { chunks, ...reply } = corpusReply(answer);
   return { ...reply, chunks: chunks.map(({ snippet: _, ...chunk }) => chunk) };
@@ -114,7 +114,7 @@ export function countsReply({ facts, auditRows }: StoredCounts): NonNullable<Cor
 
 type Metadata = CorpusReply["chunks"][number]["metadata"];
 
-/** The same, as lists that may be written to, which is how zod describes them. */
+/** The same with mutable arrays, which zod's types require. */
 function plain(metadata: CorpusAnswer["chunks"][number]["metadata"]): Metadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [name, typeof value === "object" ? [...value] : value]),

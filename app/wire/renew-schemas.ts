@@ -1,11 +1,11 @@
-/** Renewing a fact, as clients ask for it: described for REST and MCP. The answer is the fact. */
+/** Renewing a fact: schemas for REST and MCP. The reply is the fact. */
 import * as z from "zod";
 import type { RenewInput } from "../memory.ts";
 import { STORE_PARAMETERS } from "./store-tool.ts";
 
 export const RENEW_DESCRIPTION =
-  "Keep a fact that would end: it gets another life, 90 days from now unless ttl_seconds says otherwise, and nothing else of it changes." +
-  " my-memory names what ends within 14 days. Only for what still holds.";
+  "Keep a fact that would expire: sets a new expiry, 90 days from now unless ttl_seconds is given, and changes nothing else." +
+  " my-memory lists what expires within 14 days. Only for what is still true.";
 
 export const renewRequestSchema = z.strictObject({
   key: z.string().meta({

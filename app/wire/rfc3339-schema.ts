@@ -1,4 +1,4 @@
-/** How a time is described to clients. */
+/** The schema of a time. */
 import * as z from "zod";
 
 export function rfc3339Schema(description: string) {

@@ -1,4 +1,4 @@
-/** A record of what a tool of the client's did, in the audit row's own shape: described for REST. */
+/** A record of a client's tool run, in the audit row's shape: schemas for REST. */
 import * as z from "zod";
 import { defined, type PackAudit, type ToolAudit } from "../../engine/index.ts";
 import { writerClaimSchema } from "./writer-claim.ts";
@@ -6,7 +6,7 @@ import { writerClaimSchema } from "./writer-claim.ts";
 const inputs = z
   .record(z.string(), z.string())
   .optional()
-  .meta({ description: "The harmless ones; what looks like a credential is left out." });
+  .meta({ description: "Harmless ones only; what looks like a credential is left out." });
 
 const run = {
   at_unix: z.number().meta({ description: "When, in seconds since 1970." }),

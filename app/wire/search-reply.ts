@@ -1,4 +1,4 @@
-/** The hits of a search as both command lines print them. OpenClaw prescribes another shape for those that it asks for. */
+/** Search hits as both command lines print them. OpenClaw requires another shape for its own searches. */
 import { defined, rfc3339 } from "../../engine/index.ts";
 import type { RecallHit } from "../../recall/index.ts";
 import type { SearchAnswer } from "../memory.ts";

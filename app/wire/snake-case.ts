@@ -1,4 +1,4 @@
-/** Fields whose names are not known one by one, such as an error's details, under the names that our JSON has. */
+/** Converts field names that are not known in advance, such as an error's details, to snake case. */
 
 export function snakeCased<Value>(fields: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value]));

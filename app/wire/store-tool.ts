@@ -1,13 +1,13 @@
-/** The tool that stores a fact, as a model is told of it: what OpenClaw, MCP and REST show is made from this. */
+/** The store tool's description and parameters, for OpenClaw, MCP and REST. */
 import { DEFAULT_CATEGORY, FACT_LIMITS, HISTORY_LIMITS } from "../../engine/index.ts";
 
 export const STORE_DESCRIPTION =
   "Remember one fact for later conversations, when the user asks for it or tells a preference, a decision, a name, how something" +
-  " is done. The same key replaces its value, so look first. Where the answer names similar facts and this one corrects or replaces one of them, store it once more with" +
+  " is done. The same key replaces its value, so look first. If the answer names similar facts and this one corrects or replaces one of them, store it again with" +
   " supersedes; leave those that say other things. Of one value under two keys (same_as) keep one. Not for passwords, tokens or other" +
   " secrets, files, logs, long texts, passing details, or what belongs in the repository.";
 
-/** JSON Schema. The facts policy checks what is stored; a host may check this before. */
+/** JSON Schema. The facts policy validates again; a host may validate earlier. */
 export const STORE_PARAMETERS = {
   type: "object",
   additionalProperties: false,
@@ -17,7 +17,7 @@ export const STORE_PARAMETERS = {
       type: "string",
       minLength: 1,
       maxLength: FACT_LIMITS.keyBytes,
-      description: "A short name that will be looked for, such as deploy/preference. Exact: case matters.",
+      description: "A short name to find it by, such as deploy/preference. Exact: case matters.",
       examples: ["deploy/preference"],
     },
     value: {
@@ -30,20 +30,20 @@ export const STORE_PARAMETERS = {
     category: {
       type: "string",
       pattern: "^[a-z0-9][a-z0-9_.-]{0,63}$",
-      description: `What kind of fact it is: 1 to 64 of a-z 0-9 _ . -; ${DEFAULT_CATEGORY} when left out.`,
+      description: `The kind of fact: 1 to 64 of a-z 0-9 _ . -; ${DEFAULT_CATEGORY} when left out.`,
     },
     tags: {
       type: "array",
       maxItems: FACT_LIMITS.tags,
       items: { type: "string", minLength: 1, maxLength: FACT_LIMITS.tagBytes },
-      description: "Other words it may be looked for by; at most 32, of 64 bytes each.",
+      description: "Other words to find it by; at most 32, of 64 bytes each.",
     },
     supersedes: {
       type: "array",
       maxItems: HISTORY_LIMITS.superseded,
       items: { type: "string", minLength: 1 },
       description:
-        "Keys of facts that no longer hold because of this one, at most 9: no search finds them, this fact's history keeps what they" +
+        "Keys of facts that this one makes outdated, at most 9: searches no longer find them, this fact's history keeps what they" +
         " said. Only what the user's words really replace.",
       examples: ["preferences/deploy-tool"],
     },

@@ -1,11 +1,11 @@
-/** What JSON.parse lets pass and two readers may take differently: a key given twice in one object, and bottomless nesting. */
+/** Detects what JSON.parse accepts but two readers may interpret differently: duplicate keys and unlimited nesting. */
 
 const MOST_JSON_DEPTH = 64;
 
-/** In text that JSON.parse takes, everything between these is of no interest. */
+/** In text that JSON.parse accepts, everything between these tokens is irrelevant. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
 
-/** What a body or line does wrong, or undefined when it does nothing wrong. Wants text that JSON.parse has taken. */
+/** The problem of a body or line; undefined when there is none. Requires text that JSON.parse accepts. */
 export function problemOfJson(text: string): string | undefined {
   const open: Set<unknown>[] = [];
   for (const [token, colon] of text.matchAll(TOKEN)) {
@@ -13,7 +13,7 @@ export function problemOfJson(text: string): string | undefined {
     if (token === "{" || token === "[") open.push(new Set());
     if (open.length > MOST_JSON_DEPTH) return `is nested more than ${MOST_JSON_DEPTH} deep`;
     if (colon !== undefined && isRepeated(open.at(-1), JSON.parse(token.slice(0, -colon.length)))) {
-      return "gives a field twice; give each once";
+      return "has a duplicate field; give each once";
     }
   }
   return undefined;

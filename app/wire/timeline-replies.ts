@@ -1,4 +1,4 @@
-/** What packs, pipelines and tools did, and how memory grew, as REST shows it. */
+/** Replies with runs of packs, pipelines and tools, and a memory's growth, for REST. */
 import { defined } from "../../engine/index.ts";
 import type { Growth, RunsPage, RunView } from "../memory.ts";
 import type { GrowthReply, RunsReply } from "./timeline-schemas.ts";

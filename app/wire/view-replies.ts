@@ -1,9 +1,9 @@
-/** Facts, my-memory and callers as every surface shows them. */
+/** Replies with facts, my-memory and callers, the same on every surface. */
 import { defined, type ExpiringFacts, rfc3339, type Writer } from "../../engine/index.ts";
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyMemory } from "../memory.ts";
 import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply } from "./view-schemas.ts";
 
-/** `soonest_first`: over REST, for pages; a model needs no such order. */
+/** `soonest_first`: for pages over REST; a model needs no such order. */
 export function factsQueryOfRequest({
   soonest_first,
   ...request

@@ -1,34 +1,34 @@
-/** What clients receive when they look at memory, described for REST and MCP: facts, my-memory, defaults, callers (facts/helmdeck.md). */
+/** Replies about memory's content, for REST and MCP: facts, my-memory, defaults, callers. */
 import * as z from "zod";
 import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
 import type { MyDefaults } from "../memory.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
 
 export const LIST_DESCRIPTION =
-  "List facts with their values, newest first, page by page: all that is known, or what is under a prefix or category.";
+  "List facts with their values, newest first, page by page: all of them, or those with a prefix or category.";
 
-export const GET_DESCRIPTION = "Read one fact whole, by its key or the path of a hit.";
+export const GET_DESCRIPTION = "Read one fact completely, by its key or the path of a hit.";
 
 export const getRequestSchema = z.strictObject({
   key: z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
 });
 
-/** Of a JSON client; REST reads the same fields from the query string. */
+/** For a JSON client; REST reads the same fields from the query string. */
 export const factsRequestSchema = z.strictObject({
-  prefix: z.string().nullish().meta({ description: "Only keys that begin so; case matters." }),
-  category: z.string().nullish().meta({ description: "Only of this category." }),
+  prefix: z.string().nullish().meta({ description: "Only keys with this prefix; case matters." }),
+  category: z.string().nullish().meta({ description: "Only this category." }),
   tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
-  expiring: z.boolean().nullish().meta({ description: "Only what ends within 14 days." }),
+  expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
   limit: z
     .number()
     .nullish()
     .meta({ description: `Most facts: ${limitsText(ANSWER_LIMITS.facts)}.` }),
-  cursor: z.string().nullish().meta({ description: "next_cursor of the page before." }),
+  cursor: z.string().nullish().meta({ description: "next_cursor of the previous page." }),
 });
 
 export const writerSchema = z.object({
-  surface: z.string().meta({ description: "The way in: openclaw, rest, pack (over MCP, as a rule), cli." }),
-  agent: z.string().optional().meta({ description: "The agent or caller behind it." }),
+  surface: z.string().meta({ description: "The surface: openclaw, rest, pack (usually over MCP), cli." }),
+  agent: z.string().optional().meta({ description: "The agent or caller." }),
   session_kind: z.string().optional().meta({ description: "Such as direct, group, subagent or cron." }),
 });
 
@@ -39,11 +39,11 @@ export const factSchema = z.object({
   tags: z.array(z.string()),
   created_at: rfc3339Schema("When this key was first stored."),
   updated_at: rfc3339Schema("When its value was last stored."),
-  expires_at: rfc3339Schema("From then on it is not shown; it is deleted later.").optional(),
+  expires_at: rfc3339Schema("From then on it is hidden; it is deleted later.").optional(),
   fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
-  path: z.string().meta({ description: "Where the corpus shows it." }),
+  path: z.string().meta({ description: "Its path in the corpus." }),
   writer: writerSchema.optional().meta({
-    description: "Who stored the value, as the host vouched for it; absent where nobody was named.",
+    description: "Who stored the value, as vouched for by the host; absent when unknown.",
   }),
 });
 
@@ -51,13 +51,13 @@ export const factsReplySchema = z.object({
   facts: z.array(factSchema).meta({ description: "Newest first." }),
   unreadable: z
     .array(z.string())
-    .meta({ description: "Keys of facts that are there but do not open; doctor says more." }),
+    .meta({ description: "Keys of facts that exist but cannot be decrypted; run doctor for details." }),
   next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
 });
 
 export const myMemoryReplySchema = z.object({
-  scope: z.string().meta({ description: "Whose memory it is: caller=<subject>." }),
-  fetched_at: rfc3339Schema("When it was looked at."),
+  scope: z.string().meta({ description: "The owner of the memory: caller=<subject>." }),
+  fetched_at: rfc3339Schema("The time of this summary."),
   categories: z.array(
     z.object({
       name: z.string(),
@@ -73,26 +73,29 @@ export const myMemoryReplySchema = z.object({
           z.object({
             key: z.string(),
             category: z.string(),
-            expires_at: rfc3339Schema("From then on it is not shown."),
+            expires_at: rfc3339Schema("From then on it is hidden."),
           }),
         )
-        .meta({ description: "The next ten to end." }),
+        .meta({ description: "The next ten to expire." }),
     })
     .optional()
-    .meta({ description: "Facts that end within 14 days; renew what still holds. Left out for none." }),
+    .meta({
+      description:
+        "Facts that expire within 14 days; renew those that are still true. Left out when there are none.",
+    }),
   note: z.string().optional(),
 });
 
 const commonInputs = z
   .record(z.string(), z.string())
   .optional()
-  .meta({ description: "What was given most, field by field: a good default for the next run." });
+  .meta({ description: "The most frequent input for each field: a good default for the next run." });
 
 const lastUsed = z.int().meta({ description: "Seconds since 1970." });
 
 export const defaultsReplySchema = z.object({
-  scope: z.string().meta({ description: "Whose habits these are: caller=<subject>." }),
-  fetched_at: rfc3339Schema("When they were worked out."),
+  scope: z.string().meta({ description: "The owner of these habits: caller=<subject>." }),
+  fetched_at: rfc3339Schema("The time of this summary."),
   packs: z.array(
     z.object({
       id: z.string(),
@@ -139,7 +142,7 @@ export const defaultsReplySchema = z.object({
 export const callersReplySchema = z.object({
   callers: z.array(
     z.object({
-      namespace: z.string().meta({ description: "The caller, as its token names it." }),
+      namespace: z.string().meta({ description: "The caller's name in its token." }),
       count: z.int().min(0).meta({ description: "Entries of every kind." }),
     }),
   ),
@@ -151,5 +154,5 @@ export type FactReply = z.infer<typeof factSchema>;
 export type FactsReply = z.infer<typeof factsReplySchema>;
 export type MyMemoryReply = z.infer<typeof myMemoryReplySchema>;
 export type CallersReply = z.infer<typeof callersReplySchema>;
-/** Its use case answers in the wire's own shape. */
+/** The use case returns the wire's own shape. */
 export type DefaultsReply = MyDefaults;

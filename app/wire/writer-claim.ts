@@ -1,4 +1,4 @@
-/** Who writes behind a token, by the word of the program that has it: described for REST. What it counts for is the server's to decide. */
+/** The writer as claimed by the program that holds a token: schemas for REST. The server decides whether it counts. */
 import * as z from "zod";
 import { defined, type Writer } from "../../engine/index.ts";
 import { storeRequestSchema } from "./memory-schemas.ts";
@@ -12,14 +12,14 @@ export const writerClaimSchema = z
   })
   .meta({
     description:
-      "Who writes, by the word of a host's plugin. It counts with the scope record alone, beside the token's subject; else it is passed over.",
+      "The writer, as claimed by a host's plugin. It counts only with the scope record, in addition to the token's subject; otherwise it is ignored.",
   });
 
 export const hostStoreRequestSchema = storeRequestSchema.extend({ writer: writerClaimSchema.optional() });
 
 export type WriterClaim = z.infer<typeof writerClaimSchema>;
 
-/** Undefined where there is nothing to say, or a name has another form. */
+/** Undefined when there is nothing to claim, or a name is invalid. */
 export function claimOf(writer: Writer | undefined): WriterClaim | undefined {
   const { agent, sessionKind: session_kind } = writer ?? {};
   return writerClaimSchema.safeParse(defined({ agent, session_kind })).data;

@@ -1,4 +1,4 @@
-/** The main thread's half of a running helmdeck's memory: it resolves the tokens that the worker asks for. */
+/** The main thread's side of a running helmdeck's memory: resolves tokens for the worker. */
 import { asHelmdeckError } from "../../engine/index.ts";
 import type { Memory } from "../memory.ts";
 import type { TokenSource } from "../remote/engine-client.ts";
@@ -7,13 +7,13 @@ import { startWorker } from "./worker-client.ts";
 import { toWire } from "./worker-messages.ts";
 
 export interface UpstreamWorkerOptions {
-  /** The file that calls `serveUpstreamMemory`, of the same build. */
+  /** The file that calls `serveUpstreamMemory`, from the same build. */
   readonly workerUrl: URL;
   readonly start: UpstreamStart;
   readonly tokenOf: TokenSource;
 }
 
-/** Starts nothing until the first call. */
+/** Starts nothing before the first call. */
 export function startUpstreamWorker({ workerUrl, start, tokenOf }: UpstreamWorkerOptions): Memory {
   return startWorker({
     ...{ workerUrl, data: start, place: { databasePath: "at helmdeck", keySource: "at helmdeck" } },

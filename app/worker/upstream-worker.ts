@@ -1,4 +1,7 @@
-/** A running helmdeck's memory in a worker thread: reading and ranking stay off the gateway's main thread, which resolves the tokens. */
+/**
+ * A running helmdeck's memory in a worker thread: reading and ranking stay off the gateway's main thread, which resolves the
+ * tokens.
+ */
 import { type MessagePort, workerData } from "node:worker_threads";
 import type { RecallMode, Subject } from "../../engine/index.ts";
 import type { EngineAddress } from "../remote/engine-address.ts";
@@ -6,20 +9,20 @@ import { openUpstreamMemory } from "../upstream/upstream-memory.ts";
 import { fromWire, type HostFunctions } from "./worker-messages.ts";
 import { answerOf, answerOn, callOn, requirePort } from "./worker-server.ts";
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface UpstreamStart {
   readonly address: EngineAddress;
   readonly agents: readonly Subject[];
   readonly recall: RecallMode;
 }
 
-/** Serves a helmdeck's memory on a port, for a worker's entry file. Asks nothing before the first call. */
+/** Serves a helmdeck's memory on a port, for a worker's entry file. Sends nothing before the first call. */
 export function serveUpstreamMemory(
   port: MessagePort = requirePort(),
   start = workerData as UpstreamStart,
 ): void {
   const memory = openUpstreamMemory({
-    ...start, // the main thread of the same build wrote it
+    ...start, // written by the main thread of the same build
     tokenOf: async (agent, how) => {
       const answer = await host.tokenOf(agent, how);
       if (!answer.ok) throw fromWire(answer.error);

@@ -1,7 +1,7 @@
 /**
- * The main thread's half: a `Memory` whose work happens in a worker thread.
+ * The main thread's side: a `Memory` that runs in a worker thread.
  *
- * All that the gateway's main thread pays for is here and in what this file imports: no store, no index, no validation.
+ * The gateway's main thread loads only this file and its imports: no store, no index, no validation.
  */
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
@@ -19,19 +19,19 @@ import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type Use
 import { fromWire, type HostFunctions, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
 
 export interface WorkerMemoryOptions {
-  /** The file that calls `serveMemory`, of the same build. */
+  /** The file that calls `serveMemory`, from the same build. */
   readonly workerUrl: URL;
   readonly databasePath: string;
   readonly keyPath: string;
-  /** 64 hexadecimal digits; wins over the environment and the key file. */
+  /** 64 hexadecimal digits; takes precedence over the environment and the key file. */
   readonly configuredKey?: string;
-  /** Only the settings of the key are taken from it. Default: this process's. */
+  /** Only the key's settings are read from it. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How often what has expired is deleted; 0: never. Default four minutes. */
+  /** How often expired entries are deleted; 0: never. Default four minutes. */
   readonly sweepEveryMs?: number;
-  /** Default: none; the environment is not asked. */
+  /** Default: none; the environment is not read. */
   readonly embeddings?: EmbeddingSettings;
-  /** What is shown where nothing answers surely, for queries that do not say. Default `balanced`. */
+  /** What a search shows when no hit is certain, for queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
@@ -44,14 +44,14 @@ const KEY_SETTINGS = [
 ] as const;
 const PAUSES = { firstMs: 250, longestMs: 30_000 };
 /**
- * A store that does not close within this time is left to the operating system: what was acknowledged is on disk. OpenClaw
- * gives a service 5 s to stop.
+ * A store that does not close within this time is left to the operating system: acknowledged writes are on disk. OpenClaw gives a
+ * service 5 s to stop.
  */
 const CLOSING_MS = 3_000;
 
 /**
- * Starts nothing until the first call. A worker that dies fails the calls it had with `memory_unavailable`; a later call
- * starts a new one, after a pause that grows while it keeps dying. `close` is idempotent and ends the thread.
+ * Starts nothing before the first call. When the worker dies, its calls fail with `memory_unavailable`; a later call starts a new
+ * one, after a pause that grows while it keeps dying. `close` is idempotent and ends the thread.
  */
 export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
   const { workerUrl, databasePath, keyPath, clock } = options;
@@ -60,19 +60,19 @@ export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
 }
 
 export interface WorkerOptions {
-  /** The file that serves a memory, of the same build. */
+  /** The file that serves a memory, from the same build. */
   readonly workerUrl: URL;
-  /** Its `workerData`: it may hold secrets. */
+  /** Its `workerData`; may hold secrets. */
   readonly data: object;
-  /** What the worker may ask of this thread. Default: nothing. */
+  /** Functions that the worker may call in this thread. Default: none. */
   readonly host?: HostFunctions;
-  /** For a status when the worker does not answer. */
+  /** For a status when the worker does not respond. */
   readonly place: Pick<MemoryStatus, "databasePath" | "keySource">;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
-/** As {@link startWorkerMemory}, of any memory that a worker's file serves. */
+/** Like {@link startWorkerMemory}, for any memory that a worker's file serves. */
 export function startWorker(options: WorkerOptions): Memory {
   const link = new WorkerLink(options);
   return {
@@ -117,14 +117,14 @@ class WorkerLink {
     this.#clock = options.clock ?? systemClock.now;
   }
 
-  /** A use case of the same name and type as `Memory`'s. */
+  /** A use case with the name and type of `Memory`'s. */
   method<Method extends UseCase>(name: Method): Memory[Method] {
     const call = (...args: readonly unknown[]) => this.call(name, args);
     return call as Memory[Method]; // the worker calls exactly this method of its own Memory
   }
 
   async call<Answer>(method: UseCase, args: readonly unknown[]): Promise<Answer> {
-    if (this.#closing !== undefined) throw unavailable("Memory has been closed.");
+    if (this.#closing !== undefined) throw unavailable("The memory is closed.");
     const running = this.#ensureRunning();
     return this.#send<Answer>(running, method, args);
   }
@@ -136,7 +136,7 @@ class WorkerLink {
 
   failedStatus(error: unknown): MemoryStatus {
     const failure =
-      error instanceof HelmdeckError ? error : unavailable("The memory worker does not answer.");
+      error instanceof HelmdeckError ? error : unavailable("The memory worker does not respond.");
     const { code, message } = failure;
     return {
       state: "failed",
@@ -149,14 +149,14 @@ class WorkerLink {
 
   async #send<Answer>(running: Running, method: UseCase, args: readonly unknown[]): Promise<Answer> {
     this.#pending += 1;
-    running.worker.ref(); // an answer that someone waits for keeps the process alive; an idle worker does not
+    running.worker.ref(); // a pending call keeps the process alive; an idle worker does not
     try {
       const answer = await running.rpc.call(method, [...args]);
       running.hasAnswered = true;
       if (!answer.ok) throw fromWire(answer.error);
-      return answer.value as Answer; // what Memory's method of this name answers
+      return answer.value as Answer; // the result of Memory's method with this name
     } catch (error) {
-      throw asHelmdeckError(error); // such as an argument that cannot be sent to another thread
+      throw asHelmdeckError(error); // for example an argument that cannot be cloned
     } finally {
       this.#pending -= 1;
       if (this.#pending === 0) running.worker.unref();
@@ -167,7 +167,7 @@ class WorkerLink {
     if (this.#running !== undefined) return this.#running;
     const waitMs = this.#restartAt - this.#clock();
     if (waitMs > 0) {
-      throw unavailable(`The memory worker stopped; it is started again in ${Math.ceil(waitMs / 1_000)} s.`);
+      throw unavailable(`The memory worker stopped; it will be restarted in ${Math.ceil(waitMs / 1_000)} s.`);
     }
     try {
       this.#running = this.#start();
@@ -188,7 +188,7 @@ class WorkerLink {
     const rpc = createBirpc<WorkerFunctions, Partial<HostFunctions>>(this.#options.host ?? {}, {
       post: (message) => worker.postMessage(message),
       on: (listener) => worker.on("message", listener),
-      timeout: -1, // deadlines are the caller's
+      timeout: -1, // callers set their own deadlines
     });
     const running: Running = { worker, rpc, hasAnswered: false };
     let cause: unknown;
@@ -215,10 +215,10 @@ class WorkerLink {
   }
 }
 
-/** When not even the worker can look: see `examineFailure` for what it says itself. */
+/** When not even the worker can report: see `examineFailure` for its own reports. */
 function failedReport(error: unknown): DoctorReport {
   const { code, message } = asHelmdeckError(error);
-  const remedy = "Restart the gateway. If the problem stays, report this message.";
+  const remedy = "Restart the gateway. If the problem persists, report this message.";
   return { findings: [{ level: "error", check: "memory", message: `${code}: ${message}`, remedy }] };
 }
 
@@ -226,7 +226,7 @@ function unavailable(message: string): HelmdeckError {
   return new HelmdeckError("memory_unavailable", message);
 }
 
-/** Not its text, which may hold anything. */
+/** Not its message, which may hold anything. */
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return "";
   return ` with ${"code" in cause ? String(cause.code) : cause.name}`;

@@ -1,4 +1,4 @@
-/** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
+/** The messages between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
 import {
   type ErrorCode,
   type ErrorDetails,
@@ -9,7 +9,7 @@ import {
 import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
 import type { UseCase } from "../memory.ts";
 
-/** Data for the worker, by `workerData`: it may hold keys, so it never stands in arguments or the environment. */
+/** The worker's `workerData`: it may hold keys, so it is never passed in arguments or the environment. */
 export interface WorkerStart {
   readonly databasePath: string;
   readonly keyPath: string;
@@ -20,7 +20,7 @@ export interface WorkerStart {
   readonly recall?: RecallMode;
 }
 
-/** Errors cross as data: structured cloning would strip class, code and details. */
+/** Errors are sent as data: structured cloning would drop class, code and details. */
 export type WireAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: WireError };
@@ -36,7 +36,7 @@ export interface WorkerFunctions {
   call(method: UseCase, args: readonly unknown[]): Promise<WireAnswer>;
 }
 
-/** The main thread's side, for a memory that lies elsewhere: secrets are resolved there. */
+/** The main thread's side, for a memory in another process: it resolves secrets. */
 export interface HostFunctions {
   tokenOf(agent: Subject, how: { readonly refused: boolean }): Promise<WireAnswer>;
 }

@@ -1,4 +1,4 @@
-/** The worker's half: opens memory at the first call and answers calls from the main thread. */
+/** The worker's side: opens memory on the first call and answers the main thread's calls. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
 import { asHelmdeckError, HelmdeckError, type SqliteDriver, systemClock } from "../../engine/index.ts";
@@ -17,25 +17,25 @@ import {
 
 export interface ServeMemoryOptions {
   readonly driver: SqliteDriver;
-  /** Default: the port to the thread that started this worker. */
+  /** Default: the port to the parent thread. */
   readonly port?: MessagePort;
-  /** Default: what that thread sent along. */
+  /** Default: the `workerData`. */
   readonly start?: WorkerStart;
 }
 
-/** Until then a failure to open is told to every caller; afterwards the next call tries anew, so that repairs heal. */
+/** Until then, every caller gets the error of opening; afterwards the next call retries, so that a repair takes effect. */
 const RETRY_OPENING_AFTER_MS = 2_000;
 
 /** Serves memory on a port, for a worker's entry file. Opens nothing before the first call. */
 export function serveMemory(options: ServeMemoryOptions): void {
   const port = options.port ?? requirePort();
-  // The main thread of the same build wrote it: see WorkerStart.
+  // Written by the main thread of the same build: see WorkerStart.
   const start = options.start ?? (workerData as WorkerStart);
   const served = new ServedMemory({ ...start, driver: options.driver });
   answerOn(port, (method, args) => served.answer(method, args));
 }
 
-/** Answers the main thread's calls, and asks it what it alone knows. */
+/** Answers the main thread's calls, and gives access to its functions. */
 export function answerOn(
   port: MessagePort,
   answer: WorkerFunctions["call"],
@@ -50,7 +50,7 @@ export function answerOn(
   );
 }
 
-/** One memory that opens when it is needed, and again after a failure. */
+/** A memory that opens on demand, and again after a failure. */
 export class ServedMemory {
   readonly #options: OpenMemoryOptions;
   readonly #clock: () => number;
@@ -70,7 +70,7 @@ export class ServedMemory {
 
   async #call(method: UseCase, args: readonly unknown[]): Promise<unknown> {
     if (method === "close") return this.#close();
-    if (this.#closed) throw new HelmdeckError("memory_unavailable", "Memory has been closed.");
+    if (this.#closed) throw new HelmdeckError("memory_unavailable", "The memory is closed.");
     const opened = await this.#open().then(
       (memory) => ({ memory }),
       (error: unknown) => ({ error }),
@@ -79,7 +79,7 @@ export class ServedMemory {
     return this.#withoutMemory(method, opened.error);
   }
 
-  /** Status and doctor have something to say about a memory that does not open; everything else fails with the cause. */
+  /** Status and doctor can report on a memory that does not open; everything else fails with the cause. */
   #withoutMemory(method: UseCase, error: unknown): unknown {
     const { databasePath, keyPath, driver } = this.#options;
     if (method === "status")
@@ -117,9 +117,9 @@ export async function answerOf(method: UseCase, call: () => unknown): Promise<Wi
   }
 }
 
-/** One of the use cases of an open memory. */
+/** Calls a use case of an open memory. */
 export function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
-  // The arguments are what the main thread's `Memory` was called with; each use case checks what it is handed.
+  // The arguments are those of the main thread's `Memory`; each use case validates its input.
   const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
   return useCase(...args);
 }

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:embedder [-- --port 11435]`: a real small sentence model behind Ollama's API, until Ctrl-C.
+ * `npm run bench:embedder [-- --port 11435]`: serves a small real sentence model with Ollama's API, until Ctrl-C.
  *
- * For benchmarks only: a Python environment of its own (about 1 GB, once) holds the model all-MiniLM-L6-v2, which its
- * package carries, so that meaning is measured with a real model where no Ollama can be had.
+ * Only for benchmarks on machines that cannot run Ollama. A separate Python environment (about 1 GB, made once) holds the model
+ * all-MiniLM-L6-v2, which is part of its package.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** One memory twice, row for row the same: in a SQLite file, where an engine finds it in its home, and moved to PostgreSQL. */
+/** Makes the same memory twice, with identical rows: in a SQLite file in an engine's home, and on PostgreSQL. */
 import { copyFile, mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { moveMemory, placeAddress, storePlace } from "../../app/moving.ts";
@@ -9,7 +9,7 @@ import { type MadeFact, madeFact } from "../search/made-facts.ts";
 const KEY = parseKey(ENGINE_KEY, "the benchmark");
 const BATCH = 1_000;
 
-/** As many facts in each namespace. */
+/** The facts are spread evenly over the namespaces. */
 export interface Size {
   readonly rows: number;
   readonly namespaces: number;
@@ -28,7 +28,6 @@ export interface Filled {
   readonly perSecond: number;
 }
 
-/** A home with a filled database. */
 export async function fillHome(size: Size): Promise<Filled> {
   const home = await makeHome();
   await mkdir(dirname(databaseIn(home)), { recursive: true, mode: 0o700 });
@@ -43,7 +42,7 @@ export async function fillHome(size: Size): Promise<Filled> {
   return { home, perSecond };
 }
 
-/** As `helmdeck-memory move` does it, from a copy; rows a second, each copied and compared. */
+/** Moves a copy as `helmdeck-memory move` does. Returns rows per second; each row is copied and compared. */
 export async function moveCopy(home: string, { rows }: Size, url: string): Promise<number> {
   const copy = `${databaseIn(home)}.copy`;
   await copyFile(databaseIn(home), copy);

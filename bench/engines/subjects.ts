@@ -1,17 +1,17 @@
-/** The engines that are measured: one on a SQLite file, and 1, 2 and 4 on one PostgreSQL, all with the same rows. */
+/** The engines that are measured: one on a SQLite file, and 1, 2 and 4 on one PostgreSQL server, all with the same rows. */
 import { Engine, makeDatabase } from "../../test/engines/engine.ts";
 import { type PostgresServer, startPostgres } from "../../test/postgres/server.ts";
 import { fillHome, moveCopy, type Size } from "./filled.ts";
 
 export interface Sizes {
-  /** All of the database, for each row. */
+  /** Size of the whole database, per row. */
   readonly bytesPerRow: number;
-  /** Of the table of entries alone. */
+  /** Size of the table of entries alone, per row. */
   readonly tableBytesPerRow: number;
   readonly indexBytesPerRow: number;
 }
 
-/** As an installation has it: every commit on the disk, autovacuum on. */
+/** As in an installation: every commit is synced to disk, and autovacuum is on. */
 const SETTINGS = { autovacuum: "on", shared_buffers: "512MB", max_wal_size: "4GB", max_connections: "100" };
 
 const ENTRIES = "helmdeck_memory.entries";
@@ -50,7 +50,7 @@ export class Subjects implements AsyncDisposable {
     }
   }
 
-  /** Once: the home goes with the engine. */
+  /** Can be called once, because the home is removed with the engine. */
   onSqlite(): Promise<Engine> {
     return Engine.start(undefined, { home: this.#home });
   }
@@ -59,7 +59,7 @@ export class Subjects implements AsyncDisposable {
     return Promise.all(Array.from({ length: count }, () => Engine.start(this.#address)));
   }
 
-  /** Nothing is left in the database's own memory; the operating system's stays. */
+  /** Empties the database's own cache. The operating system's cache stays. */
   async restartPostgres(): Promise<void> {
     await this.#server.stop();
     await this.#server.start();
@@ -76,7 +76,7 @@ export class Subjects implements AsyncDisposable {
     return { bytesPerRow: all, tableBytesPerRow: table, indexBytesPerRow: indexes };
   }
 
-  /** Of the log of changes, in bytes, since the beginning. */
+  /** Bytes written to the write-ahead log since the beginning. */
   async logPosition(): Promise<number> {
     const [row] = await this.#server.query<{ at: number }>(
       "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS at",

@@ -1,13 +1,13 @@
-/** What is asked of engines, and how long the answers take. */
+/** Sends requests to engines and measures how long the answers take. */
 import autocannon from "autocannon";
 import { Engine } from "../../test/engines/engine.ts";
 import { factOf, type Size, subjectOf } from "./filled.ts";
 
-/** So many at once, whichever the number of engines. */
+/** Concurrent connections, whatever the number of engines. */
 const CONNECTIONS = 32;
-/** Who writes; each has a lock of its own. */
+/** Callers that write. Each has its own lock. */
 const WRITERS = 64;
-/** Who searches: fewer than an engine keeps indexes of, so that all are warm. */
+/** Callers that search: few enough that all their indexes stay warm. */
 const SEARCHERS = 12;
 const WORDS_ASKED = 5;
 
@@ -18,10 +18,10 @@ export interface Rate {
   readonly times: readonly number[];
 }
 
-/** In this run: every write is a new fact. */
+/** Counts the writes of this run, so that every write is a new fact. */
 let requests = 0;
 
-/** Requests of many callers, spread evenly over the engines. */
+/** Sends requests of many callers, spread evenly over the engines. */
 export async function load(
   engines: readonly Engine[],
   work: Task,
@@ -62,7 +62,7 @@ function factNumbered(size: Size, number: number) {
   return { key: `${key}/${number}`, value, category, tags };
 }
 
-/** In the words of one of the caller's facts. */
+/** A question in the words of one of the caller's facts. */
 function questionTo(size: Size, caller: number, number: number): string {
   const place = (number * 7_919) % (size.rows / size.namespaces);
   const words = factOf(size, caller % size.namespaces, place)
@@ -82,14 +82,14 @@ function cannon(options: autocannon.Options, times: number[]): Promise<void> {
 }
 
 export interface ColdAndWarm {
-  /** The first search of each namespace: the engine has no index of it yet. */
+  /** Times of the first search in each namespace, before the engine has an index of it. */
   readonly cold: readonly number[];
   readonly warm: readonly number[];
-  /** How much the engine grew meanwhile. */
+  /** How much the engine's memory grew meanwhile. */
   readonly grownMb: number;
 }
 
-/** One after the other, of namespaces all over the memory. */
+/** Searches one namespace after the other, spread over the whole memory. */
 export async function searchEach(engine: Engine, size: Size, most: number): Promise<ColdAndWarm> {
   const count = Math.min(most, size.namespaces);
   const callers = Array.from({ length: count }, (_, n) => Math.floor((n * size.namespaces) / count));
@@ -97,7 +97,7 @@ export async function searchEach(engine: Engine, size: Size, most: number): Prom
   const [cold, warm]: [number[], number[]] = [[], []];
   for (const caller of callers) {
     cold.push(await timeOfSearch(engine, size, caller, 0));
-    warm.push(await timeOfSearch(engine, size, caller, 1)); // at once: an engine keeps the indexes of few
+    warm.push(await timeOfSearch(engine, size, caller, 1)); // directly afterwards, because an engine keeps only some indexes
   }
   return { cold, warm, grownMb: engine.residentMb() - before };
 }
@@ -113,13 +113,13 @@ async function timeOfSearch(engine: Engine, size: Size, caller: number, number: 
 }
 
 export interface Seen {
-  /** From the acknowledgement of a write to the answer that has it. */
+  /** From the acknowledgement of a write until an answer includes it. */
   readonly times: readonly number[];
-  /** Writes that the first answer did not have. */
+  /** Number of writes that the first answer did not include. */
   readonly stale: number;
 }
 
-/** Writes through one engine, each looked for through the other as soon as it is acknowledged. */
+/** Writes through one engine, and searches for each write through the other as soon as it is acknowledged. */
 export async function timesUntilFound(writer: Engine, reader: Engine, writes: number): Promise<Seen> {
   const times: number[] = [];
   let stale = 0;

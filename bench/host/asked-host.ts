@@ -1,4 +1,4 @@
-/** A real gateway with notes of its own and, from some moment on, our plugin: what its memory_search shows. */
+/** A real gateway with its own notes and, once it is added, our plugin. Returns the hits of its memory_search. */
 import { parsePath } from "../../engine/index.ts";
 import { type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { importInto } from "../plugin/fill.ts";
@@ -6,13 +6,13 @@ import type { FactLine } from "../recall/conversations.ts";
 
 interface ShownHit {
   readonly corpus: string;
-  /** Of the fact that it shows, as a note or from our memory. */
+  /** The key of the fact that the hit shows, either as a note or from our memory. */
   readonly key: string;
 }
 
 export interface Shown {
   readonly hits: readonly ShownHit[];
-  /** Of the possible hits among them, as the model reads them. */
+  /** Characters of the possible hits among them, as the model reads them. */
   readonly possibleCharacters: number;
 }
 
@@ -20,15 +20,15 @@ interface Reply extends Shown {
   readonly isPartial: boolean;
 }
 
-/** Whose memory a gateway's default agent asks. */
+/** The subject whose memory a gateway's default agent searches. */
 const SUBJECT = "main";
 const READY_WITHIN_MS = 180_000;
-/** In `provenanceLabel`, while memory is still being read, or without the embedding service. */
+/** In `provenanceLabel` while memory is still being read, or if the embedding service is not available. */
 const IN_PART = "in part";
 
 export class AskedHost {
   readonly #host: OpenClawHost;
-  /** Keys by the path of their note. */
+  /** The fact's key, by the path of its note. */
   readonly #keys: ReadonlyMap<string, string>;
 
   private constructor(host: OpenClawHost, keys: ReadonlyMap<string, string>) {
@@ -36,7 +36,7 @@ export class AskedHost {
     this.#keys = keys;
   }
 
-  /** One file for each note, so that a hit says which one it shows. Call `stop` in every case. */
+  /** Writes one file per note, so that each hit can be matched to a note. Always call `stop` afterwards. */
   static async start(facts: readonly FactLine[], config: JsonObject): Promise<AskedHost> {
     const notes = facts.map(({ key, value }, number) => {
       const path = `memory/${String(number + 1).padStart(4, "0")}.md`;
@@ -57,7 +57,7 @@ export class AskedHost {
     }
   }
 
-  /** The same home, with our plugin, its settings and these facts in its memory. */
+  /** Keeps the home, and adds our plugin, its settings and a memory with these facts. */
   async addPlugin(tarball: string, facts: readonly FactLine[], settings: JsonObject): Promise<void> {
     await this.#host.stopGateway();
     await this.#host.installPlugin(tarball);
@@ -67,7 +67,7 @@ export class AskedHost {
     await this.#untilFound(facts[0], "embeddings" in settings);
   }
 
-  /** Without `corpus` as a model asks that names none; `wiki`: ours alone. */
+  /** Without `corpus`: the query of a model that names none. With `wiki`: only our memory. */
   ask(query: string, corpus?: "wiki"): Promise<Shown> {
     return this.#search(query, corpus);
   }
@@ -92,7 +92,7 @@ export class AskedHost {
     const reply = await this.#host.invokeTool("memory_search", { query, ...(corpus && { corpus }) });
     const { results } = reply.details;
     if (!Array.isArray(results)) throw new Error(`memory_search gave no results: ${reply.text}`);
-    const given = results as readonly JsonObject[]; // what is read of each is checked by its use
+    const given = results as readonly JsonObject[]; // the code below checks the fields that it reads
     const possible = given.filter(({ provenanceLabel }) => String(provenanceLabel).includes("only possibly"));
     return {
       hits: given.map(({ corpus, path }) => ({ corpus: String(corpus), key: this.#keyOf(String(path)) })),
@@ -105,7 +105,7 @@ export class AskedHost {
     return this.#keys.get(path) ?? parsePath(path)?.key ?? path;
   }
 
-  /** Complete: the fact is found, nothing says that only a part was looked at, and nothing waits to be embedded. */
+  /** Waits until the fact is found, no hit says that only a part was searched, and no entry waits to be embedded. */
   async #untilFound(fact: FactLine | undefined, byMeaning: boolean): Promise<void> {
     if (fact === undefined) return;
     const until = performance.now() + READY_WITHIN_MS;
@@ -122,7 +122,7 @@ export class AskedHost {
   }
 
   async #isEmbedded(): Promise<boolean> {
-    const status = (await this.#host.rpc("helmdeck.status", {})) as JsonObject; // what our own plugin answers
+    const status = (await this.#host.rpc("helmdeck.status", {})) as JsonObject; // the answer of our own plugin
     const embeddings = status.embeddings as JsonObject | undefined;
     return Number(embeddings?.embedded) > 0 && embeddings?.waiting === 0;
   }

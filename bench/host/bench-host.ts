@@ -1,6 +1,6 @@
 /**
- * `npm run bench:host [-- --embedder URL] [--model M] [--write]`: the real gateway's own search of Markdown notes beside ours, the
- * same facts and questions, and what our hits cost it of its own notes.
+ * `npm run bench:host [-- --embedder URL] [--model M] [--write]`: compares the real gateway's own search of Markdown notes with our search
+ * of the same facts, and measures how many of the host's own notes our hits displace.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { type HostQuestion, heldOutQuestions, mixedQuestions } from "./host-ques
 
 interface Asked extends HostQuestion, Shown {}
 
-/** The plugin's tarball, and who embeds: for the host, and for us. */
+/** The plugin's tarball, and the embedding settings of the host and of our plugin. */
 interface Setting {
   readonly tarball: string;
   readonly config: JsonObject;
@@ -52,7 +52,7 @@ async function askAll(
   return asked;
 }
 
-/** Starts a gateway over the notes, asks, adds the plugin with the facts, and asks again. */
+/** Starts a gateway with the notes, asks the questions, adds the plugin with the facts, and asks again. */
 async function twice<T>(
   { tarball, config, settings }: Setting,
   [notes, facts]: readonly [readonly FactLine[], readonly FactLine[]],
@@ -90,10 +90,11 @@ async function measureCost(setting: Setting): Promise<CostFigures> {
 function hostSection(sizes: readonly SizeFigures[], cost: CostFigures, embeddedBy: string): Measured {
   return {
     title: `Beside OpenClaw's own notes, ${embeddedBy}`,
+    command: "npm run bench:host",
     markdown: [
-      `The real gateway with its own memory-core, one Markdown note for each fact, asked by \`memory_search\`; then the same facts in helmdeck's memory, asked by the same tool with \`corpus: "wiki"\`. The questions are the held-out half of \`test/data/natural-*.jsonl\`; shown: the fact is among the first three hits. By \`npm run bench:host\`.`,
+      "The same facts, once as OpenClaw's own Markdown notes and once in helmdeck's memory. Both are asked through `memory_search` in the real gateway (helmdeck with `corpus: \"wiki\"`). The questions are the held-out half of the everyday questions. A figure counts the questions whose fact is among the first three hits.",
       table(
-        ["facts", "search", "own", "part", "paraphrase", "all", "hits for a question that nothing answers"],
+        ["facts", "search", "own", "part", "paraphrase", "all", "hits per unanswerable question"],
         sizes.flatMap(({ facts, notes, ours }) => [
           sizeRow(facts, "OpenClaw's notes", notes),
           sizeRow(facts, "**helmdeck**", ours),
@@ -131,7 +132,7 @@ function costText({ without, with: withPlugin }: CostFigures): string {
   }).length;
   const tokens = withPlugin.filter(({ possibleCharacters }) => possibleCharacters > 0);
   const sizes = tokens.map(({ possibleCharacters }) => possibleCharacters / 4);
-  return `${without.length} mixed questions, half answered by a note of the host's own, half by a fact of ours, asked with and without our plugin, no corpus named: of ${before} notes that are shown without it, ${lost} are not shown with it. Where we show possible hits (${tokens.length} questions), they are ${Math.round(mean(sizes))} tokens of JSON in the mean and ${Math.round(Math.max(...sizes))} at most, at four characters each.`;
+  return `The plugin must not hide OpenClaw's notes. ${without.length} mixed questions, half answered by a note and half by a fact, were asked with and without the plugin. Of ${before} notes that were shown without it, ${lost} were missing with it. Possible hits came with ${tokens.length} questions, and took ${Math.round(mean(sizes))} tokens of JSON on average, ${Math.round(Math.max(...sizes))} at most, at four characters per token.`;
 }
 
 function costTable({ without, with: withPlugin }: CostFigures): string {
@@ -146,13 +147,13 @@ function costTable({ without, with: withPlugin }: CostFigures): string {
   };
   const whole = Number.POSITIVE_INFINITY;
   return table(
-    ["", "without our plugin", "with it"],
+    ["", "without the plugin", "with it"],
     [
-      row("questions that a note answers: it is first", (asked) => right(half(asked, true), 1)),
-      row("… is shown", (asked) => right(half(asked, true), whole)),
-      row("questions that a fact of ours answers: it is shown", (asked) => right(half(asked, false), whole)),
-      row("notes shown for a question, mean", (asked) => perQuestion(asked, NOTES)),
-      row("hits of ours, mean", (asked) => perQuestion(asked, OURS)),
+      row("questions that a note answers: the note is first", (asked) => right(half(asked, true), 1)),
+      row("… the note is shown", (asked) => right(half(asked, true), whole)),
+      row("questions that a fact answers: the fact is shown", (asked) => right(half(asked, false), whole)),
+      row("notes per question", (asked) => perQuestion(asked, NOTES)),
+      row("helmdeck's hits per question", (asked) => perQuestion(asked, OURS)),
     ],
   );
 }
@@ -165,7 +166,7 @@ function notesOf(asked: Asked | undefined) {
   return asked?.hits.filter(({ corpus }) => corpus === NOTES) ?? [];
 }
 
-/** As the installer points both searches at one service. */
+/** Points both searches at one service, as the installer does. */
 function settingOf(tarball: string, url: string | undefined, model: string): Setting {
   if (url === undefined) return { tarball, config: {}, settings: {} };
   return {
@@ -195,7 +196,7 @@ async function main(): Promise<void> {
     const section = hostSection(
       sizes,
       cost,
-      values.embedder === undefined ? "by words" : `by ${values.model}`,
+      values.embedder === undefined ? "keyword search" : `semantic search with ${values.model}`,
     );
     showSection(section);
     console.log(`\nRaw answers: ${keepRaw("host", [section])}`);

@@ -1,4 +1,4 @@
-/** What the real gateway is asked: the everyday questions' held-out half, and 200 mixed questions to notes and memory. */
+/** The questions to the real gateway: the held-out half of the everyday questions, and 200 mixed questions about notes and memory. */
 import { fileURLToPath } from "node:url";
 import { type FactLine, readJsonLines } from "../recall/conversations.ts";
 import { linesOfHalf, type NaturalAnswer } from "../recall/natural.ts";
@@ -9,23 +9,23 @@ import { peopleQuestions } from "../recall/people-facts.ts";
 export interface HostQuestion {
   readonly kind: NaturalAnswer["kind"];
   readonly question: string;
-  /** The key of the fact that answers. */
+  /** The key of the fact that answers the question. */
   readonly wanted: string | undefined;
 }
 
-/** Notes of the host, facts of ours, and what is asked of both together. */
+/** The host's notes, our facts, and questions about both. */
 export interface Mixed {
   readonly notes: readonly FactLine[];
   readonly facts: readonly FactLine[];
-  /** Answered by a note. */
+  /** Questions that a note answers. */
   readonly aboutNotes: readonly HostQuestion[];
-  /** Answered by a fact. */
+  /** Questions that a fact answers. */
   readonly aboutFacts: readonly HostQuestion[];
 }
 
 const ABOUT_EACH = 100;
 
-/** English: the questions of the held-out half, those that nothing answers among them. */
+/** The English questions of the held-out half, including those without an answer. */
 export function heldOutQuestions(): readonly HostQuestion[] {
   return naturalQuestions("held-out", true);
 }
@@ -43,7 +43,7 @@ function naturalQuestions(half: "dev" | "held-out", withUnanswerable: boolean): 
   ];
 }
 
-/** Notes: the dev half's facts and the 20 everyday ones. Ours: the held-out half's facts and the 187 that people store. */
+/** Notes: the facts of the dev half and the 20 everyday ones. Memory: the facts of the held-out half and the 187 facts that people store. */
 export function mixedQuestions(): Mixed {
   const everyday = linesAt<{ key: string; value: string }>("everyday-facts.jsonl");
   const asked = linesAt<{ question: string; expect?: string }>("everyday-questions.jsonl");

@@ -1,6 +1,6 @@
 /**
- * What the plugin costs the host: start-up of every command beside an empty plugin, size, the main thread's longest slice,
- * and the time from a cold gateway to the first complete answer.
+ * Measures what the plugin costs the host: the start-up time of every command compared with an empty plugin, the size, the longest time
+ * that it blocks the main thread, and the time from a cold gateway to the first complete answer.
  *
  *   node bench/plugin/bench-plugin.ts [--rounds N] [--entries N]
  */
@@ -12,15 +12,10 @@ import { parseArgs, promisify } from "node:util";
 import { ROOT } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
+import type { Measured } from "../measured.ts";
 import { EMPTY_PLUGIN, packEmptyPlugin } from "./empty-plugin.ts";
 import { fillMemory, NEEDLE } from "./fill.ts";
 import type { Slices } from "./plugin-slices.ts";
-
-export interface Measured {
-  readonly title: string;
-  readonly markdown: string;
-  readonly json: PluginFigures;
-}
 
 export interface PluginFigures {
   readonly tarballBytes: number;
@@ -29,7 +24,7 @@ export interface PluginFigures {
   readonly coldStart: ColdStart;
 }
 
-/** Milliseconds, one per round, in the order measured. */
+/** Milliseconds, one per round, in the order of measurement. */
 interface CommandFigures {
   readonly command: string;
   readonly emptyMs: readonly number[];
@@ -47,7 +42,7 @@ interface ColdStart {
 export interface PluginBenchOptions {
   /** How often each command is measured with each plugin. */
   readonly rounds?: number;
-  /** In the store whose slices are measured. */
+  /** Entries in the memory that the slices are measured with. */
   readonly entries?: number;
   readonly onProgress?: (message: string) => void;
 }
@@ -72,13 +67,18 @@ export async function measurePlugin(options: PluginBenchOptions = {}): Promise<M
     onProgress(`a cold gateway with ${COLD_ENTRIES} entries`);
     const coldStart = await measureColdStart(ours);
     const json = { tarballBytes: statSync(ours).size, commands, slices, coldStart };
-    return { title: "The plugin in the host", markdown: markdownOf(json), json };
+    return {
+      title: "The plugin in OpenClaw",
+      command: "npm run bench:speed -- --only plugin",
+      markdown: markdownOf(json),
+      json,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** In turn, so that a machine that grows slower or busier does so for both. */
+/** Alternates between the two, so that a machine that becomes slower affects both. */
 async function measureCommands(
   ours: string,
   empty: string,
@@ -105,7 +105,7 @@ async function measureCommands(
       for (let round = 0; round <= rounds; round += 1) {
         const first = await timed(hosts.empty, emptyArgs);
         const second = await timed(hosts.ours, oursArgs);
-        if (round === 0) continue; // fills the file system's and the compiler's caches
+        if (round === 0) continue; // the first round fills the caches of the file system and the compiler
         emptyMs.push(first);
         oursMs.push(second);
       }
@@ -123,7 +123,7 @@ async function timed(host: OpenClawHost, args: readonly string[]): Promise<numbe
   return ms;
 }
 
-/** In a process of its own, so that nothing else has a share in its main thread. */
+/** Runs in a process of its own, so that nothing else uses its main thread. */
 async function measureSlices(entries: number): Promise<Slices> {
   const probe = join(import.meta.dirname, "plugin-slices.ts");
   const { stdout } = await promisify(execFile)(
@@ -157,7 +157,7 @@ async function measureColdStart(tarball: string): Promise<ColdStart> {
   }
 }
 
-/** Complete: the last entry is found, and no hit says that only a part was looked at. */
+/** Waits until the last entry is found, and no hit says that only a part was searched. */
 async function untilFound(host: OpenClawHost): Promise<void> {
   for (;;) {
     const { details } = await host.invokeTool("memory_search", { query: NEEDLE.query });
@@ -168,26 +168,32 @@ async function untilFound(host: OpenClawHost): Promise<void> {
 
 function markdownOf({ tarballBytes, commands, slices, coldStart }: PluginFigures): string {
   return [
-    `Tarball: ${Math.round(tarballBytes / 1_000)} kB (limit 3,000 kB).`,
+    `What the plugin adds to OpenClaw, beside an empty plugin. Its package has ${Math.round(tarballBytes / 1_000)} kB.`,
     "",
-    `| command, median of ${commands[0]?.oursMs.length ?? 0} | empty plugin | ours | difference, median of the pairs (aim: at most ${AIM_MORE_MS} ms) |`,
+    "Start-up of OpenClaw's commands:",
+    "",
+    `| command, median of ${commands[0]?.oursMs.length ?? 0} | empty plugin | helmdeck-memory | difference, median of the pairs (aim: at most ${AIM_MORE_MS} ms) |`,
     "|---|--:|--:|--:|",
     ...commands.map(({ command, emptyMs, oursMs }) => {
-      // Of each pair, so that a burst of other work on the machine spoils one of them and not the result.
+      // The median of the differences of pairs, so that a burst of other work spoils one pair and not the result.
       const more = median(oursMs.map((having, round) => having - (emptyMs[round] ?? Number.NaN)));
       return `| \`${command}\` | ${ms(median(emptyMs))} | ${ms(median(oursMs))} | ${ms(more)} |`;
     }),
     "",
-    `| main thread in one go, ${slices.entries.toLocaleString("en")} entries (aim: at most ${AIM_SLICE_MS} ms) | first time | least of ${slices.rounds} |`,
+    "Longest time that the gateway's main thread is blocked at once. Memory runs in a worker thread, so its size does not matter:",
+    "",
+    `| ${slices.entries.toLocaleString("en")} entries (aim: at most ${AIM_SLICE_MS} ms) | first round | least of ${slices.rounds} rounds |`,
     "|---|--:|--:|",
     ...slices.phases.map(
       ({ phase, firstMs, leastMs }) => `| ${phase} | ${fine(firstMs)} | ${fine(leastMs)} |`,
     ),
     "",
+    "From the start of the gateway:",
+    "",
     `| cold gateway, ${coldStart.entries.toLocaleString("en")} entries | |`,
     "|---|--:|",
-    `| gateway takes requests | ${ms(coldStart.gatewayReadyMs)} |`,
-    `| first complete answer of memory_search | ${ms(coldStart.firstCompleteAnswerMs)} |`,
+    `| the gateway takes requests | ${ms(coldStart.gatewayReadyMs)} |`,
+    `| the first complete answer of memory_search | ${ms(coldStart.firstCompleteAnswerMs)} |`,
     `| a later answer, helmdeck only | ${ms(coldStart.laterAnswerMs)} |`,
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-/** A plugin that does nothing, packed as a user would install it: what any plugin costs. */
+/** A plugin that does nothing, packed as a user would install it. It shows what any plugin costs. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const MANIFEST = {
   configSchema: { type: "object", additionalProperties: false, properties: {} },
 };
 
-/** Packs it in this folder and gives the tarball's path. */
+/** Packs the plugin in this folder and returns the path of the tarball. */
 export function packEmptyPlugin(folder: string, root: RootPackage): string {
   const source = join(folder, "source");
   mkdirSync(join(source, "dist"), { recursive: true });

@@ -1,13 +1,13 @@
-/** A memory with many facts in it, for measurements. */
+/** Fills a memory with many facts for measurements. */
 import { join } from "node:path";
 import { importLines, nodeSqliteDriver, openMemory } from "../../app/index.ts";
 
-/** The last one is {@link NEEDLE}. */
+/** The last fact is {@link NEEDLE}. */
 export function fillMemory(stateDir: string, subject: string, entries: number): Promise<void> {
   return importInto(stateDir, subject, facts(entries));
 }
 
-/** Into the database that a gateway of this state folder opens; throws when a line is refused. */
+/** Imports into the database that a gateway with this state folder opens. Throws if a line is refused. */
 export async function importInto(
   stateDir: string,
   subject: string,
@@ -28,7 +28,7 @@ export async function importInto(
   }
 }
 
-/** What can be asked for, and the fact that answers it. */
+/** A query, and the fact that answers it. */
 export const NEEDLE = { query: "who repairs the espresso machine", key: "office/espresso-machine" };
 
 async function* facts(entries: number): AsyncGenerator<Uint8Array> {

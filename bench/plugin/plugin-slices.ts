@@ -1,12 +1,11 @@
 /**
- * How long our code holds the main thread in one go, with a full store: the built plugin, registered with a stand-in for the
- * host, does everything a gateway asks of it.
+ * Measures how long our code blocks the main thread without a pause, with a full store. The built plugin is registered with a stand-in for
+ * the host and does everything that a gateway asks of it.
  *
- * The clock runs from each call into the plugin, and from each message of its worker, until the event loop comes round
- * again; so it holds everything that follows in the same go, but for the unpacking of a message before it is handed out
- * (well under a millisecond). What other threads and processes take of the processor meanwhile is not ours: Linux says how
- * long a thread had to wait, and that is taken off. What then is left of it shows in the first phase, in which the clock
- * runs over nothing at all. The whole is repeated: what we cause is there each time.
+ * A measurement begins with each call into the plugin and with each message of its worker, and ends when the event loop reaches its next
+ * turn. It therefore includes everything in that turn, except for the deserialization of the message (well under a millisecond). On Linux,
+ * the time that the thread waited for a processor is subtracted, because other threads and processes cause it. The first phase measures
+ * an idle thread and shows the error that remains. The measurement is repeated, because costs of our own code recur each time.
  *
  *   node bench/plugin/plugin-slices.ts ENTRIES ROUNDS   → JSON on standard output
  */
@@ -21,12 +20,12 @@ import { fillMemory } from "./fill.ts";
 export interface Slices {
   readonly entries: number;
   readonly rounds: number;
-  /** Milliseconds of the main thread in one go, by what was asked meanwhile. */
+  /** Milliseconds without a pause on the main thread, for each phase. */
   readonly phases: readonly { readonly phase: string; readonly firstMs: number; readonly leastMs: number }[];
 }
 
 const SEARCHES = 100;
-/** As many as OpenClaw itself asks supplements at once. */
+/** The number of supplements that OpenClaw itself asks at once. */
 const AT_ONCE = 4;
 const IDLE_TURNS = 1_000;
 const SUBJECT = "main";
@@ -34,7 +33,7 @@ const WHO = { agentId: SUBJECT, agentSessionKey: `agent:${SUBJECT}:main`, sandbo
 const CONTEXT = { agentId: SUBJECT, sessionKey: WHO.agentSessionKey, sandboxed: false };
 const TOOLS = new Set(["memory_search", "memory_get", "helmdeck__memory_store", "helmdeck__memory_forget"]);
 
-// The host's interfaces, as far as they are called here.
+// The parts of the host's interfaces that are called here.
 interface Registered {
   supplement: { search(params: object): Promise<unknown[]>; get(params: object): Promise<unknown> };
   prepare: (params: object) => Promise<unknown>;
@@ -50,7 +49,7 @@ interface Longest {
   readonly ms: number;
 }
 
-/** Measures the longest slice while something is done. */
+/** Measures the longest slice while a phase runs. */
 class Watch {
   #longestMs = 0;
   #since: number | undefined;
@@ -61,7 +60,7 @@ class Watch {
     this.#ranMs = () => performance.now() - waitedMs();
   }
 
-  /** Something of ours begins here; until the loop comes round, all belongs to it. */
+  /** Marks the start of our code. Everything until the next turn of the event loop counts. */
   mark(): void {
     if (this.#since !== undefined) return;
     this.#since = this.#ranMs();
@@ -81,7 +80,7 @@ class Watch {
   }
 }
 
-/** Has every message of a worker counted; gives the way back. */
+/** Marks every message of a worker. Returns a function that restores the original. */
 function markMessages(watch: Watch): () => void {
   const { emit } = Worker.prototype;
   Worker.prototype.emit = function (...args: Parameters<typeof emit>) {
@@ -115,7 +114,7 @@ function summary(seen: readonly (readonly Longest[])[]): Slices["phases"] {
 }
 
 async function watchEverything(stateDir: string, round: number): Promise<readonly Longest[]> {
-  // In the gateway the host's own modules are there already.
+  // In a gateway, the host's own modules are already loaded.
   await Promise.all([import("openclaw/plugin-sdk/plugin-entry"), import("openclaw/plugin-sdk/routing")]);
   const watch = new Watch();
   const unmark = markMessages(watch);
@@ -131,7 +130,7 @@ async function watchEverything(stateDir: string, round: number): Promise<readonl
   });
   await note("load and register", async () => {
     const file = pathToFileURL(join(PLUGIN_DIST, "dist", "index.js"));
-    const { default: plugin } = await import(`${file.href}?round=${round}`); // anew each time, as the host does
+    const { default: plugin } = await import(`${file.href}?round=${round}`); // loads the module again, as the host does
     plugin.register(registered.api);
   });
   const { supplement, prepare, hooks, tools, command, service, dispose } = registered.parts();
@@ -164,7 +163,7 @@ async function watchEverything(stateDir: string, round: number): Promise<readonl
   return longest;
 }
 
-/** A hit that says that it comes from a part of the index only carries a provenance label. */
+/** Hits of an incomplete index carry a provenance label. Waits until there is none. */
 async function untilIndexed(supplement: Registered["supplement"]): Promise<void> {
   for (;;) {
     const hits = await supplement
@@ -174,7 +173,7 @@ async function untilIndexed(supplement: Registered["supplement"]): Promise<void>
   }
 }
 
-/** What the host hands to `register`, and what it gets. */
+/** The host's argument of `register`, and access to the parts that the plugin registers with it. */
 function registration(stateDir: string) {
   const got: Partial<Registered> & Pick<Registered, "hooks" | "tools"> = { hooks: {}, tools: [] };
   const silent = () => {};
@@ -197,21 +196,21 @@ function registration(stateDir: string) {
   return { api, parts: () => got as Registered }; // register has been called by then
 }
 
-/** How long this thread was ready to run and had no processor, in milliseconds; always 0 where nobody tells. */
+/** How long this thread was ready to run but had no processor, in milliseconds. Always 0 if the system does not report it. */
 function waitingTime(): () => number {
   try {
     const file = openSync("/proc/thread-self/schedstat", "r");
     const buffer = Buffer.alloc(96);
     return () => {
       const text = buffer.toString("latin1", 0, readSync(file, buffer, 0, buffer.length, 0));
-      return Number(text.split(" ")[1]) / 1e6; // run time, waiting time, both in ns
+      return Number(text.split(" ")[1]) / 1e6; // run time and waiting time, both in ns
     };
   } catch {
     return () => 0;
   }
 }
 
-/** Lets the watching loop come round, so that one phase's last slice is not counted as the next one's. */
+/** Waits for the next turn of the event loop, so that the last slice of one phase does not count for the next. */
 async function nextRound(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((done) => setImmediate(done));
 }

@@ -1,4 +1,4 @@
-/** A real memory in a folder of its own: facts go in by the app's import, questions through what the plugin calls. */
+/** A real memory in a folder of its own. Facts are added through the app's import, and questions use the plugin's calls. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,32 +24,32 @@ import {
   WEIGHTS,
 } from "../../recall/index.ts";
 
-/** What is shown other than by the weights. */
+/** Options other than the weights that change which hits are shown. */
 export type Tuning = Pick<RecallOptions, "showsAll" | "possible">;
 
-/** Keeps every candidate for a possible hit, and its score. */
+/** Keeps every candidate for a possible hit, with its score. */
 export const EVERY_CANDIDATE: Tuning = {
   possible: { ...WEIGHTS.possible, most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0 },
 };
 
 export interface BenchMemory {
   readonly memory: OpenMemory;
-  /** Throws when a line is refused. */
+  /** Throws if a line is refused. */
   fill(subject: string, lines: readonly object[]): Promise<void>;
-  /** What the plugin shows: sure hits, and possible ones where there are none. */
+  /** The hits that the plugin shows: sure hits or, if there are none, possible ones. */
   shown(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
-  /** What it shows where strangers may listen: sure hits alone. */
+  /** The hits that it shows if strangers may read along: only sure ones. */
   sure(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
-  /** Sure hits, and where there are none, all candidates for a possible one, with their scores before the cut-off. */
+  /** Sure hits or, if there are none, all candidates for a possible hit, with their scores before the cut-off. */
   candidates(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
-  /** The same ranking over the same store with nothing cut off. */
+  /** The same ranking over the same store without a cut-off. */
   ranked(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
-  /** What search sees of a subject. */
+  /** The entries of a subject that search sees. */
   entries(namespace: Namespace): Promise<readonly CorpusEntry[]>;
   close(): Promise<void>;
 }
 
-/** On node:sqlite, as in the gateway. */
+/** Uses node:sqlite, as in the gateway. */
 export async function openBenchMemory(): Promise<BenchMemory> {
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-recall-"));
   const memory = await openMemory({
@@ -60,7 +60,7 @@ export async function openBenchMemory(): Promise<BenchMemory> {
     sweepEveryMs: 0,
   });
   const source = recallOverStore(memory.store);
-  const over = (tuning: Tuning) => createRecall({ source, now: memory.now, ...tuning, maxNamespaces: 64 });
+  const over = (tuning: Tuning) => createRecall({ source, now: memory.now, ...tuning });
   const uncut = over({ showsAll: true });
   const candidates = over(EVERY_CANDIDATE);
   return {
@@ -91,20 +91,20 @@ export async function openBenchMemory(): Promise<BenchMemory> {
   };
 }
 
-/** Search by words and by meaning over a memory that is filled: the same recall that the app composes. */
+/** Keyword and semantic search over a filled memory: the same recall that the app composes. */
 export interface HybridSearch {
-  /** Indexes and embeds what the subject has, to the last entry; throws when some of it cannot be. */
+  /** Indexes and embeds all entries of the subject. Throws if one of them cannot be embedded. */
   fill(subject: string): Promise<void>;
   search(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
-  /** Sure hits alone. */
+  /** Only sure hits. */
   sure(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   close(): void;
 }
 
-/** Nobody waits for an answer of the bench: on a busy machine it takes longer, and says the same. */
+/** Longer than a user would wait, because a busy machine takes longer and gives the same answer. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** The embedder stays the caller's to close. */
+/** The caller must close the embedder. */
 export function openHybridSearch(
   store: MemoryStore,
   embedder: Embedder,
@@ -116,7 +116,7 @@ export function openHybridSearch(
   const recall = createRecall({
     source: recallOverStore(store),
     now: Date.now,
-    ...{ semantic, ...tuning, maxNamespaces: 64 },
+    ...{ semantic, ...tuning },
     ...{ questionBudgetMs: PATIENCE_MS, patienceMs: PATIENCE_MS },
     ...(timer && { timer }),
   });

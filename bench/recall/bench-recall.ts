@@ -1,7 +1,7 @@
 /**
- * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: recall on
- * everyday questions, on facts asked for in other words, on people's facts and on conversations; keywords, vectors and both side
- * by side; and beside records of tool calls. Parts: natural, paraphrases, people, possible, calls, conversations.
+ * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
+ * everyday questions, on questions in other words than the fact, on facts that people store and on conversations, and the effect of
+ * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, possible, calls, conversations.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -22,11 +22,11 @@ import { type Bench, openBench } from "./recall-systems.ts";
 import { askBesideCalls, besideCallsSection } from "./tool-calls.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
-/** What `npm run bench:embedder` serves. */
+/** The model that `npm run bench:embedder` serves. */
 const DEFAULT_MODEL = "all-minilm:l6-v2";
 const NO_EMBEDDER = "none";
 
-/** Undefined, with the reason on standard error, when there is nothing to read. */
+/** Undefined if there is nothing to read. The reason is then printed on standard error. */
 function findConversations(
   data: string | undefined,
   locomo: string | undefined,
@@ -44,12 +44,12 @@ function findConversations(
   return undefined;
 }
 
-/** An Ollama server's model whose answers are kept under bench/results/: a second run asks it nothing. */
+/** A model on an Ollama server. Its answers are kept under bench/results/, so a second run sends no requests. */
 export function benchEmbedder(address: string, model: string = DEFAULT_MODEL): Embedder {
   return keepEmbeddings(createOllamaEmbedder(createOllamaSidecar({ address }), { model }), RAW_FOLDER);
 }
 
-/** By name, for `--only`. LoCoMo is left out where there are no conversations. */
+/** By name, for `--only`. LoCoMo is left out if there are no conversations. */
 function parts(bench: Bench, conversations: readonly Conversation[] | undefined, embeddedBy: string) {
   return {
     natural: async () => naturalSection(await askNatural(bench), embeddedBy),

@@ -1,8 +1,8 @@
-/** LoCoMo conversations as facts and questions: from a folder of JSON Lines, or from the published `locomo10.json`. */
+/** LoCoMo conversations as facts and questions, from a folder of JSON Lines or from the published `locomo10.json`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A line as `import` reads it. */
+/** A line that `import` accepts. */
 export interface FactLine {
   readonly key: string;
   readonly value: string;
@@ -13,9 +13,9 @@ export interface FactLine {
 
 export interface Question {
   readonly question: string;
-  /** Keys of the facts that answer it; never empty. */
+  /** Keys of the facts that answer the question. Never empty. */
   readonly evidence: readonly string[];
-  /** LoCoMo's number: 1 several facts, 2 times, 3 inference, 4 one fact, 5 adversarial (asked of the wrong person). */
+  /** LoCoMo's number: 1 several facts, 2 times, 3 inference, 4 one fact, 5 adversarial (asked about the wrong person). */
   readonly category: number;
 }
 
@@ -25,7 +25,7 @@ export interface Conversation {
   readonly questions: readonly Question[];
 }
 
-/** Pairs of `NAME.facts.jsonl` and `NAME.questions.jsonl`. */
+/** Reads pairs of `NAME.facts.jsonl` and `NAME.questions.jsonl`. */
 export function conversationsOfFolder(folder: string): readonly Conversation[] {
   const names = readdirSync(folder).flatMap((file) => /^(.+)\.facts\.jsonl$/.exec(file)?.[1] ?? []);
   return names.sort().map((name) => ({
@@ -35,7 +35,7 @@ export function conversationsOfFolder(folder: string): readonly Conversation[] {
   }));
 }
 
-/** Each line is trusted to have the named shape: the files are ours, or LoCoMo's, and a wrong one fails at once. */
+/** Does not check the shape of a line. The files are our own or LoCoMo's, and a wrong line fails at once. */
 export function readJsonLines<T>(path: string): readonly T[] {
   const lines = readFileSync(path, "utf8").split("\n");
   return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as T);
@@ -63,7 +63,7 @@ interface PublishedSample {
   }[];
 }
 
-/** The published file: each turn becomes a fact, 20 seconds after the one before, under the key `session_N/<dia_id>`. */
+/** Each turn of the published file becomes a fact, 20 seconds after the previous one, with the key `session_N/<dia_id>`. */
 export function conversationsOfPublished(path: string): readonly Conversation[] {
   const samples = JSON.parse(readFileSync(path, "utf8")) as readonly PublishedSample[]; // LoCoMo's own shape
   return samples.map((sample, place) => {
@@ -105,14 +105,14 @@ function factsOfSession({ name, at, turns }: Session): readonly FactLine[] {
   }));
 }
 
-/** Evidence is written "D1:3", now and then several in one text ("D8:6; D9:17") or with leading zeros. */
+/** Evidence is written "D1:3". Some texts contain several ("D8:6; D9:17") or leading zeros. */
 function evidenceKeys(evidence: readonly string[], keys: ReadonlyMap<string, string>): readonly string[] {
   const ids = evidence.flatMap((text) => text.match(/D\d+:\d+/g) ?? []);
   const plain = ids.map((id) => id.replace(/(\D)0+(?=\d)/g, "$1"));
   return [...new Set(plain.flatMap((id) => keys.get(id) ?? []))];
 }
 
-/** "1:56 pm on 8 May, 2023" as UTC; a text that cannot be read is the year 2023. */
+/** Reads "1:56 pm on 8 May, 2023" as UTC. A text that cannot be read gives the year 2023. */
 function readTime(text: string): number {
   const [, hour, minute, half, day, month, year] =
     /(\d+):(\d+)\s*(am|pm)\s+on\s+(\d+)\s+(\w+),?\s+(\d{4})/i.exec(text) ?? [];

@@ -1,11 +1,11 @@
-/** A line chart as SVG: what is shown right (up) against what is shown wrong (to the right), a point for each cut. */
+/** A line chart as SVG. The y axis is the share of right answers, the x axis the number of wrong hits. Each point is a cut-off. */
 
 interface CurvePoint {
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly right: number;
   /** From 0. */
   readonly wrong: number;
-  /** The cut in use, drawn filled. */
+  /** Whether this is the cut-off in use, which is drawn filled. */
   readonly isChosen: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Curve {
 const WIDTH = 720;
 const HEIGHT = 420;
 const FRAME = { left: 60, right: 190, top: 20, bottom: 50 };
-/** Told apart by people who see colours in another way too (Okabe and Ito). */
+/** Colours that people with colour blindness can distinguish (Okabe and Ito). */
 const COLOURS = ["#0072b2", "#56b4e9", "#009e73", "#d55e00", "#e69f00", "#cc79a7"];
 const TEXT = 'font-family="sans-serif" font-size="12" fill="#333"';
 

@@ -1,17 +1,17 @@
-/** The reference for meaning alone: every passage's vector compared with the question's, nothing approximate, nothing cut off. */
+/** The reference for semantic search: compares the question's vector with that of every passage, without approximation or cut-off. */
 import type { CorpusEntry } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
 import { meantText, passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
 
 interface VectorHit {
   readonly key: string;
-  /** Cosine of the entry's best passage. */
+  /** Cosine similarity of the entry's best passage. */
   readonly score: number;
 }
 
 export type VectorSearch = (query: string, limit: number) => Promise<readonly VectorHit[]>;
 
-/** Embeds the texts that recall embeds. */
+/** Embeds the same texts that recall embeds. */
 export async function exactVectorsOver(
   entries: readonly CorpusEntry[],
   embedder: Embedder,
@@ -32,7 +32,7 @@ export async function exactVectorsOver(
   };
 }
 
-/** Both have length 1, so this is the cosine. */
+/** Both vectors have length 1, so this is the cosine. */
 function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let place = 0; place < right.length; place += 1) sum += (left[place] ?? 0) * (right[place] ?? 0);

@@ -1,8 +1,8 @@
-/** Recall figures: how much of a question's evidence stands among the first hits. */
+/** Recall figures: how much of a question's evidence is among the first hits. */
 import { mean, quantile } from "../measured.ts";
 import type { Question } from "./conversations.ts";
 
-/** The keys that one system answered one question with, best first, and how long it took. */
+/** The keys that one system returned for one question, best first, and the time it took. */
 export interface Asked {
   readonly question: Question;
   readonly keys: readonly string[];
@@ -10,23 +10,23 @@ export interface Asked {
 }
 
 export const DEPTHS = [5, 10, 25, 50] as const;
-/** How others report LoCoMo: whole sessions, all of the evidence, and its order. */
+/** The depths that others report for LoCoMo: for whole sessions, for all of the evidence, and for its order. */
 export const PEERS_DEPTHS = { sessions: [1, 5, 10], all: [5, 10], ndcg: 5 } as const;
 
-/** In the metrics of other published systems. Shares of the questions, but for `ndcg`. */
+/** Figures in the metrics of other published systems. All are shares of the questions, except `ndcg`. */
 export interface PeersFigures {
   readonly questions: number;
-  /** Per depth: any session of the evidence is among the first sessions. A session ranks as its best turn. */
+  /** Per depth: share with any session of the evidence among the first sessions. A session ranks by its best turn. */
   readonly sessionAny: readonly number[];
-  /** Per depth: all turns of the evidence are among the first hits. */
+  /** Per depth: share with all turns of the evidence among the first hits. */
   readonly all: readonly number[];
-  /** Normalized discounted cumulative gain of the evidence's turns, each worth 1; the mean. */
+  /** Normalized discounted cumulative gain of the evidence's turns, each with gain 1. This is the mean over the questions. */
   readonly ndcg: number;
 }
 
 export interface RecallFigures {
   readonly questions: number;
-  /** Per depth: evidence found ÷ evidence of each question, then the mean. */
+  /** Per depth: the mean over the questions of the share of the evidence that was found. */
   readonly recall: readonly number[];
   /** Per depth: share of the questions with any evidence found. */
   readonly anyHit: readonly number[];

@@ -1,8 +1,8 @@
-/** The reference: the same facts in an SQLite FTS5 table with its stemmer, any telling word of the question, by BM25. */
+/** The reference for keyword search: the same facts in an SQLite FTS5 table with its stemmer. Any content word matches; BM25 ranks. */
 import { DatabaseSync } from "node:sqlite";
 import type { CorpusEntry } from "../../engine/index.ts";
 
-/** Searches what was said or recorded; answers keys, best first. */
+/** Searches values and records. Returns keys, best first. */
 export function fts5Over(
   entries: readonly CorpusEntry[],
 ): (query: string, limit: number) => readonly string[] {
@@ -17,14 +17,14 @@ export function fts5Over(
   };
 }
 
-/** FTS5 knows no stop words, and is better without these: 0.55 instead of 0.50 of the evidence among the first five. */
+/** FTS5 has no stop words. Without these words it finds 0.55 instead of 0.50 of the evidence among the first five. */
 const QUESTION_WORDS = new Set(
   "what when where who why how which did does do is are was were has have the a an of to in on for with and s her his their".split(
     " ",
   ),
 );
 
-/** FTS5's own language: the quoted words, any of them. */
+/** A query in FTS5's syntax: the quoted words, any of which may match. */
 export function anyWordOf(query: string): string {
   const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
   const telling = words.filter((word) => !QUESTION_WORDS.has(word.toLowerCase()));

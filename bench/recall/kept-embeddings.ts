@@ -1,4 +1,4 @@
-/** An embedder that keeps on disk what it was given once, so that a second run of a benchmark needs no model. */
+/** An embedder that keeps its vectors on disk, so that a second run of a benchmark needs no model. */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { DatabaseSync } from "node:sqlite";
 import type { Embedder } from "../../recall/index.ts";
 
 const CREATE = "create table if not exists vectors (text text primary key, vector blob) without rowid";
-/** Embedded and kept before the next ones are asked for, so that a run that is stopped loses little. */
+/** Each group is embedded and saved before the next one is requested, so that an interrupted run loses little. */
 const TEXTS_AT_A_TIME = 256;
 
-/** Any text may be asked for in any order; the file's name says the space. Whoever made `embedder` closes it by `close`. */
+/** Texts may be requested in any order. The file name contains the embedding space. `close` also closes `embedder`. */
 export function keepEmbeddings(embedder: Embedder, folder: string): Embedder {
   mkdirSync(folder, { recursive: true });
   const kept = new KeptVectors(join(folder, `embeddings-${hashOf(embedder.space).slice(0, 16)}.sqlite`));
@@ -36,7 +36,7 @@ export function keepEmbeddings(embedder: Embedder, folder: string): Embedder {
     async embedQuery(text, options) {
       const ask: Ask = async () => [await embedder.embedQuery(text, options)];
       const [vector] = await embed("question", [text], ask);
-      return vector as Float32Array; // one text, one vector
+      return vector as Float32Array; // one text gives one vector
     },
     close() {
       embedder.close();
@@ -57,7 +57,7 @@ class KeptVectors {
     this.#database.exec(`pragma journal_mode = wal; ${CREATE}`);
   }
 
-  /** Of any vector; undefined while there is none. */
+  /** Taken from any vector. Undefined while there is none. */
   get dimensions(): number | undefined {
     const row = this.#database.prepare("select length(vector) / 4 as numbers from vectors limit 1").get();
     return row === undefined ? undefined : Number(row.numbers);

@@ -1,4 +1,4 @@
-/** LoCoMo's questions asked of every system, by category. */
+/** Asks LoCoMo's questions of every system, and reports the results by category. */
 import { type Measured, mean, table } from "../measured.ts";
 import type { Conversation, Question } from "./conversations.ts";
 import {
@@ -12,17 +12,17 @@ import {
 import { peopleQuestions } from "./people-facts.ts";
 import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
-/** What each system answered, over all conversations. */
+/** The answers of each system, over all conversations. */
 export interface Answers {
   readonly asked: ReadonlyMap<SystemId, readonly Asked[]>;
-  /** Of questions that no conversation answers (the people's unanswerable ones), the share that is shown a sure hit. */
+  /** The share of questions without an answer in any conversation (the people's unanswerable ones) that get a sure hit. */
   readonly falseAlarms: ReadonlyMap<SystemId, number>;
-  /** Possible hits that such a question is shown, mean. */
+  /** The mean number of possible hits for such a question. */
   readonly possible: ReadonlyMap<SystemId, number>;
 }
 
 const DEEPEST = Math.max(...DEPTHS);
-/** What the plugin shows; the others never stay silent. */
+/** The systems with the plugin's cut-off. The others return hits for every question. */
 const WITH_CUT_OFF: readonly SystemId[] = ["keyword", "hybrid"];
 const COMPARED: readonly SystemId[] = [
   ...(["keywordSure", "keyword", "keywordUncut", "fts5"] as const),
@@ -30,7 +30,7 @@ const COMPARED: readonly SystemId[] = [
 ];
 const DEFAULT_HITS = 10;
 
-/** Imports each conversation into a memory of its own and asks all its questions of these systems, as far as they are there. */
+/** Imports each conversation into a separate memory and asks its questions of those of these systems that are available. */
 export async function askConversations(
   bench: Bench,
   conversations: readonly Conversation[],
@@ -61,7 +61,7 @@ async function askAll(questions: readonly Question[], search: Search): Promise<r
   return asked;
 }
 
-/** For each question that no conversation answers: what is shown. */
+/** The hits for each question that no conversation answers. */
 async function askForeign(search: Search): Promise<readonly (readonly Hit[])[]> {
   const foreign = peopleQuestions().filter(({ kind }) => kind === "unanswerable");
   const answers: (readonly Hit[])[] = [];
@@ -82,7 +82,9 @@ const CATEGORIES: Readonly<Record<number, string>> = {
   4: "one fact",
   5: "adversarial",
 };
-/** FTS5 is there for comparison; its categories are nobody's question. */
+/** Variants of these systems are printed, but not written. */
+const IN_DOCUMENT: readonly SystemId[] = ["keyword", "fts5", "vector", "hybrid"];
+/** FTS5 is only compared over all questions. */
 const BY_CATEGORY: readonly SystemId[] = ["keyword", "vector", "hybrid"];
 
 export function conversationsSection(
@@ -90,18 +92,10 @@ export function conversationsSection(
   { asked, falseAlarms, possible }: Answers,
   embeddedBy: string,
 ): Measured {
-  const overall = [...asked].map(([id, answers]) => figureRow(`**${SYSTEMS[id]}**`, figuresOf(answers)));
-  const categories = categoriesOf([...asked.values()].flat()).flatMap((category) =>
-    BY_CATEGORY.flatMap((id) => {
-      const answers = asked.get(id)?.filter(({ question }) => question.category === category) ?? [];
-      const name = `${CATEGORIES[category] ?? category}: ${SYSTEMS[id]}`;
-      return answers.length === 0 ? [] : [figureRow(name, figuresOf(answers))];
-    }),
-  );
+  const compared = new Map([...asked].filter(([id]) => IN_DOCUMENT.includes(id)));
   const facts = conversations.reduce((sum, conversation) => sum + conversation.facts.length, 0);
   const head = [
-    "LoCoMo",
-    "questions",
+    "system",
     ...DEPTHS.map((depth) => `recall@${depth}`),
     ...DEPTHS.map((depth) => `any@${depth}`),
     "p50 ms",
@@ -109,16 +103,29 @@ export function conversationsSection(
   ];
   const noise = [...falseAlarms].map(
     ([id, share]) =>
-      `${(100 * share).toFixed(1)} %, and ${(possible.get(id) ?? 0).toFixed(2)} possible hits each (${SYSTEMS[id]})`,
+      `${(100 * share).toFixed(1)} % get a sure hit, and each gets ${(possible.get(id) ?? 0).toFixed(2)} possible hits (${SYSTEMS[id]})`,
   );
   return {
     title: "Recall on LoCoMo conversations",
+    command: "npm run bench:recall -- --only conversations --embedder URL",
     markdown: [
-      `${conversations.length} conversations, ${facts} turns, each conversation in a memory of its own; ${embeddedBy}. Times are of the search alone: questions were embedded before.`,
-      table(head, [...overall, ...categories]),
-      "The same answers in the metrics of other published systems: any session of the evidence among the first 1, 5 and 10 sessions; all turns of the evidence among the first 5 and 10 hits; NDCG@5 over turns.",
+      `[LoCoMo](https://github.com/snap-research/locomo) has long conversations of two people, and questions about them. Each turn is stored as a fact, each conversation in a memory of its own: ${conversations.length} conversations, ${facts.toLocaleString("en")} turns, ${questionsOf(asked)} questions; ${embeddedBy}. LoCoMo names the turns that contain a question's evidence. recall@k: the share of this evidence among the first k hits. any@k: the share of questions with any evidence there. Times are of the search alone: questions were embedded before.`,
+      table(head, overallRows(compared)),
+      "By kind of question, recall@10. An adversarial question asks about the wrong person.",
+      categoriesTable(asked),
+      `**In the metrics that other systems publish.** Many report LoCoMo by session, which is easier than by turn: a session holds some 20 turns. This table counts the same answers that way:`,
+      [
+        "- *session any@k*: the share of questions with any session of the evidence among the first k sessions. A session ranks as its best turn.",
+        "- *all@k* (strict): the share of questions with every turn of the evidence among the first k hits.",
+        `- *NDCG@${PEERS_DEPTHS.ndcg}*: how high the evidence stands among the first ${PEERS_DEPTHS.ndcg} turns.`,
+      ].join("\n"),
+      peersTable(compared),
+      `The unanswerable questions of [facts as people store them](#facts-as-people-store-them), asked of each conversation: ${noise.join("; ")}.`,
+    ].join("\n\n"),
+    details: [
+      "All systems, without possible hits and before the cut-off too",
+      table(head, overallRows(asked)),
       peersTable(asked),
-      `Of the people's unanswerable questions, asked of each conversation, these get a sure hit: ${noise.join("; ")}.`,
     ].join("\n\n"),
     json: {
       conversations: conversations.map(({ name }) => name),
@@ -129,21 +136,36 @@ export function conversationsSection(
   };
 }
 
+function overallRows(asked: Answers["asked"]): readonly (readonly string[])[] {
+  return [...asked].map(([id, answers]) => figureRow(SYSTEMS[id], figuresOf(answers)));
+}
+
+function questionsOf(asked: Answers["asked"]): string {
+  return Math.max(...[...asked.values()].map((answers) => answers.length)).toLocaleString("en");
+}
+
+function categoriesTable(asked: Answers["asked"]): string {
+  const compared = BY_CATEGORY.filter((id) => asked.has(id));
+  const rows = categoriesOf([...asked.values()].flat()).map((category) => {
+    const figures = compared.map((id) =>
+      figuresOf(asked.get(id)?.filter(({ question }) => question.category === category) ?? []),
+    );
+    const shares = figures.map(({ recall }) => recall[DEPTHS.indexOf(DEFAULT_HITS)]?.toFixed(3) ?? "");
+    return [CATEGORIES[category] ?? `${category}`, `${figures[0]?.questions ?? 0}`, ...shares];
+  });
+  return table(["kind", "questions", ...compared.map((id) => SYSTEMS[id])], rows);
+}
+
 function peersTable(asked: Answers["asked"]): string {
   const head = [
-    "LoCoMo",
-    "questions",
+    "system",
     ...PEERS_DEPTHS.sessions.map((depth) => `session any@${depth}`),
     ...PEERS_DEPTHS.all.map((depth) => `all@${depth}`),
     `NDCG@${PEERS_DEPTHS.ndcg}`,
   ];
   const rows = [...asked].map(([id, answers]) => {
-    const { questions, sessionAny, all, ndcg } = peersFiguresOf(answers);
-    return [
-      `**${SYSTEMS[id]}**`,
-      String(questions),
-      ...[...sessionAny, ...all, ndcg].map((share) => share.toFixed(3)),
-    ];
+    const { sessionAny, all, ndcg } = peersFiguresOf(answers);
+    return [SYSTEMS[id], ...[...sessionAny, ...all, ndcg].map((share) => share.toFixed(3))];
   });
   return table(head, rows);
 }
@@ -152,10 +174,7 @@ function categoriesOf(asked: readonly Asked[]): readonly number[] {
   return [...new Set(asked.map(({ question }) => question.category))].sort();
 }
 
-function figureRow(
-  name: string,
-  { questions, recall, anyHit, p50Ms, p95Ms }: RecallFigures,
-): readonly string[] {
+function figureRow(name: string, { recall, anyHit, p50Ms, p95Ms }: RecallFigures): readonly string[] {
   const shares = [...recall, ...anyHit].map((share) => share.toFixed(3));
-  return [name, String(questions), ...shares, p50Ms.toFixed(2), p95Ms.toFixed(2)];
+  return [name, ...shares, p50Ms.toFixed(2), p95Ms.toFixed(2)];
 }

@@ -1,4 +1,4 @@
-/** The tables and the picture of the natural set: what is shown at each size, each half by itself, and the curve over the cut. */
+/** The tables and the picture of the natural set: the results at each size, for each half, and the curve over the cut-offs. */
 import { WEIGHTS } from "../../recall/index.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import { type Curve, curvePicture } from "./curve-picture.ts";
@@ -6,7 +6,7 @@ import { CANDIDATES_BY, COMPARED, NATURAL_HALVES, NATURAL_SIZES, type NaturalAns
 import { shownBy } from "./possible-hits.ts";
 import { SYSTEMS, type SystemId } from "./recall-systems.ts";
 
-/** Beside docs/benchmarks.md. */
+/** Written beside docs/benchmarks.md. */
 const PICTURE = "benchmarks-possible-hits.svg";
 
 const FIRST = 3;
@@ -20,7 +20,7 @@ const TOKENS_AIM = 150;
 
 type Answers = readonly NaturalAnswer[];
 
-/** The share of the questions whose fact is among the first three shown; sure hits alone where said. */
+/** The share of the questions whose fact is among the first three hits. Counts only sure hits if `isSure`. */
 export function shownRight(answers: Answers, isSure = false): number {
   const found = answers.map(({ hits, wanted }) => {
     const seen = hits.slice(0, FIRST).filter(({ possible }) => !(isSure && possible));
@@ -29,7 +29,7 @@ export function shownRight(answers: Answers, isSure = false): number {
   return mean(found);
 }
 
-/** Possible hits that a question is shown, mean. */
+/** The mean number of possible hits for a question. */
 export function shownWrong(answers: Answers): number {
   return mean(answers.map(({ hits }) => hits.filter(({ possible }) => possible).length));
 }
@@ -40,16 +40,21 @@ export function naturalSection(answers: Answers, embeddedBy: string): Measured {
   const english = count(({ kind }) => kind !== "languages" && kind !== "unanswerable");
   return {
     title: "Everyday questions",
+    command: "npm run bench:recall -- --only natural --embedder URL",
     markdown: [
-      `${english} questions as people ask them, ${count(({ kind }) => kind === "languages")} in other languages and ${count(({ kind }) => kind === "unanswerable")} that nothing answers (\`test/data/natural-*.jsonl\`), each half asked of a memory of its own facts, filled up with unrelated ones; ${embeddedBy}. Shown: the fact is among the first three. \`own\` is asked in the fact's words, \`part\` shares one or more of them, \`paraphrase\` none. FTS5 and the rankings before the cut-off never stay silent: they show three hits for whatever is asked. Rankings are tuned on the half called dev alone.`,
+      `${english} questions as people ask them, ${count(({ kind }) => kind === "languages")} in other languages, and ${count(({ kind }) => kind === "unanswerable")} unanswerable ones (\`test/data/natural-*.jsonl\`), in memories of 20, 200 and 2,000 facts; ${embeddedBy}. The table has the held-out half; rankings are tuned on the other half only. A figure is the share of questions whose fact is among the first three hits. *own*: asked in the fact's words. *part*: shares one or more words. *paraphrase*: shares none. FTS5 returns hits for every question, so it has no figures for unanswerable ones.`,
+      halfTable(answers.filter((one) => one.half === "held-out" && isShipped(one.system))),
+      tokensLine(answers),
+      `A possible hit needs a score of at least ${CHOSEN.floor} and of ${CHOSEN.ratio} of the best candidate's; at most ${CHOSEN.most} are shown. The picture shows, for the half that rankings are tuned on, what other least scores would do:`,
+      `![Right and wrong hits by the least score of a possible hit](${PICTURE})`,
+    ].join("\n\n"),
+    details: [
       ...NATURAL_HALVES.flatMap((half) => [
-        `**${half}**`,
+        `**${half}**, with the rankings before the cut-off`,
         halfTable(answers.filter((one) => one.half === half)),
       ]),
-      tokensLine(answers),
-      `The curve, on the half called dev alone: shown right, and possible hits that an unanswerable question is shown, over the least score of a possible hit (in use: ${CHOSEN.floor}, with the ratio ${CHOSEN.ratio}, at most ${CHOSEN.most}).`,
+      "Least score of a possible hit, dev half: right, and possible hits per unanswerable question",
       curveTable(answers),
-      `![Shown right against shown wrong, over the least score of a possible hit](${PICTURE})`,
     ].join("\n\n"),
     json: answers,
     picture: { name: PICTURE, svg: curvePicture(curvesOf(answers), CHOSEN.most) },
@@ -58,8 +63,8 @@ export function naturalSection(answers: Answers, embeddedBy: string): Measured {
 
 function halfTable(answers: Answers): string {
   const head = [
-    ...["facts", "system", "own", "part", "paraphrase", "all", "all, surely", "other languages"],
-    ...["unanswerable: possible hits", "… with a sure hit"],
+    ...["facts", "system", "own", "part", "paraphrase", "all", "all, sure hits only", "other languages"],
+    ...["unanswerable: possible hits", "… that get a sure hit"],
   ];
   const rows = NATURAL_SIZES.flatMap((size) =>
     COMPARED.flatMap((system) => {
@@ -87,23 +92,28 @@ function rowOf(size: number, system: SystemId, answers: Answers): readonly strin
   ];
 }
 
-/** Over both halves and all sizes, of the searches that show possible hits. */
+/** For searches that show possible hits, over both halves and all sizes. */
 function tokensLine(answers: Answers): string {
   const shown = answers
     .filter(({ system, possibleCharacters }) => isShown(system) && possibleCharacters.text > 0)
     .map(({ possibleCharacters }) => possibleCharacters);
   const tokens = (characters: readonly number[]) => {
     const each = characters.map((count) => count / CHARACTERS_PER_TOKEN);
-    return `${Math.round(mean(each))} tokens in the mean and ${Math.round(Math.max(...each))} at most`;
+    return `${Math.round(mean(each))} tokens on average and ${Math.round(Math.max(...each))} at most`;
   };
-  return `The text of the possible hits of one search is ${tokens(shown.map(({ text }) => text))}, at ${CHARACTERS_PER_TOKEN} characters each (aim: at most ${TOKENS_AIM}); with the other fields of OpenClaw's JSON they are ${tokens(shown.map(({ json }) => json))}.`;
+  return `Cost in the prompt, at ${CHARACTERS_PER_TOKEN} characters per token: the possible hits of one search take ${tokens(shown.map(({ text }) => text))} (aim: at most ${TOKENS_AIM}). With the other fields of OpenClaw's JSON, it is ${tokens(shown.map(({ json }) => json))}.`;
+}
+
+/** Rankings before the cut-off are only for tuning. */
+function isShipped(system: SystemId): boolean {
+  return isShown(system) || system === "fts5";
 }
 
 function isShown(system: SystemId): boolean {
   return system === "keyword" || system === "hybrid";
 }
 
-/** For words and hybrid, and each size: a point for each floor. */
+/** Curves for keyword and hybrid search at each size, with a point for each floor. */
 function curvesOf(answers: Answers): readonly Curve[] {
   return Object.entries(CANDIDATES_BY).flatMap(([by, system]) =>
     NATURAL_SIZES.flatMap((size) => {

@@ -2,18 +2,18 @@
 import { fileURLToPath } from "node:url";
 import { readJsonLines } from "./conversations.ts";
 
-/** Rankings are tuned on `dev` alone; the other half is only measured. */
+/** Rankings are tuned only on `dev`. The other half is only for measuring. */
 export type NaturalHalf = "dev" | "held-out";
 
 export interface NaturalFact {
   readonly half: NaturalHalf;
   readonly key: string;
   readonly value: string;
-  /** Absent: English. */
+  /** If absent, English. */
   readonly language?: string;
 }
 
-/** `own`: in the fact's words; `part`: at least one of them; `paraphrase`: none that says anything. */
+/** `own`: in the fact's words; `part`: shares at least one word; `paraphrase`: shares no content word. */
 export type NaturalKind = "own" | "part" | "paraphrase";
 
 interface NaturalQuestion {
@@ -22,21 +22,21 @@ interface NaturalQuestion {
   readonly question: string;
   /** The key of the fact that answers. */
   readonly expect: string;
-  /** Absent: English. */
+  /** If absent, English. */
   readonly language?: string;
 }
 
 interface NaturalUnanswerable {
   readonly half: NaturalHalf;
   readonly question: string;
-  /** The key of the fact that it comes close to. */
+  /** The key of the closest fact, which does not answer the question. */
   readonly near?: string;
 }
 
 export interface NaturalSet {
   readonly facts: readonly NaturalFact[];
   readonly questions: readonly NaturalQuestion[];
-  /** Questions in other languages than English, about the same facts. */
+  /** Questions about the same facts in languages other than English. */
   readonly languages: readonly NaturalQuestion[];
   readonly unanswerable: readonly NaturalUnanswerable[];
 }

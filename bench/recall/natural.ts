@@ -1,4 +1,4 @@
-/** Everyday questions asked of a small, a middling and a large memory: what each way of searching shows. */
+/** Asks everyday questions of a small, a medium and a large memory, and compares the hits of each way of searching. */
 import { hitsForHost } from "../../plugin/boundary.ts";
 import type { FactLine } from "./conversations.ts";
 import { type NaturalFact, type NaturalHalf, type NaturalKind, readNaturalSet } from "./natural-set.ts";
@@ -9,20 +9,20 @@ import { unrelatedFact } from "./unrelated-facts.ts";
 export const NATURAL_SIZES = [20, 200, 2_000] as const;
 export const NATURAL_HALVES: readonly NaturalHalf[] = ["dev", "held-out"];
 export const COMPARED = ["keyword", "keywordUncut", "fts5", "hybrid", "hybridUncut"] as const;
-/** The curve is drawn from these. */
+/** The systems that the curve is drawn from. */
 export const CANDIDATES_BY = { words: "keywordCandidates", hybrid: "hybridCandidates" } as const;
 
 export interface NaturalAnswer {
   readonly half: NaturalHalf;
   readonly size: number;
   readonly system: SystemId;
-  /** Of a question in another language, `languages`; of one that nothing answers, `unanswerable`. */
+  /** `languages` if the question is in another language, `unanswerable` if nothing answers it. */
   readonly kind: NaturalKind | "languages" | "unanswerable";
   readonly question: string;
   /** The key of the fact that answers. */
   readonly wanted: string | undefined;
   readonly hits: readonly Hit[];
-  /** Of the possible hits as OpenClaw's model receives them: their text, and all of their JSON; 0 without any. */
+  /** The size of the possible hits as OpenClaw's model receives them: their text, and all of their JSON. 0 if there are none. */
   readonly possibleCharacters: { readonly text: number; readonly json: number };
 }
 
@@ -47,7 +47,7 @@ export async function askNatural(bench: Bench): Promise<readonly NaturalAnswer[]
   return answers;
 }
 
-/** English and other languages are asked of memories of their own, so that each fits into the smallest. */
+/** English and other languages have separate memories, so that each fits into the smallest size. */
 function questionSets(half: NaturalHalf): readonly (readonly [string, readonly Asked[]])[] {
   const { questions, languages, unanswerable } = readNaturalSet();
   const ofHalf = <T extends { readonly half: NaturalHalf }>(lines: readonly T[]) =>
@@ -74,7 +74,7 @@ function questionSets(half: NaturalHalf): readonly (readonly [string, readonly A
   ];
 }
 
-/** The facts that are asked for, others of the same half and language as far as there is room, and unrelated ones. */
+/** The wanted facts, then others of the same half and language as far as they fit, then unrelated ones. */
 function memoryOf(half: NaturalHalf, questions: readonly Asked[], size: number): readonly FactLine[] {
   const wanted = new Set(questions.map((asked) => asked.wanted));
   const facts = readNaturalSet().facts.filter((fact) => fact.half === half);
@@ -83,7 +83,7 @@ function memoryOf(half: NaturalHalf, questions: readonly Asked[], size: number):
   return [...own, ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number))];
 }
 
-/** The English facts of a half. */
+/** The English facts of one half. */
 export function linesOfHalf(half: NaturalHalf): readonly FactLine[] {
   const facts = readNaturalSet().facts.filter((fact) => fact.half === half && fact.language === undefined);
   return facts.map(lineOfFact);

@@ -1,9 +1,9 @@
-/** The paraphrase set of test/data: facts asked for in other words, questions that none answers, and its two halves. */
+/** The paraphrase set of test/data: facts, questions about them in other words, questions without an answer, and its two halves. */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { readJsonLines } from "./conversations.ts";
 
-/** A fact as people store it, and a question that it answers without sharing a word that says anything. */
+/** A fact as people store it, and a question that it answers although they share no content word. */
 export interface Paraphrase {
   readonly id: string;
   readonly kind: string;
@@ -17,7 +17,7 @@ interface Unanswerable {
   readonly id: string;
   readonly kind: string;
   readonly question: string;
-  /** The key of the fact that it comes close to: one that answers something else about the same matter. */
+  /** The key of the closest fact: one that answers another question about the same subject. */
   readonly near?: string;
 }
 
@@ -26,7 +26,7 @@ export interface ParaphraseSet {
   readonly unanswerable: readonly Unanswerable[];
 }
 
-/** Rankings are tuned on `dev` alone. */
+/** Rankings are tuned only on `dev`. */
 export type Half = "dev" | "held out";
 
 const DATA = new URL("../../test/data/", import.meta.url);
@@ -38,7 +38,7 @@ export function readParaphraseSet(): ParaphraseSet {
   };
 }
 
-/** Decided by the id alone, so that a line added later moves no other one. */
+/** Depends only on the id, so that a new line does not move any other line to the other half. */
 export function halfOf({ id }: { readonly id: string }): Half {
   const [first = 0] = createHash("sha256").update(id).digest();
   return first % 2 === 0 ? "dev" : "held out";

@@ -1,14 +1,14 @@
-/** How many facts are found by a question in other words, and how quiet memory is when it holds no answer. */
+/** Measures how many facts are found by a question in other words, and how many hits appear for a question without an answer. */
 import { type Measured, mean, table } from "../measured.ts";
 import type { FactLine } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
 import { type Bench, type Hit, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
-/** One question, what it wants, and what it got. */
+/** A question, the wanted key and the hits. */
 export interface Answered {
   readonly id: string;
   readonly half: Half;
-  /** The key of the fact that answers; undefined when none does. */
+  /** The key of the fact that answers. Undefined if none does. */
   readonly wanted: string | undefined;
   readonly isNearMiss: boolean;
   readonly hits: readonly Hit[];
@@ -17,13 +17,13 @@ export interface Answered {
 export interface ParaphraseFigures {
   readonly hitAt1: number;
   readonly hitAt3: number;
-  /** Mean score of the right fact where it is among the first three. */
+  /** Mean score of the right fact, if it is among the first three. */
   readonly meanScore: number;
-  /** Of the unanswerable questions, the share with a sure hit; of near misses, and of the others. */
+  /** The share of the unanswerable questions with a sure hit: of near misses, and of the others. */
   readonly falseHits: number;
   readonly falseHitsNear: number;
   readonly falseHitsOther: number;
-  /** Possible hits that an unanswerable question is shown, mean. */
+  /** The mean number of possible hits for an unanswerable question. */
   readonly possible: number;
 }
 
@@ -31,14 +31,14 @@ const SUBJECT = "paraphrases";
 const SHOWN = 10;
 const HOURS_APART_MS = 5 * 3_600_000;
 const COMPARED: readonly SystemId[] = ["keyword", "vector", "hybridSure", "hybrid", "hybridUncut"];
-/** Of unanswerable questions: the most that a threshold on similarity may let through. */
+/** The largest share of unanswerable questions that a similarity threshold may let through. */
 const MOST_FALSE = 0.05;
-/** For an unanswerable question: the most possible hits in the mean. */
+/** The target for the mean number of possible hits for an unanswerable question. */
 const MOST_POSSIBLE = 2;
-/** The aim for facts that are among the first three. */
+/** The target for the share of facts among the first three hits. */
 const ENOUGH_FOUND = 0.85;
 const CUT_NOTE =
-  " The last system shows what one threshold on similarity can do, chosen on dev so that at most 5 % of its unanswerable questions pass.";
+  " The last row shows how far one threshold on similarity gets. It was chosen on the other half so that at most 5 % of the unanswerable questions pass.";
 
 export async function askParaphrases(bench: Bench): Promise<ReadonlyMap<SystemId, readonly Answered[]>> {
   const { pairs, unanswerable } = readParaphraseSet();
@@ -61,7 +61,7 @@ export async function askParaphrases(bench: Bench): Promise<ReadonlyMap<SystemId
   return answered;
 }
 
-/** Some hours apart, as facts come up in a working life: minutes apart they would be taken for the lines of one talk. */
+/** Spaces the facts some hours apart, as in real use. Facts that are minutes apart would be taken for the lines of one conversation. */
 export function lineOf(
   { key, fact }: { readonly key: string; readonly fact: string },
   place: number,
@@ -88,13 +88,13 @@ export function paraphraseFigures(answered: readonly Answered[]): ParaphraseFigu
   };
 }
 
-/** From 0; infinite when it is not there. */
+/** The rank, counted from 0. Infinite if the fact is not among the hits. */
 function placeOf({ wanted, hits }: Answered): number {
   const place = hits.findIndex(({ key }) => key === wanted);
   return place === -1 ? Number.POSITIVE_INFINITY : place;
 }
 
-/** The same answers without the hits that score no better than the best of the unanswerable questions may, chosen on `dev`. */
+/** Removes the hits below a threshold. The threshold is chosen on `dev`, by the best hits of the unanswerable questions. */
 export function cutOnDev(answered: readonly Answered[]): readonly Answered[] {
   const noise = answered.filter(({ wanted, half }) => wanted === undefined && half === "dev");
   const best = noise.map(({ hits }) => hits[0]?.score ?? Number.NEGATIVE_INFINITY);
@@ -108,15 +108,16 @@ export function paraphrasesSection(
 ): Measured {
   const named: [string, readonly Answered[]][] = [...answered].map(([id, answers]) => [SYSTEMS[id], answers]);
   const vector = answered.get("vector");
-  if (vector !== undefined) named.push(["vectors alone, cut off by similarity", cutOnDev(vector)]);
-  const rows = named.flatMap(([name, answers]) =>
-    (["dev", "held out"] as const).map((half) => rowOf(name, half, answers)),
-  );
+  if (vector !== undefined) named.push(["vectors only, cut off by similarity", cutOnDev(vector)]);
+  const tableOf = (half: Half) =>
+    table(
+      head,
+      named.map(([name, answers]) => rowOf(name, half, answers)),
+    );
   const { pairs, unanswerable } = readParaphraseSet();
   const head = [
     "system",
-    "half",
-    "first",
+    "fact is first",
     "among the first three",
     "its mean score",
     "false hits",
@@ -125,17 +126,20 @@ export function paraphrasesSection(
     "possible hits",
   ];
   return {
-    title: "Facts asked for in other words",
+    title: "Paraphrased questions",
+    command: "npm run bench:recall -- --only paraphrases --embedder URL",
     markdown: [
-      `${pairs.length} facts of \`test/data/paraphrase.jsonl\`, one question about each that shares no word with it, and ${unanswerable.length} questions that none answers, ${unanswerable.filter(({ near }) => near !== undefined).length} of them near misses; ${embeddedBy}. False hits: unanswerable questions that are shown a sure hit; possible hits: how many an unanswerable question is shown (aim: at most ${MOST_POSSIBLE}; the fact among the first three: above 85 %). Rankings are tuned on the half called dev alone.${vector === undefined ? "" : CUT_NOTE}`,
-      table(head, rows),
+      `The hardest set: ${pairs.length} facts (\`test/data/paraphrase.jsonl\`), each with one question that shares no word with it, and ${unanswerable.length} unanswerable questions. ${unanswerable.filter(({ near }) => near !== undefined).length} of these are near misses: a fact mentions their subject without answering them. ${embeddedBy[0]?.toUpperCase()}${embeddedBy.slice(1)}. False hits: the share of unanswerable questions that get a sure hit. Possible hits: how many an unanswerable question gets. The table has the held-out half of the questions; rankings are tuned on the other half only.${vector === undefined ? "" : CUT_NOTE}`,
+      tableOf("held out"),
+      `Aims: the fact among the first three for more than 85 %, at most ${MOST_POSSIBLE} possible hits.`,
       ...aimsMissed(answered.get("hybrid") ?? []),
     ].join("\n\n"),
+    details: `The half that rankings are tuned on (dev):\n\n${tableOf("dev")}`,
     json: Object.fromEntries(answered),
   };
 }
 
-/** One line, over both halves; none where nothing was asked or nothing is missed. */
+/** One line over both halves. Empty if nothing was asked or every target is met. */
 export function aimsMissed(answered: readonly Answered[]): readonly string[] {
   if (answered.length === 0) return [];
   const { hitAt3, possible } = paraphraseFigures(answered);
@@ -147,7 +151,7 @@ export function aimsMissed(answered: readonly Answered[]): readonly string[] {
   ];
   if (missed.length === 0) return [];
   return [
-    `Missed by the hybrid as the plugin shows it, both halves together: ${missed.join("; ")}. Why: [decision 27](decisions/0027-what-a-small-model-cannot-tell.md).`,
+    `Hybrid search misses, over both halves: ${missed.join("; ")}. [Decision 27](decisions/0027-limits-of-a-small-model.md) has the reasons.`,
   ];
 }
 
@@ -156,7 +160,6 @@ function rowOf(name: string, half: Half, answered: readonly Answered[]): readonl
   const { hitAt1, hitAt3, meanScore, falseHits, falseHitsNear, falseHitsOther, possible } = figures;
   return [
     name,
-    half,
     ...[hitAt1, hitAt3].map(percent),
     Number.isNaN(meanScore) ? "" : meanScore.toFixed(3),
     ...[falseHits, falseHitsNear, falseHitsOther].map(percent),

@@ -1,14 +1,14 @@
-/** How well facts as people store them are found, and how quiet memory is when it holds no answer. */
+/** Measures how well facts that people store are found, and how many hits appear for a question without an answer. */
 import { fileURLToPath } from "node:url";
 import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
 import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
 export interface PeopleQuestion {
-  /** In the fact's own words, partly in them, or about something that no fact tells. */
+  /** In the fact's own words, partly in them, or about something that no fact contains. */
   readonly kind: "exact" | "partial" | "unanswerable";
   readonly question: string;
-  /** The key of the fact, or, for an audit row, what its key begins with. */
+  /** The key of the fact or, for an audit row, the beginning of its key. */
   readonly expect: readonly string[];
 }
 
@@ -20,15 +20,15 @@ export interface PeopleFigures {
     readonly sure: number;
   };
   readonly partial: { readonly hitAt1: number; readonly hitAt3: number };
-  /** Of all hits at GOOD and above, over all questions, the share that was expected. */
+  /** The share of all hits with a score of GOOD or more, over all questions, that was expected. */
   readonly precision: number;
   /** Share of the unanswerable questions with a sure hit. */
   readonly falseAlarms: number;
-  /** Possible hits that an unanswerable question is shown, mean. */
+  /** The mean number of possible hits for an unanswerable question. */
   readonly possible: number;
 }
 
-/** An exact question's fact should score this or more, and a hit that scores GOOD or more should be right. */
+/** An exact question's fact should score at least this, and a hit that scores GOOD or more should be right. */
 export const SURE = 0.85;
 const GOOD = 0.5;
 
@@ -38,7 +38,7 @@ const SHOWN = 10;
 
 const COMPARED: readonly SystemId[] = ["keywordSure", "keyword", "hybridSure", "hybrid"];
 
-/** By the systems' names for the tables. */
+/** The results, by the system's name in the tables. */
 export async function measurePeopleFacts(bench: Bench): Promise<ReadonlyMap<string, PeopleFigures>> {
   const path = fileURLToPath(new URL("facts-people-store.jsonl", DATA));
   const systems = await bench.fill(SUBJECT, readJsonLines(path));
@@ -69,7 +69,7 @@ interface Answered {
   readonly hits: readonly (Hit & { readonly isRight: boolean })[];
 }
 
-/** Whether a hit's key is the wanted one, or, of an audit row, begins with it. */
+/** Whether a hit's key equals the wanted one or, for an audit row, begins with it. */
 export function isOf(wanted: string, key: string): boolean {
   return key === wanted || (/^(?:pack|pipeline)_history\//.test(wanted) && key.startsWith(wanted));
 }
@@ -98,7 +98,7 @@ function hitRates(answered: readonly Answered[]): { readonly hitAt1: number; rea
   return { hitAt1: within(1), hitAt3: within(3) };
 }
 
-/** A column for each way of searching. */
+/** One column for each way of searching. */
 export function peopleFactsSection(
   measured: ReadonlyMap<string, PeopleFigures>,
   embeddedBy: string,
@@ -108,23 +108,28 @@ export function peopleFactsSection(
     return [name, ...[...measured.values()].map(cell), aim];
   };
   const rows = [
-    row("in the fact's own words: the fact comes first", ({ exact }) => percent(exact.hitAt1)),
+    row("in the fact's own words: the fact is first", ({ exact }) => percent(exact.hitAt1)),
     row("… among the first three", ({ exact }) => percent(exact.hitAt3)),
-    row("… its mean score", ({ exact }) => exact.meanScore.toFixed(3), `${SURE}`),
-    row(`… scores ${SURE} and above`, ({ exact }) => percent(exact.sure)),
-    row("partly in them: the fact comes first", ({ partial }) => percent(partial.hitAt1)),
-    row("… among the first three", ({ partial }) => percent(partial.hitAt3), "83 % by words"),
-    row(`of all hits at ${GOOD} and above, right`, ({ precision }) => percent(precision), "at least 80 %"),
-    row("unanswerable questions with a sure hit", ({ falseAlarms }) => percent(falseAlarms)),
+    row("… mean score", ({ exact }) => exact.meanScore.toFixed(3), `${SURE}`),
+    row(`… scores ${SURE} or more`, ({ exact }) => percent(exact.sure)),
+    row("in some of its words: the fact is first", ({ partial }) => percent(partial.hitAt1)),
+    row("… among the first three", ({ partial }) => percent(partial.hitAt3), "83 % with keywords"),
+    row(
+      `of all hits that score ${GOOD} or more, right`,
+      ({ precision }) => percent(precision),
+      "at least 80 %",
+    ),
+    row("unanswerable questions that get a sure hit", ({ falseAlarms }) => percent(falseAlarms)),
     row(
       "possible hits per unanswerable question",
       ({ possible }) => possible.toFixed(2),
-      "at most 1.6 by words",
+      "at most 1.6 with keywords",
     ),
   ];
   return {
     title: "Facts as people store them",
-    markdown: `187 facts and audit rows of \`test/data\`, two questions about each, and 100 that none answers; ${embeddedBy}.\n\n${table(["questions", ...measured.keys(), "aim"], rows)}`,
+    command: "npm run bench:recall -- --only people --embedder URL",
+    markdown: `187 facts and run records (\`test/data/facts-*.jsonl\`). Each has two questions: one in its own words, one in some of them. 100 more questions are unanswerable: no fact answers them. ${embeddedBy[0]?.toUpperCase()}${embeddedBy.slice(1)}. Memory returns sure hits. If there is none, it returns up to two possible hits, marked as such.\n\n${table(["questions", ...measured.keys(), "aim"], rows)}`,
     json: Object.fromEntries(measured),
   };
 }

@@ -1,4 +1,4 @@
-/** What possible hits bring and cost, and the curve that their floor and ratio were chosen from. */
+/** Measures the benefit and cost of possible hits, and the curve from which their floor and ratio were chosen. */
 import { fileURLToPath } from "node:url";
 import { possibleAmong } from "../../recall/choose.ts";
 import { type PossibleWeights, WEIGHTS } from "../../recall/index.ts";
@@ -11,10 +11,10 @@ import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
 
 type Rule = PossibleWeights;
 
-/** A question, the key it wants, and all that could be shown: its sure hits or, without any, every candidate. */
+/** A question, the wanted key, and all hits that could be shown: the sure hits or, if there are none, every candidate. */
 interface Candidates {
   readonly half: Half;
-  /** Empty when nothing answers. */
+  /** Empty if nothing answers the question. */
   readonly wanted: readonly string[];
   readonly hits: readonly Hit[];
 }
@@ -29,16 +29,16 @@ interface QuestionSet {
   }[];
 }
 
-/** What one way of searching found for one set. */
+/** The results of one way of searching for one set. */
 export interface PossibleHits {
   readonly set: string;
-  readonly by: "words" | "hybrid";
+  readonly by: "keywords" | "hybrid";
   readonly asked: readonly Candidates[];
 }
 
 const DATA = new URL("../../test/data/", import.meta.url);
 const CANDIDATES = 10;
-const SYSTEM_OF = { words: "keywordCandidates", hybrid: "hybridCandidates" } as const satisfies Record<
+const SYSTEM_OF = { keywords: "keywordCandidates", hybrid: "hybridCandidates" } as const satisfies Record<
   string,
   SystemId
 >;
@@ -50,7 +50,7 @@ export async function measurePossibleHits(bench: Bench): Promise<readonly Possib
   const measured: PossibleHits[] = [];
   for (const set of [peopleSet(), everydaySet(), paraphraseSet()]) {
     const systems = await bench.fill(`possible-${set.name}`, set.lines);
-    for (const by of ["words", "hybrid"] as const) {
+    for (const by of ["keywords", "hybrid"] as const) {
       const asked = await askAll(set, systems, SYSTEM_OF[by]);
       if (asked.length > 0) measured.push({ set: set.name, by, asked });
     }
@@ -68,7 +68,7 @@ async function askAll(set: QuestionSet, systems: Systems, id: SystemId): Promise
   return asked;
 }
 
-/** What the rule shows of the candidates, as recall does. */
+/** The candidates that the rule shows, as in recall. */
 export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
   if (!hits[0]?.possible) return hits;
   const candidates = hits.map((hit) => ({ ...hit, certainty: hit.score / WEIGHTS.possible.scale }));
@@ -76,9 +76,9 @@ export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
 }
 
 interface PossibleFigures {
-  /** Of the answerable questions, the share whose fact is among the first three shown. */
+  /** The share of the answerable questions whose fact is among the first three hits. */
   readonly right: number;
-  /** Possible hits that an unanswerable question is shown, mean. */
+  /** The mean number of possible hits for an unanswerable question. */
   readonly wrong: number;
 }
 
@@ -97,11 +97,11 @@ function possibleFigures(asked: readonly Candidates[], rule: Rule): PossibleFigu
   };
 }
 
-/** Each question's half is decided by its own words: that set has no ids. */
+/** The text of a question decides its half, because this set has no ids. */
 function peopleSet(): QuestionSet {
   const questions = peopleQuestions().filter(({ kind }) => kind !== "exact");
   return {
-    name: "people's, partly worded",
+    name: "facts as people store them, some words",
     lines: readJsonLines(fileURLToPath(new URL("facts-people-store.jsonl", DATA))),
     questions: questions.map(({ question, expect }) => ({ id: question, question, wanted: expect ?? [] })),
   };
@@ -109,14 +109,14 @@ function peopleSet(): QuestionSet {
 
 interface EverydayQuestion {
   readonly question: string;
-  /** The key of the fact; absent when none answers. */
+  /** The key of the fact. Absent if none answers. */
   readonly expect?: string;
 }
 
 function everydaySet(): QuestionSet {
   const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyday-questions.jsonl", DATA)));
   return {
-    name: "everyday",
+    name: "20 everyday facts",
     lines: readJsonLines(fileURLToPath(new URL("everyday-facts.jsonl", DATA))),
     questions: questions.map(({ question, expect }) => ({
       ...{ id: question, question },
@@ -128,7 +128,7 @@ function everydaySet(): QuestionSet {
 function paraphraseSet(): QuestionSet {
   const { pairs, unanswerable } = readParaphraseSet();
   return {
-    name: "paraphrases",
+    name: "paraphrased questions",
     lines: pairs.map(lineOf),
     questions: [
       ...pairs.map(({ id, question, key }) => ({ id, question, wanted: [key] })),
@@ -141,44 +141,43 @@ export function possibleHitsSection(measured: readonly PossibleHits[], embeddedB
   const { most, floor, ratio } = CHOSEN;
   return {
     title: "Possible hits",
+    command: "npm run bench:recall -- --only possible --embedder URL",
     markdown: [
-      `Shown right: the fact is among the first three shown. Wrong: possible hits that a question is shown which nothing answers, mean. In use: at most ${most} possible hits, each scored at least ${floor} before the cut-off and ${ratio} of the best candidate; ${embeddedBy}. Paraphrases share no word with their facts.`,
-      table(
-        [
-          "questions",
-          "half",
-          "right, sure hits alone",
-          "right, as shown",
-          "wrong, as shown",
-          "right, nothing cut off",
-        ],
-        measured.flatMap(overviewRows),
-      ),
-      "The curve, on the half called dev alone: right and wrong over the floor, the ratio and the number, the other two as in use.",
+      `If there is no sure hit, memory shows up to ${most} possible hits, marked as such. Each needs a score of at least ${floor} and of ${ratio} of the best candidate's. The table shows what they gain and cost, on the held-out half of each set; ${embeddedBy}. Right: the share of questions whose fact is among the first three hits. Wrong: possible hits per unanswerable question.`,
+      overviewTable(measured, "held out"),
+      "[Decision 31](decisions/0031-possible-hits.md) says why memory shows them.",
+    ].join("\n\n"),
+    details: [
+      "The half that rankings are tuned on (dev)",
+      overviewTable(measured, "dev"),
+      "Right and wrong by floor, ratio and number; the other two as in use",
       table(["", ...measured.map(nameOf)], curveRows(measured)),
     ].join("\n\n"),
     json: measured,
   };
 }
 
-function overviewRows(one: PossibleHits): readonly (readonly string[])[] {
-  return (["dev", "held out"] as const).map((half) => {
+function overviewTable(measured: readonly PossibleHits[], half: Half): string {
+  const rows = measured.map((one) => {
     const asked = one.asked.filter((candidates) => candidates.half === half);
     const quiet = possibleFigures(asked, { ...CHOSEN, most: 0 });
     const shown = possibleFigures(asked, CHOSEN);
     const uncut = possibleFigures(asked, { ...CHOSEN, most: 3, floor: 0, ratio: 0 });
     return [
       nameOf(one),
-      half,
       percent(quiet.right),
       percent(shown.right),
       shown.wrong.toFixed(2),
       percent(uncut.right),
     ];
   });
+  return table(
+    ["questions", "right, sure hits only", "right, as shown", "wrong, as shown", "right, nothing cut off"],
+    rows,
+  );
 }
 
-/** The rule in use is printed bold, once in each of the three parts. */
+/** The rule in use is printed in bold, once in each of the three parts. */
 function curveRows(measured: readonly PossibleHits[]): readonly (readonly string[])[] {
   const rules: readonly (readonly [string, Rule])[] = [
     ...FLOORS.map((floor) => [`floor ${floor}`, { ...CHOSEN, floor }] as const),

@@ -1,4 +1,4 @@
-/** What is compared: the ways of searching one subject's memory, each filled with the same facts. */
+/** The systems that are compared: ways of searching one subject's memory, each filled with the same facts. */
 import { namespaceOf } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
 import { type BenchMemory, EVERY_CANDIDATE, openBenchMemory, openHybridSearch } from "./bench-memory.ts";
@@ -6,17 +6,17 @@ import { exactVectorsOver } from "./exact-vectors.ts";
 import { fts5Over } from "./fts5.ts";
 
 /**
- * `keyword` and `hybrid` are what the plugin shows, `…Sure` the same without possible hits, `…Candidates` with every candidate
- * for one, `…Uncut` the same rankings with nothing cut off. `vector` is meaning alone, by exact comparison: it never stays
- * silent. `fts5` is SQLite's full-text search.
+ * `keyword` and `hybrid` show what the plugin shows. `…Sure` leaves out possible hits, `…Candidates` includes every candidate for a
+ * possible hit, and `…Uncut` is the same ranking without a cut-off. `vector` is semantic search alone, by exact comparison, and returns
+ * hits for every question. `fts5` is SQLite's full-text search.
  */
 export const SYSTEMS = {
-  keywordSure: "keywords, sure hits alone",
+  keywordSure: "keywords, sure hits only",
   keyword: "keywords, as the plugin shows them",
   keywordCandidates: "keywords, every candidate",
   keywordUncut: "keywords, before the cut-off",
-  vector: "vectors alone, exact, no cut-off",
-  hybridSure: "hybrid, sure hits alone",
+  vector: "vectors only, exact, no cut-off",
+  hybridSure: "hybrid, sure hits only",
   hybrid: "hybrid, as the plugin shows it",
   hybridCandidates: "hybrid, every candidate",
   hybridUncut: "hybrid, before the cut-off",
@@ -34,12 +34,12 @@ export type Search = (query: string, limit: number) => Promise<readonly Hit[]>;
 export type Systems = ReadonlyMap<SystemId, Search>;
 
 export interface Bench {
-  /** Lines as `import` reads them go into each system's memory of the subject; throws when one is refused. */
+  /** Adds lines that `import` accepts to the subject's memory in each system. Throws if a line is refused. */
   fill(subject: string, lines: readonly object[]): Promise<Systems>;
   close(): Promise<void>;
 }
 
-/** Without an embedder: keywords and FTS5. The embedder stays the caller's to close. */
+/** Without an embedder, only keyword search and FTS5 run. The caller must close the embedder. */
 export async function openBench(embedder?: Embedder): Promise<Bench> {
   const keyword = await openBenchMemory();
   const meaning = embedder && openMeaning(keyword, embedder);
@@ -63,7 +63,7 @@ export async function openBench(embedder?: Embedder): Promise<Bench> {
   };
 }
 
-/** The systems that need an embedder, over a memory that is filled. */
+/** The systems that need an embedder, over a filled memory. */
 function openMeaning(memory: BenchMemory, embedder: Embedder) {
   const { store } = memory.memory;
   const hybrid = openHybridSearch(store, embedder);

@@ -1,19 +1,19 @@
-/** Whether a question shares a word with a fact: by recall's own analysis, by a second stemmer, and by mere spelling. */
+/** Finds words that a question shares with a fact: by recall's own analysis, by a second stemmer, and by spelling. */
 import { DatabaseSync } from "node:sqlite";
 import { commonnessOf, FUNCTION_WORD } from "../../recall/analysis/commonness.ts";
 import { termOf } from "../../recall/analysis/english.ts";
 import { type Word, wordsOf } from "../../recall/analysis/words.ts";
 
 export interface SharedWords {
-  /** Terms of recall's analysis, parts of names included. */
+  /** Shared terms in recall's analysis, including parts of names. */
   readonly terms: readonly string[];
-  /** Stems of SQLite's Porter tokenizer, which knows no irregular forms and cuts differently. */
+  /** Shared stems of SQLite's Porter tokenizer, which does not handle irregular forms and cuts differently. */
   readonly stems: readonly string[];
-  /** Words one of which contains the other, or that begin alike: "test" and "tester", "decide" and "decision". */
+  /** Words that contain one another or begin the same: "test" and "tester", "decide" and "decision". */
   readonly lookalikes: readonly string[];
 }
 
-/** Words that only frame a question ("how", "the", "remember") do not count; words of everyday speech do. */
+/** Ignores function words such as "how", "the" and "remember", but not everyday content words. */
 export function sharedWords(question: string, fact: string): SharedWords {
   const [asked, told] = [contentWords(question), contentWords(fact)];
   return {
@@ -25,7 +25,7 @@ export function sharedWords(question: string, fact: string): SharedWords {
   };
 }
 
-/** Each word is weighed by itself, so that no chance pair of words makes the text German. */
+/** Analyses each word separately, so that two words together never make the language detection choose German. */
 function contentWords(text: string): readonly Word[] {
   return wordsOf(text).filter(({ text: word }) => isTelling(word));
 }
@@ -55,7 +55,7 @@ function porterStems(words: readonly Word[]): readonly string[] {
   return select.all().map(({ term }) => String(term));
 }
 
-/** A word as short as "test" or "phone" is seen inside a longer one; what merely begins alike must do so for half of it. */
+/** A word of this length, such as "test", is found inside a longer one. Words that only begin the same must share half of their letters. */
 const SHORTEST_CONTAINED = 4;
 const SHORTEST_BEGINNING = 4;
 const SHARE_OF_LONGER = 0.5;

@@ -1,4 +1,4 @@
-/** Everyday questions asked of a memory beside no, 1,000 and 5,000 records of tool calls: what they change, and what they cost. */
+/** Asks everyday questions of a memory with no, 1,000 and 5,000 records of tool calls, and measures what the records change and cost. */
 import type { RecallHit } from "../../recall/index.ts";
 import { type Measured, mean, quantile, table } from "../measured.ts";
 import { type BenchMemory, openBenchMemory } from "./bench-memory.ts";
@@ -11,12 +11,12 @@ const FACTS = 200;
 const SHOWN = 10;
 const FIRST = 3;
 const TOOLS = ["exec", "read", "write", "edit", "web_fetch", "message", "browser", "process"];
-/** Asked of every memory, so that the figures of deeds are of the same questions. */
+/** Asked of every memory, so that the figures can be compared. */
 const DEEDS = ["what did you do today?", "which tools did you use this week?", "was hast du heute gemacht?"];
 
 interface Asked {
   readonly question: string;
-  /** Absent where nothing answers. */
+  /** Absent if nothing answers the question. */
   readonly wanted?: string;
 }
 
@@ -46,7 +46,7 @@ export async function askBesideCalls(): Promise<readonly BesideCalls[]> {
       const began = performance.now();
       await memory.fill(subject, lines);
       const warmMs = performance.now() - began;
-      await askAll(memory, subject, questions); // the first answers pay for code that was never run
+      await askAll(memory, subject, questions); // warms up the code before the measurement
       const answers = await askAll(memory, subject, questions);
       const deeds = await askAll(
         memory,
@@ -94,20 +94,21 @@ export function besideCallsSection(measured: readonly BesideCalls[]): Measured {
     ];
   });
   return {
-    title: "Beside records of tool calls",
+    title: "Facts beside records of tool calls",
+    command: "npm run bench:recall -- --only calls",
     markdown: [
-      `The everyday questions of both halves, in all languages, and those that nothing answers, asked of ${FACTS} facts beside so many records of tool calls, whose recorded inputs are made of words of these very questions; by words. Facts are found as if there were none: the same, in the same order, with the same scores. A question that does not ask what was done is shown one call at most, behind the facts; ${DEEDS.length} that do are shown calls.`,
+      `Records of tool calls must not push facts out. The test asks the everyday questions of ${FACTS} facts beside 0, 1,000 and 5,000 records, whose inputs are made of words of these very questions; keyword search. Facts come in the same order with the same scores, however many records there are. Other questions get one record at most, after the facts. ${DEEDS.length} questions about actions ("what did you do today?") get many.`,
       table(
         [
-          "calls",
+          "records",
           `fact among the first ${FIRST}`,
-          "facts exactly as without calls",
-          "questions shown a call",
+          "same facts as without records",
+          "questions that get a record",
           "of these unanswerable",
-          `most calls among the first ${FIRST}`,
-          "calls shown to a question of deeds",
+          `most records among the first ${FIRST}`,
+          "records per question about actions",
           "p95 ms",
-          "p95 ms, deeds",
+          "p95 ms, actions",
         ],
         rows,
       ),
@@ -129,7 +130,7 @@ function factLines(): readonly object[] {
   return [...own, ...Array.from({ length: FACTS - own.length }, (_none, number) => unrelatedFact(number))];
 }
 
-/** Some minutes apart, the newest now; two words of some question in the path. */
+/** Records are some minutes apart, the newest is now. Each path contains two words of a question. */
 function callLine(number: number, questions: readonly Asked[]): object {
   const words = questions[number % questions.length]?.question.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
   const [one = "notes", other = "plan"] = [words[number % words.length], words[(number + 1) % words.length]];

@@ -1,9 +1,9 @@
-/** Facts about other matters, to fill a memory up to any size. The n-th is always the same, so that figures can be compared. */
+/** Facts about other subjects, to fill a memory up to any size. The n-th fact is always the same, so that figures can be compared. */
 import { seeded } from "../search/made-facts.ts";
 import type { FactLine } from "./conversations.ts";
 import { lineOf } from "./paraphrases.ts";
 
-/** What may stand in a sentence's braces. Everyday words on purpose: a memory is not made of words that nobody uses twice. */
+/** Words to fill in for the braces of a sentence. They are everyday words, because a real memory repeats such words. */
 const SLOTS: Readonly<Record<string, readonly string[]>> = {
   person: words("Alva Bruno Chidi Dina Emil Farida Gustav Hanne Ivo Kasimir Lotte Mats Noemi Orla Piet Rosa"),
   project: words(
@@ -55,7 +55,7 @@ function words(list: string): readonly string[] {
   return list.split(" ");
 }
 
-/** Older than the facts that are asked for. */
+/** Older than the wanted facts. */
 export function unrelatedFact(number: number): FactLine {
   const random = seeded(number + 77);
   const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? "";

@@ -1,4 +1,4 @@
-/** Keyword search at three sizes beside MiniSearch and SQLite FTS5: each system and size in a process of its own. */
+/** Compares keyword search with MiniSearch and SQLite FTS5 at three sizes. Each system and size runs in a separate process. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Measured, table } from "../measured.ts";
@@ -12,7 +12,7 @@ export interface SearchBenchOptions {
 
 const SIZES = [1_000, 10_000, 100_000];
 const CHILD = fileURLToPath(new URL("search-child.ts", import.meta.url));
-/** MiniSearch at 100,000 entries takes minutes on a small machine. */
+/** MiniSearch takes minutes for 100,000 entries on a small machine. */
 const PATIENCE_MS = 15 * 60_000;
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -31,8 +31,9 @@ export async function measureSearch(options: SearchBenchOptions = {}): Promise<M
   }
   return {
     title: "Keyword search",
+    command: "npm run bench:speed -- --only search",
     markdown: [
-      "Made-up facts of one to five sentences, the same for all; 1,000 questions (fewer where they take longer than 30 s), most in a fact's words, some of nothing that is there; ten hits wanted. Ours includes looking for changes at the source. Memory is what the process holds for the index, the texts to show included; FTS5's lies outside the JavaScript heap and is not seen this way. The longest slice is processor time between two turns of the event loop, while building.",
+      "The keyword index beside two common ones, all filled with the same generated facts of one to five sentences. 1,000 questions (fewer if they take longer than 30 s), most in a fact's words, some unanswerable; ten hits each. Our times include the check for new changes. Longest slice: the longest time that building the index blocks the event loop. Bytes per entry: the index with its texts in the JavaScript heap; FTS5 keeps its index outside.",
       "",
       table(
         ["system", "entries", "p50 ms", "p95 ms", "build ms", "longest slice ms", "bytes per entry"],
@@ -49,7 +50,7 @@ function measureInChild(system: string, entries: number): Sample {
     timeout: PATIENCE_MS,
   });
   if (child.status !== 0) throw new Error(`${system} at ${entries} entries failed: ${child.stderr}`);
-  return JSON.parse(child.stdout) as Sample; // what child.ts prints
+  return JSON.parse(child.stdout) as Sample; // printed by search-child.ts
 }
 
 function rowOf(sample: Sample): readonly string[] {

@@ -1,4 +1,4 @@
-/** Facts like people's, made up from a seed: any number of them, the n-th always the same, with common and rare words. */
+/** Generated facts like people's, with common and rare words. The n-th fact is always the same. */
 
 export interface MadeFact {
   readonly key: string;
@@ -8,7 +8,7 @@ export interface MadeFact {
   readonly createdAt: number;
 }
 
-/** 2026-01-01; each fact is some minutes younger than the one before. */
+/** 2026-01-01. Each fact is some minutes younger than the previous one. */
 const FIRST_AT = Date.UTC(2026, 0, 1);
 const MINUTES_APART = 7;
 
@@ -38,7 +38,7 @@ const CATEGORIES = "user_facts deploy preferences people infrastructure decision
   " ",
 );
 
-/** A stream of numbers from 0 up to but not 1 that depends on nothing but the seed (mulberry32). */
+/** Numbers from 0 (included) to 1 (excluded) that depend only on the seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -72,7 +72,7 @@ export function madeFact(number: number): MadeFact {
   };
 }
 
-/** One of many names, the first ones far more often than the last, as with words of any text. */
+/** One of many names. The first names are far more frequent than the last, like words in natural text. */
 function madeName(random: () => number, names: number): string {
   const rank = Math.floor(names ** random());
   const syllable = (place: number) =>
@@ -80,7 +80,7 @@ function madeName(random: () => number, names: number): string {
   return `${syllable(0)}${syllable(1)}${syllable(2)}`;
 }
 
-/** What people would ask of `entries` such facts: most in a fact's words, some with a word of their own, some of nothing. */
+/** A question that people might ask about `entries` such facts: most use a fact's words, some add other words, some match nothing. */
 export function madeQuestion(number: number, entries: number): string {
   const random = seeded(number + 900_000_000);
   const fact = madeFact(Math.floor(random() * entries));

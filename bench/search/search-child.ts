@@ -1,4 +1,4 @@
-/** One search system at one size, in a process of its own so that its memory is its own: `node --expose-gc child.ts SYSTEM ENTRIES`. */
+/** Runs one search system at one size in a separate process, to measure its memory: `node --expose-gc search-child.ts SYSTEM ENTRIES`. */
 import { quantile } from "../measured.ts";
 import { watchSlices } from "../slices.ts";
 import { madeQuestion } from "./made-facts.ts";
@@ -11,7 +11,7 @@ export interface Sample {
   readonly bytesPerEntry: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Most processor time between two turns of the event loop while building; undefined where it builds in one go. */
+  /** Most processor time between two turns of the event loop during the build. Undefined if the system builds without a pause. */
   readonly longestSliceMs?: number;
   readonly hitsPerQuery: number;
 }

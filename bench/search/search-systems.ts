@@ -1,4 +1,4 @@
-/** The search systems that are compared, each filled with the same facts and asked for ten hits. */
+/** The search systems that are compared. Each is filled with the same facts and returns ten hits. */
 import { DatabaseSync } from "node:sqlite";
 import MiniSearch from "minisearch";
 import { type Entry, type EntryId, type Fingerprint, namespaceOf, projectEntry } from "../../engine/index.ts";
@@ -7,9 +7,9 @@ import { anyWordOf } from "../recall/fts5.ts";
 import { type MadeFact, madeFact } from "./made-facts.ts";
 
 export interface BuiltSystem {
-  /** How many hits there were. */
+  /** Returns the number of hits. */
   readonly search: (query: string) => number | Promise<number>;
-  /** Lets other work in while it builds. */
+  /** Whether the build pauses for other work. */
   readonly inSlices: boolean;
 }
 
@@ -21,7 +21,7 @@ export const SYSTEMS: Readonly<Record<string, (entries: number) => BuiltSystem |
   fts5: buildFts5,
 };
 
-/** What the plugin's worker holds, without the store under it: facts are made as the index asks for them. */
+/** The index of the plugin's worker, without a store: facts are generated when the index asks for them. */
 async function buildOurs(entries: number): Promise<BuiltSystem> {
   const namespace = namespaceOf("bench");
   const now = () => Date.UTC(2028, 0, 1);
@@ -50,14 +50,14 @@ function entryOf(fact: MadeFact, number: number, namespace: Entry["namespace"]):
   return {
     namespace,
     origin: "fact",
-    id: `mem_${number.toString(16).padStart(32, "0")}` as EntryId, // as a store would make it
+    id: `mem_${number.toString(16).padStart(32, "0")}` as EntryId, // in the form of a store's ids
     key: fact.key,
     value: Buffer.from(fact.value),
     category: fact.category,
     tags: fact.tags,
     createdAt: fact.createdAt,
     updatedAt: fact.createdAt,
-    fingerprint: "0".repeat(16) as Fingerprint, // never looked at here
+    fingerprint: "0".repeat(16) as Fingerprint, // not read here
   };
 }
 

@@ -1,4 +1,4 @@
-/** What the server is compared with: the same hono on the same socket over a bare table, with no sealing, no policy and no callers. */
+/** The baseline for the server: the same hono on the same socket over a plain table, without sealing, policy or callers. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The servers that are measured, each a process of its own: ours as a user starts it, and the bare one. */
+/** The servers that are measured, each in a separate process: ours as a user starts it, and the baseline. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { DIST } from "../../scripts/build/build.ts";
 import { mintToken } from "../../server/index.ts";
 
-/** A server that takes requests. */
+/** A server that accepts requests. */
 export interface RunningServer {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export const SUBJECTS: readonly ServerSubject[] = [
   { name: "hono and a bare table", start: startBare },
 ];
 
-/** `helmdeck-memory serve`, with authentication, sealing and the facts policy; only the rate limit is lifted. */
+/** `helmdeck-memory serve` with authentication, sealing and the facts policy. Only the rate limit is lifted. */
 async function startOurs(): Promise<RunningServer> {
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-server-"));
   const secret = randomBytes(32).toString("hex");
@@ -81,7 +81,7 @@ async function whenListening(
   };
 }
 
-/** The first address that it prints. */
+/** The first address that the server prints. */
 function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";

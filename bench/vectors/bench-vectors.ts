@@ -1,4 +1,4 @@
-/** Search by meaning at three sizes beside exact search and sqlite-vec: each system and size in a process of its own. */
+/** Compares semantic search with exact search and sqlite-vec at three sizes. Each system and size runs in a separate process. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 interface Row extends VectorSample {
   readonly entries: number;
-  /** Of the ten nearest that the exact search finds, the share that is among this one's ten. */
+  /** The share of the exact search's ten nearest entries that is among the ten of this system. */
   readonly agreement: number;
 }
 
@@ -74,7 +74,7 @@ function measureInChild(system: string, folder: string, extension: string): Vect
     timeout: PATIENCE_MS,
   });
   if (child.status !== 0) throw new Error(`${system} failed: ${child.stderr}`);
-  return JSON.parse(child.stdout) as VectorSample; // what child.ts prints
+  return JSON.parse(child.stdout) as VectorSample; // printed by vectors-child.ts
 }
 
 function agreementOf({ nearest }: VectorSample, exact: VectorSample): number {
@@ -86,7 +86,7 @@ function agreementOf({ nearest }: VectorSample, exact: VectorSample): number {
   );
 }
 
-/** The path of the loadable extension, or undefined where the registry or a build for this machine is missing. */
+/** The path of the loadable extension. Undefined if the registry or a build for this machine is not available. */
 function fetchSqliteVec(folder: string): string | undefined {
   try {
     const args = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, SQLITE_VEC];
@@ -105,20 +105,21 @@ function section(rows: readonly Row[], hasSqliteVec: boolean): Measured {
     "entries",
     "vectors p50 ms",
     "p95 ms",
-    "of the processor",
+    "CPU ms",
     "hybrid p50 ms",
     "p95 ms",
-    "of the processor",
+    "CPU ms",
     "first answer ms",
     "all in memory ms",
     "longest slice ms",
     "resident MB",
-    "of the true ten",
+    "recall of ten",
   ];
   return {
-    title: "Search by meaning",
+    title: "Semantic search",
+    command: "npm run bench:speed -- --only vectors",
     markdown: [
-      `Made vectors of ${DIMENSIONS} dimensions in heaps, ten hits wanted; embedding takes no time here. Hybrid is the whole search, by words and by meaning. Of the processor: the mean of what one search takes of it, which a busy machine does not change much. Ours starts as the plugin's worker does, from the sealed database and its cache of vectors: the first answer is by keywords while vectors are still read, and both times are since the process was started. The longest slice is processor time between two turns of the event loop until all is in memory. Resident: what the process holds beyond an empty one, texts and keywords included with ours, entries and vectors with the others.${hasSqliteVec ? "" : " sqlite-vec could not be had here, so it is missing."}`,
+      `The vector index beside exact search and sqlite-vec: generated, clustered vectors of ${DIMENSIONS} dimensions, ten hits each, without the time to embed. Hybrid: the whole search, keywords and vectors. CPU: the mean processor time of one search, which a busy machine changes little. First answer: from process start to the first hits, by keywords, while vectors are still being read from the encrypted database. All in memory: from process start until every vector is there. Longest slice: the longest time that this blocks the event loop. Resident: memory beyond an empty process; ours includes texts and the keyword index. Recall of ten: the share of the true ten nearest that were found.${hasSqliteVec ? "" : " sqlite-vec could not be downloaded here, so it is missing."}`,
       table(head, rows.map(cellsOf)),
     ].join("\n\n"),
     json: rows,

@@ -1,4 +1,4 @@
-/** A database full of made facts and their vectors, as the product itself stores them. */
+/** A database of generated facts and their vectors, stored by the product itself. */
 import { join } from "node:path";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { importLines, nodeSqliteDriver, openMemory } from "../../app/index.ts";
@@ -18,7 +18,7 @@ import { madeEmbedder } from "./made-vectors.ts";
 const SUBJECT = "bench";
 export const NAMESPACE = namespaceOf(SUBJECT);
 
-/** Writes the facts, then has the product embed them. */
+/** Writes the facts, then embeds them with the product's own code. */
 export async function fillWithVectors(folder: string, entries: number): Promise<void> {
   await importFacts(folder, entries);
   const { store, semantic } = await openVectors(folder);
@@ -52,7 +52,7 @@ export interface OpenVectors {
   readonly semantic: SemanticIndex;
 }
 
-/** On node:sqlite, as in the gateway. */
+/** Uses node:sqlite, as in the gateway. */
 export async function openVectors(folder: string): Promise<OpenVectors> {
   const { databasePath, keyPath } = placesIn(folder);
   const { key } = await loadOrMakeKey({ databasePath, keyPath, env: {} });

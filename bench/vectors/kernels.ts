@@ -1,5 +1,5 @@
 /**
- * What the vector index was chosen by: ways of going through 100,000 vectors of 768 numbers, in one run, and how much the
+ * The measurements behind the choice of the vector index: ways of scanning 100,000 vectors of 768 numbers in one run, and how much the
  * chosen one misses at different numbers of candidates. `node bench/vectors/kernels.ts [COUNT]`; docs/decisions has the figures.
  */
 import type { EntryId } from "../../engine/index.ts";
@@ -17,7 +17,7 @@ const count = Number(process.argv[2] ?? 100_000);
 const vectors = Array.from({ length: count }, (_, i) => madeVector(`text ${i}`));
 const question = madeVector("text 0");
 
-/** What is used of WebAssembly, whose types come with a browser's alone. */
+/** The used part of WebAssembly. Its types come only with a browser's. */
 interface WebAssemblyApi {
   readonly Memory: new (options: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
   instantiate(
@@ -29,7 +29,7 @@ interface WebAssemblyApi {
 }
 const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }; // Node has it
 
-/** Compares bits with the processor's own instruction: 12 of them for a vector of 768 numbers. */
+/** Compares bits with the processor's popcount instruction: 12 of them for a vector of 768 numbers. */
 async function popcountKernel(rows: number): Promise<() => void> {
   const memory = new WebAssembly.Memory({ initial: Math.ceil((rows * (WORDS * 8 + 2) + 4_096) / 65_536) });
   const module = await WebAssembly.instantiate(POPCOUNT_MODULE, { e: { m: memory } });
@@ -60,7 +60,7 @@ function bitsOf(byte: number): number {
 const [I32, I64, LOCAL_GET, LOCAL_SET, LOOP, END] = [0x7f, 0x7e, 0x20, 0x21, 0x03, 0x0b] as const;
 const CONST32 = 0x41;
 const [ADD32, SUB32] = [0x6a, 0x6b] as const;
-/** Locals: 0 codes, 1 question, 2 distances, 3 rows, 4 words; 5 question's place, 6 words left, 7 distance. */
+/** Locals: 0 codes, 1 question, 2 distances, 3 rows, 4 words; 5 position in the question, 6 words left, 7 distance. */
 const BODY = [
   ...[2, 2, I32, 1, I64],
   ...[LOOP, 0x40],
@@ -111,11 +111,11 @@ function timed(name: string, megabytes: number, work: () => void): readonly stri
 }
 
 function filled(index: VectorIndex): VectorIndex {
-  for (const [i, vector] of vectors.entries()) index.set(`${i}` as EntryId, vector); // any id will do
+  for (const [i, vector] of vectors.entries()) index.set(`${i}` as EntryId, vector); // any unique id works
   return index;
 }
 
-/** The share of the nearest ten and fifty of an exact search that are found, and the largest error of a similarity. */
+/** The share of an exact search's ten and fifty nearest that are found, and the largest error of a similarity. */
 function missed(index: VectorIndex, exact: VectorIndex): readonly string[] {
   const shares = [0, 0];
   let error = 0;
@@ -136,7 +136,7 @@ function missed(index: VectorIndex, exact: VectorIndex): readonly string[] {
   return [...shares.map((share) => share.toFixed(4)), error.toFixed(4), quantile(times, 0.5).toFixed(2)];
 }
 
-/** Between two texts of the corpus, and so near neither. */
+/** A vector between those of two texts of the corpus, and so near neither. */
 function nearText(i: number): Float32Array {
   const [left, right] = [vectors[i * 7], madeVector(`asked ${i}`)];
   const between = right.map((number, at) => number + (left?.[at] ?? 0));

@@ -1,11 +1,11 @@
-/** Vectors made up from texts: of length 1, in heaps as a model's are, the same text always the same vector. */
+/** Vectors generated from texts: of length 1 and in clusters like those of a model. The same text always gives the same vector. */
 import { createHash } from "node:crypto";
 import type { Embedder } from "../../recall/index.ts";
 import { seeded } from "../search/made-facts.ts";
 
 export const DIMENSIONS = 768;
 
-/** All of a model's vectors point a little into one direction, and those of a matter into another. */
+/** All vectors share a small common direction, as a model's do. Vectors of one topic share another. */
 const TOPICS = 500;
 const SHARE = { common: 0.8, topic: 1, own: 1 } as const;
 
@@ -23,7 +23,7 @@ export function madeVector(text: string): Float32Array {
   return normalised(vector);
 }
 
-/** A model that takes no time: what is measured is everything else. */
+/** A model that takes no time, so that only everything else is measured. */
 export const madeEmbedder: Embedder = {
   model: "made",
   space: "made",
@@ -35,11 +35,11 @@ export const madeEmbedder: Embedder = {
 
 export function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0;
-  for (let i = 0; i < left.length; i += 1) sum += (left[i] as number) * (right[i] as number); // within both
+  for (let i = 0; i < left.length; i += 1) sum += (left[i] as number) * (right[i] as number); // the index is within both arrays
   return sum;
 }
 
-/** Any direction, each as likely: the sum of some even numbers is near enough to a bell curve. */
+/** A direction, all equally likely. The sum of several uniform numbers is close enough to a normal distribution. */
 function directionOf(seed: number): Float32Array {
   const random = seeded(seed);
   const vector = new Float32Array(DIMENSIONS);

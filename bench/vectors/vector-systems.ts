@@ -8,11 +8,11 @@ import { NAMESPACE, openVectors, pagesOf } from "./filled.ts";
 import { DIMENSIONS, dot, madeEmbedder, madeVector } from "./made-vectors.ts";
 
 interface StartedSystem {
-  /** Keys of the nearest entries, best first; the question's vector is given. */
+  /** Keys of the nearest entries to the given vector, best first. */
   readonly nearest: (question: Float32Array, limit: number) => readonly string[];
-  /** The whole search by words and meaning, where the system has one; answers how many hits there were. */
+  /** Keyword and semantic search together, if the system has both. Returns the number of hits. */
   readonly hybrid?: (question: string) => Promise<number>;
-  /** From the start of the process until a question was answered, and until everything was in memory. */
+  /** From the start of the process until a question was answered, and until everything was loaded. */
   readonly firstAnswerMs?: number;
   readonly completeMs?: number;
   readonly close: () => Promise<void>;
@@ -21,7 +21,7 @@ interface StartedSystem {
 const FIRST_QUESTION = "When is the dashboard reviewed?";
 const HITS = 10;
 
-/** `extension`: the path of sqlite-vec. */
+/** `extension` is the path of sqlite-vec. */
 type Start = (folder: string, extension: string) => Promise<StartedSystem>;
 
 export const SYSTEMS: Readonly<Record<string, Start>> = {
@@ -30,7 +30,7 @@ export const SYSTEMS: Readonly<Record<string, Start>> = {
   "sqlite-vec": startSqliteVec,
 };
 
-/** As the plugin's worker starts: key, store, indexes, vectors from the sealed cache. */
+/** Starts like the plugin's worker: key, store, indexes, vectors from the sealed cache. */
 async function startOurs(folder: string): Promise<StartedSystem> {
   const { store, semantic } = await openVectors(folder);
   const source = recallOverStore(store);
@@ -61,7 +61,7 @@ async function startOurs(folder: string): Promise<StartedSystem> {
   };
 }
 
-/** Every vector compared in plain TypeScript, one array of numbers: nothing can be simpler, and nothing is missed. */
+/** Compares every vector in plain TypeScript, in one array of numbers. It is the simplest system, and misses nothing. */
 async function startExact(folder: string): Promise<StartedSystem> {
   const entries = await entriesOf(folder);
   const vectors = entries.map(vectorOf);
@@ -92,7 +92,7 @@ async function startSqliteVec(folder: string, extension: string): Promise<Starte
   };
 }
 
-/** Only what the peers need: key and text. */
+/** Only key and text, because the other systems need no more. */
 async function entriesOf(folder: string): Promise<readonly CorpusEntry[]> {
   const { store, semantic } = await openVectors(folder);
   semantic.close();
@@ -102,7 +102,7 @@ async function entriesOf(folder: string): Promise<readonly CorpusEntry[]> {
   return entries;
 }
 
-/** Made facts are short: one passage each. */
+/** Generated facts are short, so each is one passage. */
 function vectorOf(entry: CorpusEntry): Float32Array {
   const [text = "", ...more] = textsOf(entry);
   if (more.length > 0) throw new Error("A made fact is one passage.");

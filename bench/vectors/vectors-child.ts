@@ -1,4 +1,4 @@
-/** One vector search at one size, in a process of its own: `node --expose-gc child.ts SYSTEM FOLDER [EXTENSION]`. */
+/** Runs one vector search at one size in a separate process: `node --expose-gc vectors-child.ts SYSTEM FOLDER [EXTENSION]`. */
 import { quantile } from "../measured.ts";
 import { madeQuestion } from "../search/made-facts.ts";
 import { watchSlices } from "../slices.ts";
@@ -8,23 +8,23 @@ import { SYSTEMS } from "./vector-systems.ts";
 export interface Times {
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Processor time of one search, the mean: on a busy machine the clock measures the others too. */
+  /** Mean processor time of one search. On a busy machine, the clock also measures other processes. */
   readonly processorMs: number;
 }
 
 export interface VectorSample {
   readonly system: string;
   readonly vectors: Times;
-  /** Of the whole search by words and meaning, where the system has one. */
+  /** Times of keyword and semantic search together, if the system has both. */
   readonly hybrid?: Times;
-  /** Since the process was started; undefined where vectors were made at the start. */
+  /** Since the start of the process. Undefined if vectors were made at the start. */
   readonly firstAnswerMs?: number;
   readonly completeMs?: number;
-  /** Most processor time between two turns of the event loop until everything was in memory. */
+  /** Most processor time between two turns of the event loop until everything was loaded. */
   readonly longestSliceMs: number;
-  /** What the process holds at rest, beyond what it held before. */
+  /** How much more memory the idle process holds than before the start. */
   readonly residentBytes: number;
-  /** The keys of the ten nearest, for the first questions: what approximation misses shows beside the exact search. */
+  /** The keys of the ten nearest entries for the first questions. A comparison with exact search shows what approximation misses. */
   readonly nearest: readonly (readonly string[])[];
 }
 
@@ -33,7 +33,7 @@ const WARM_UP = 20;
 const LONGEST_MS = 20_000;
 const COMPARED = 50;
 const HITS = 10;
-/** Questions are of any size of memory; most then ask for what is not there, which is as much work. */
+/** Questions for a memory of this size, whatever the real size. Most ask for something that is not there, which takes as much work. */
 const ASKED_OF = 1_000;
 
 async function measure(name: string, folder: string, extension: string): Promise<VectorSample> {

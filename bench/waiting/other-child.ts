@@ -1,4 +1,4 @@
-/** Another process that uses the database meanwhile: how long its longest write and its longest read took. */
+/** A second process that uses the database meanwhile. Reports how long its longest write and read took. */
 import { betterSqliteDriver, namespaceOf, openSqliteStore, parseKey } from "../../engine/index.ts";
 import type { Waited } from "./waiting.ts";
 

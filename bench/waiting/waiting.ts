@@ -1,9 +1,9 @@
 /**
- * `node bench/waiting/waiting.ts [--rows 1000000]`: how long others wait at most while one process does long work on a database of so many
- * rows: forgetting all of it, doctor, export, import, a change of the key. Aim: 100 ms.
+ * `node bench/waiting/waiting.ts [--rows 1000000]`: measures how long others wait at most while one process does long work on a database of
+ * that many rows: forgetting all of it, doctor, export, import, a change of the key. Target: 100 ms.
  *
- * Others are a second process that writes and reads, and whoever shares the thread of the one that works (the time between two turns of
- * its event loop). A first line tells the same while nothing is being done, which is what this machine does to anybody.
+ * The others are a second process that writes and reads, and other tasks in the thread of the working process (the time between two turns
+ * of its event loop). The first line of the result is for an idle process, as a baseline for the machine.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface Waited {
   readonly writeMs: number;
   readonly readMs: number;
   readonly writes: number;
-  /** Codes of what failed. */
+  /** Error codes of failed operations. */
   readonly failed: readonly string[];
 }
 
@@ -88,7 +88,7 @@ async function measure(other: ChildProcess, name: string, work: () => Promise<un
   const turnMs = turns();
   const report = messageOf(other);
   other.send("report");
-  const { writeMs, readMs, writes, failed } = (await report) as Waited; // the child's only message by now
+  const { writeMs, readMs, writes, failed } = (await report) as Waited; // the child sends only this message by now
   const shown = [writeMs, readMs, turnMs].map((ms) => ms.toFixed(0).padStart(6));
   const problems = failed.length === 0 ? "" : `failed: ${failed.join(" ")}`;
   const load = loadavg()[0]?.toFixed(1);
@@ -149,7 +149,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The first of them. */
+/** The first `count` lines. */
 async function* some(lines: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
   let left = count;
   for await (const line of lines) {

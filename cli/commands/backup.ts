@@ -1,4 +1,4 @@
-/** `backup` and `restore`: everything in one sealed file, and back, with progress. */
+/** `backup` and `restore`: everything to and from one encrypted file, with progress. */
 import { resolve } from "node:path";
 import { backUp, harmlessLine, planBackUp, planRestore, restore, snakeCased } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
@@ -17,7 +17,7 @@ export async function backupCommand(context: CommandContext, request: BackupRequ
   if (request.dryRun) {
     const plan = await planBackUp(asked);
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
-      `Would back up ${plan.entries} entries to ${harmlessLine(file)}, sealed under the key ${plan.keyId}.`,
+      `Would back up ${plan.entries} entries to ${harmlessLine(file)}, encrypted with the key ${plan.keyId}.`,
     ]);
     return EXIT_DONE;
   }
@@ -32,7 +32,7 @@ export async function backupCommand(context: CommandContext, request: BackupRequ
   }
   if (!options.json) {
     await output.note(
-      `It opens with the key ${done.keyId} alone, which is not in it: keep a copy of that key elsewhere.`,
+      `It opens only with the key ${done.keyId}, which is not in the backup: keep a copy of the key elsewhere.`,
     );
   }
   return EXIT_DONE;
@@ -48,8 +48,7 @@ export async function restoreCommand(context: CommandContext, request: RestoreRe
   const asked = { ...(await fileOptions(context)), file };
   if (request.dryRun) {
     const plan = await planRestore(asked);
-    const over =
-      plan.replaces === undefined ? "where there is no memory yet" : "over the database that is there";
+    const over = plan.replaces === undefined ? "where there is no memory yet" : "over the existing database";
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
       `Would restore ${plan.entries} entries, backed up at ${plan.createdAt}, to ${harmlessLine(plan.databasePath)}, ${over}.`,
     ]);

@@ -1,8 +1,8 @@
-/** `completion`: the script for a shell. `complete`: what the script asks at each Tab, which never says why it knows nothing. */
+/** `completion`: prints the script for a shell. `complete`: called by the script at each Tab; it never reports errors. */
 
 import { access } from "node:fs/promises";
 import type { Command } from "commander";
-import { openMemory } from "../../app/index.ts";
+import { defined, openMemory } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, type Output } from "../../commands/index.ts";
 import { candidatesFor } from "../completion/candidates.ts";
 import { COMPLETION_SCRIPTS, type CompletingShell } from "../completion/scripts.ts";
@@ -20,11 +20,10 @@ export async function completeCommand(
   root: Command,
   words: readonly string[],
 ): Promise<number> {
-  const keysWith = (prefix: string, { caller, db }: Readonly<Record<string, string>>) =>
-    keysOf(
-      { ...context, options: { caller: caller ?? context.options.caller, ...(db !== undefined && { db }) } },
-      prefix,
-    );
+  const keysWith = (
+    prefix: string,
+    { caller = context.options.caller, db, store }: Readonly<Record<string, string>>,
+  ) => keysOf({ ...context, options: { caller, ...defined({ db, store }) } }, prefix);
   const candidates = await candidatesFor(root, words, keysWith).catch(() => []);
   for (const { text, about } of candidates) {
     await context.output.line(about === undefined ? text : `${text}\t${about}`);
@@ -32,7 +31,7 @@ export async function completeCommand(
   return EXIT_DONE;
 }
 
-/** Of a memory that is there: a Tab makes none. */
+/** Only from an existing memory: pressing Tab must not create one. */
 async function keysOf(context: CommandContext, prefix: string): Promise<readonly string[]> {
   const place = await memoryOptions(context);
   if (place.server === undefined) await access(place.databasePath);

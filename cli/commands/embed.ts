@@ -1,8 +1,8 @@
-/** `embed`: what has no vectors yet gets them, with progress on a terminal. */
+/** `embed`: embeds entries without vectors, with progress on a terminal. */
 import { type EmbedReport, HelmdeckError, harmlessLine, type OpenMemory } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, showCount, withMemoryToWrite } from "../../commands/index.ts";
 
-/** As its settings name it. */
+/** The service from the settings. */
 interface Service {
   readonly provider: string;
   readonly url: string;
@@ -55,7 +55,7 @@ async function tell(
   if (options.json)
     return output.json({ embedded, embedded_now: embeddedNow, total, refused, provider, url, model });
   const where = harmlessLine(`${provider} at ${url}, model ${model}`);
-  const not = refused === 0 ? "" : ` ${refused} are refused by the service and found by words alone.`;
+  const not = refused === 0 ? "" : ` ${refused} are refused by the service; keyword search still finds them.`;
   await output.line(
     `Embedded: ${embedded} of ${total} entries of ${harmlessLine(options.caller)}, ${embeddedNow} of them embedded now (${where}).${not}`,
   );
@@ -67,7 +67,7 @@ function unset(what: string): HelmdeckError {
 }
 
 function interrupted({ embedded, total }: EmbedReport, failure: HelmdeckError): HelmdeckError {
-  const message = `${failure.message} Embedded: ${embedded} of ${total} entries, and that is kept; run it again to go on.`;
+  const message = `${failure.message} Embedded: ${embedded} of ${total} entries. Run it again to continue.`;
   return new HelmdeckError(failure.code, message, {
     details: { ...failure.details, embedded, total },
     cause: failure,

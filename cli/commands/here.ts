@@ -1,17 +1,10 @@
 /** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
-import {
-  betterSqliteDriver,
-  defined,
-  escapeJson,
-  findStorage,
-  harmlessLine,
-  rankFacts,
-} from "../../app/index.ts";
+import { defined, escapeJson, harmlessLine, rankFacts, requireServerKey } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, inputSource, readText } from "../../commands/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
-import { keyCommandOf } from "../memory-options.ts";
+import { memoryOptions } from "../memory-options.ts";
 
-/** Twice what memory takes for a value. */
+/** Twice the limit of a value. */
 const READ_LIMIT_BYTES = 128 * 1_024;
 
 export interface RecallRequest extends Omit<HereContext, "plan"> {
@@ -61,17 +54,19 @@ export async function stateCommand(
   return EXIT_DONE;
 }
 
-/** Reads as the seam reads: opens nothing to write, makes no key and no folder. */
+/** Read-only, like the seam: opens nothing for writing, creates no key and no folder. */
 async function withSeam<Answer>(
-  { shell, output, options }: CommandContext,
+  context: CommandContext,
   ask: (seam: Seam) => Promise<Answer>,
 ): Promise<Answer> {
-  const { env, homeDir, now } = shell;
-  const place = findStorage({ env, homeDir, ...defined({ databasePath: options.db }) });
+  const { shell, output, options } = context;
+  const place = await memoryOptions(context);
+  const { server } = place;
   const notes: string[] = [];
-  const { HELMDECK_HERE_STATE_DIR: stateDir } = env;
+  const { HELMDECK_HERE_STATE_DIR: stateDir } = shell.env;
+  const openServer = server && (async () => server.openReader((await requireServerKey(place)).key));
   const seam = createSeam({
-    memory: { ...place, ...keyCommandOf(shell), env, driver: betterSqliteDriver, now },
+    memory: { ...place, ...defined({ openServer }) },
     subject: options.caller,
     rank: rankFacts,
     cwd: process.cwd(),
@@ -90,7 +85,7 @@ async function readBody({ shell, output }: CommandContext, path: string): Promis
   return readText(inputSource(shell, path), READ_LIMIT_BYTES);
 }
 
-/** As people read it; each line as harmless to a terminal as the one line of --json. */
+/** Indented for people; escaped like the line of --json, so that it is safe for a terminal. */
 function indentedJson(value: unknown): string {
   return JSON.stringify(value, null, 2).split("\n").map(escapeJson).join("\n");
 }

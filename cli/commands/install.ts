@@ -1,21 +1,21 @@
-/** `helmdeck-memory install`: runs install.sh of this package with the same flags, in the same terminal, to the same exit code. */
+/** `helmdeck-memory install`: runs this package's install.sh with the same flags and exit code, in the same terminal. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { EXIT_FAILED } from "../../commands/index.ts";
 
-/** The same way up from this file and from its place in the build, dist/chunks. */
+/** The same relative path from this file and from the build's dist/chunks. */
 const SCRIPT = fileURLToPath(new URL("../../install/install.sh", import.meta.url));
 
 export async function runInstaller(flags: readonly string[]): Promise<number> {
   const { env, execPath } = process;
-  // What the installer says to run can then be typed.
+  // So that commands in the installer's messages can be typed as shown.
   const called = env.npm_command === "exec" ? "npx helmdeck-memory install" : "helmdeck-memory install";
   const installer = spawn("sh", [SCRIPT, ...flags], {
     env: { ...env, HELMDECK_NODE: execPath, HELMDECK_INSTALLER: called },
     stdio: "inherit",
   });
-  // Ctrl-C reaches the installer by itself, and it ends first; other signals are sent to this process alone.
+  // Ctrl-C reaches the installer directly, which ends first; other signals reach only this process.
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => installer.kill(signal));
   const [code] = await once(installer, "exit");

@@ -1,12 +1,12 @@
-/** `key saved`: a copy of the key is kept, and doctor need not remind of it. */
-import { sayKeySaved } from "../../app/index.ts";
+/** `key saved`: records that a copy of the key is kept, so that doctor stops its reminder. */
+import { confirmKeySaved } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
-import { fileOptions } from "../memory-options.ts";
+import { memoryOptions } from "../memory-options.ts";
 
 export async function keySavedCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;
-  const { keyId } = await sayKeySaved(await fileOptions(context));
+  const { keyId } = await confirmKeySaved(await memoryOptions(context));
   if (options.json) await output.json({ key_id: keyId, saved: true });
-  else await output.line(`Noted: you keep a copy of the key ${keyId} is kept.`);
+  else await output.line(`Noted: you keep a copy of the key ${keyId}.`);
   return EXIT_DONE;
 }

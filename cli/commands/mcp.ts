@@ -9,9 +9,9 @@ import { serverContextOptions } from "../memory-options.ts";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface McpRequest {
-  /** Packs and pipelines, not memory alone. */
+  /** Serve packs and pipelines, too. */
   readonly withPacks: boolean;
-  /** Of the operator's own. */
+  /** The operator's own packs and pipelines. */
   readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
 }
 
@@ -25,19 +25,19 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
     ...(await serverContextOptions(context)),
     ...request.folders,
     onTrouble: ({ what, error, pack = "a pipeline" }) =>
-      say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),
+      say(`the ${what} of ${pack} failed. ${error.code}: ${error.message}`),
   });
   try {
     say(whatIsServed(serverContext, options.caller, request));
     void embedWhatIsThere(serverContext.memory, [options.caller]);
-    // Whoever can start this command can read the key file: the operator, who may name any caller.
+    // Anyone who can start this command can read the key file, so it is the operator, who may name any caller.
     const caller = { subject: options.caller, authenticated: true, scopes: [] };
     await serveMcpOverStdio(serverContext, caller, {
       memoryOnly: !request.withPacks,
       stdin: shell.stdin,
       stdout: shell.stdout,
       signal: stop.signal,
-      onNonsense: () => say("something came in that is no message of the protocol; it was left out."),
+      onNonsense: () => say("ignored input that is not a protocol message."),
       onDefect: (error) => say(asHelmdeckError(error).message),
     });
   } finally {

@@ -1,4 +1,4 @@
-/** `move`: all rows to another store, with progress, and what a person does next. */
+/** `move`: moves all rows to another store, with progress, and prints the next steps. */
 import { harmlessLine, invalidField, type OpenMemoryOptions, snakeCased } from "../../app/index.ts";
 import {
   keyOfMove,
@@ -27,7 +27,7 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
   const key = await keyOfMove(options);
   const source = await addressOf(context, options, { typed: request.from, option: "--from" });
   const target = await addressOf(context, options, { typed: request.to, option: "--to" });
-  if (source.name === target.name) throw invalidField("--to", "is where the memory is already");
+  if (source.name === target.name) throw invalidField("--to", "is where the memory already is");
   const { engineRoles } = request;
   const open = (address: PlaceAddress) =>
     storePlace({ address, key, driver: options.driver, ...(address === target && { engineRoles }) });
@@ -43,7 +43,7 @@ export async function reopenCommand(context: CommandContext, from: string | unde
   const address = await addressOf(context, options, { typed: from, option: "--from" });
   const place = storePlace({ address, key: await keyOfMove(options), driver: options.driver });
   const { name, was } = await reopenMemory(place);
-  const left = `as it was when its memory moved to ${harmlessLine(was)}. What was written there since is not here`;
+  const left = `as it was when its memory moved to ${harmlessLine(was)}. Later changes there are missing here`;
   await answer(context, { reopened: name, was }, `${harmlessLine(name)} is in use again, ${left}.`);
   return EXIT_DONE;
 }
@@ -66,7 +66,7 @@ interface Named {
   readonly option: string;
 }
 
-/** What is not named is the memory that every other command uses. */
+/** Defaults to the memory that every other command uses. */
 async function addressOf(
   context: CommandContext,
   { databasePath }: OpenMemoryOptions,
@@ -85,20 +85,20 @@ async function tellPlan(context: CommandContext, plan: MovePlan, target: PlaceAd
   await answer(context, { dry_run: true, ...snakeCased({ ...plan, to }) }, said);
   if (plan.resumes && !context.options.json)
     await context.output.note(
-      "A move that did not end would go on: what is there already is compared, and stays.",
+      "An interrupted move would continue: rows that are already there are compared and kept.",
     );
   return EXIT_DONE;
 }
 
 async function tellMoved(context: CommandContext, moved: MovedMemory, target: PlaceAddress): Promise<number> {
   const [from, to] = [harmlessLine(moved.from), harmlessLine(moved.to)];
-  const said = `Moved ${rowsText(moved)} from ${from} to ${to}. Each row was read back, and is the same.`;
+  const said = `Moved ${rowsText(moved)} from ${from} to ${to}. Each row was read back and compared.`;
   await answer(context, snakeCased({ ...moved }), said);
   if (context.options.json) return EXIT_DONE;
   if (target.kind === "postgres")
     await context.output.note(`Serve it: helmdeck-memory serve --store ${target.name}`);
   await context.output.note(
-    `What was left in ${from} is whole, and no program opens it. Keep it until you have a backup of the other; then it can go.`,
+    `The old data in ${from} is complete, but no program opens it any more. Keep it until you have a backup of the new place, then delete it.`,
   );
   return EXIT_DONE;
 }

@@ -1,14 +1,14 @@
-/** `verify` and `repair`: every row looked at, with progress, and a new database of all that opens. */
+/** `verify` checks every row; `repair` writes all readable rows into a new database. Both show progress. */
 import { dirname, join, resolve } from "node:path";
 import { harmlessLine, repairMemory, type VerifyHooks, verifyMemory } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, EXIT_FAILED, withCount } from "../../commands/index.ts";
 import { fileOptions } from "../memory-options.ts";
 
-/** So many are named; the others are counted. */
+/** At most this many are listed; the rest are counted. */
 const NAMED_ROWS = 1_000;
 
 const DAMAGED_LOG =
-  "store_corrupt: the log beside the database is damaged: some of what was stored last may be missing, or be as it was before.";
+  "store_corrupt: the log next to the database is damaged: recent changes may be missing or undone.";
 
 type Row = Parameters<NonNullable<VerifyHooks["onUnreadable"]>>[0];
 
@@ -44,7 +44,7 @@ export async function repairCommand(context: CommandContext, wanted: string | un
     );
     await output.note(
       `To use it: stop every process that uses the database, move ${harmlessLine(place.databasePath)} with its -wal and -shm elsewhere, and ` +
-        `move ${harmlessLine(to)} to where it was. The key stays the same.`,
+        `move ${harmlessLine(to)} into its place. The key stays the same.`,
     );
   }
   return EXIT_DONE;

@@ -1,4 +1,4 @@
-/** `rotate-key`: a new key in the place of the former one, with progress, and what is left for a person to do. */
+/** `rotate-key`: replaces the key, with progress, and prints the remaining steps. */
 import { resolve } from "node:path";
 import {
   defined,
@@ -11,7 +11,7 @@ import {
   snakeCased,
 } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
-import { fileOptions } from "../memory-options.ts";
+import { memoryOptions } from "../memory-options.ts";
 
 export interface RotateKeyRequest {
   readonly newKeyFile: string | undefined;
@@ -21,12 +21,12 @@ export interface RotateKeyRequest {
 
 export async function rotateKeyCommand(context: CommandContext, request: RotateKeyRequest): Promise<number> {
   const newKeyPath = request.newKeyFile === undefined ? undefined : resolve(request.newKeyFile);
-  const options = { ...(await fileOptions(context)), ...defined({ newKeyPath }) };
+  const options = { ...(await memoryOptions(context)), ...defined({ newKeyPath }) };
   if (request.dryRun) return tellPlan(context, await planRotation(options));
   const { output, shell } = context;
   const progress = await showCount(shell, {
     say: (done, total) => {
-      void output.note(`Encrypted with the new key: ${done} of ${total} entries.`).catch(() => {}); // told, not needed
+      void output.note(`Encrypted with the new key: ${done} of ${total} entries.`).catch(() => {}); // best effort
     },
   });
   try {
@@ -36,7 +36,7 @@ export async function rotateKeyCommand(context: CommandContext, request: RotateK
       onProgress: ({ done, total }) => progress.update(done, total),
     });
     progress.stop();
-    return await tell(context, rotation);
+    return await tell(context, rotation, options.server !== undefined);
   } finally {
     progress.stop();
   }
@@ -60,7 +60,11 @@ async function tellPlan({ output, options }: CommandContext, plan: RotationPlan)
   return EXIT_DONE;
 }
 
-async function tell({ output, options }: CommandContext, rotation: Rotation): Promise<number> {
+async function tell(
+  { output, options }: CommandContext,
+  rotation: Rotation,
+  isOnServer: boolean,
+): Promise<number> {
   if (options.json) {
     await output.json(snakeCased({ ...rotation }));
     return EXIT_DONE;
@@ -71,7 +75,7 @@ async function tell({ output, options }: CommandContext, rotation: Rotation): Pr
       `Everything is encrypted with the key ${to}. Both keys open it, including the former one (${from}) too.`,
     );
     await output.note(
-      `Put the new key, which is in ${harmlessLine(keyPath)}, in the place of the former one, restart what was given the key at its start, and run helmdeck-memory rotate-key --finish.`,
+      `Replace the former key with the new one in ${harmlessLine(keyPath)}, restart every process that got the key at its start, and run helmdeck-memory rotate-key --finish.`,
     );
     return EXIT_DONE;
   }
@@ -80,7 +84,11 @@ async function tell({ output, options }: CommandContext, rotation: Rotation): Pr
     await output.note(
       `${unreadable} rows were unreadable before and were not changed; see helmdeck-memory doctor.`,
     );
-  if (erased === "pending")
+  if (isOnServer)
+    await output.note(
+      "Engines that run follow. Put the new key on every other machine before an engine starts there again.",
+    );
+  else if (erased === "pending")
     await output.note("Old bytes are overwritten as soon as no other process reads the database.");
   await output.note(whatIsLeft(formerKeyPath));
   return EXIT_DONE;

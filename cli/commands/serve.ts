@@ -1,4 +1,4 @@
-/** `serve`: REST, MCP and pages on a socket until a signal, with a line that says where, of what, and for whom. */
+/** `serve`: serves REST, MCP and pages until a signal, and prints the address, the memory and the authentication. */
 import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
@@ -20,13 +20,15 @@ export interface ServeRequest {
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** Absent: no pages. */
+  /** Absent: the server has no pages. */
   readonly pages?: { readonly publicOrigin?: string };
   /** 0: no limit. */
   readonly requestsPerMinute: number;
-  /** Refuse to start without memory that is kept. */
+  /** Refuse to start if memory would not persist. */
   readonly requiresMemory: boolean;
-  /** Of the operator's own packs and pipelines. */
+  /** What indexes may take of memory; absent: as much as is usual. */
+  readonly indexMemoryMib?: number;
+  /** The operator's own packs and pipelines. */
   readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
   readonly logLevel: string;
 }
@@ -39,9 +41,10 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     withoutKey: "ephemeral",
+    ...(request.indexMemoryMib && { indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 } }),
     ...request.folders,
     onTrouble: ({ what, error, pack }) =>
-      log.error({ what, code: error.code, problem: error.message, pack }, "trouble behind a run"),
+      log.error({ what, code: error.code, problem: error.message, pack }, "failure after a run"),
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
@@ -53,7 +56,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
     });
     void embedWhatIsThere(serverContext.memory);
     const signal = await stopped;
-    log.info({ signal }, "stopping: finishing what was accepted; another signal ends at once");
+    log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();
   } finally {
     await serverContext.close();
@@ -63,7 +66,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   return EXIT_DONE;
 }
 
-/** A process that is killed a second time dies of it: only the first signal is caught. */
+/** Only the first signal is caught; a second one ends the process. */
 function stopSignal(): Promise<NodeJS.Signals> {
   const signals = ["SIGINT", "SIGTERM"] as const;
   return new Promise((resolve) => {
@@ -87,7 +90,7 @@ function listen(
   const { allowedHosts, allowedOrigins, pages, requestsPerMinute, host, port } = request;
   const server = createServer(serverContext, {
     ...security,
-    // A server that listens on an address of its own answers to that address.
+    // A server that listens on a specific address also accepts that address as Host.
     allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
     allowedOrigins,
     requestsPerMinute,
@@ -97,7 +100,7 @@ function listen(
   return server.listen({ host, port });
 }
 
-/** Tools answer every failure themselves, so that the server does not see this one. */
+/** Tools answer every failure themselves, so the server does not see these errors. */
 function noteDefect(log: Logger, error: unknown): void {
   log.error({ problem: asHelmdeckError(error).message }, "unexpected error in a tool");
 }
@@ -117,7 +120,7 @@ function requireKept({ memoryState }: ServerContext): void {
 interface Served {
   readonly url: string;
   readonly pagesUrl: string | undefined;
-  /** Where the secret came from. */
+  /** The source of the secret. */
   readonly authentication: string | undefined;
 }
 
@@ -150,7 +153,7 @@ function servedReply(memoryState: MemoryState, { url, pagesUrl, authentication }
 function servedLines(memoryState: MemoryState, { url, pagesUrl, authentication }: Served): readonly string[] {
   const callers =
     authentication === undefined
-      ? 'no authentication, everybody is "unknown"'
+      ? 'no authentication, every caller is "unknown"'
       : `authentication by ${harmlessLine(authentication)}`;
   return [
     `helmdeck-memory serves ${url} · ${memoryWords(memoryState)} · ${callers}`,

@@ -9,7 +9,7 @@ export async function tokenCommand(context: CommandContext, request: TokenReques
   if (secret === undefined) {
     throw new HelmdeckError(
       "key_missing",
-      "There is no secret to sign with. Set HELMDECK_JWT_SECRET to the server's (openssl rand -hex 32 makes one), or HELMDECK_JWT_SECRET_FILE to the file that holds it.",
+      "There is no secret to sign with. Set HELMDECK_JWT_SECRET to the server's secret (make one with: openssl rand -hex 32), or HELMDECK_JWT_SECRET_FILE to its file.",
     );
   }
   const { token, subject, scopes, expiresAt } = await mintToken(secret.bytes, request, shell.now());

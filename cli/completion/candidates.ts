@@ -1,8 +1,8 @@
 /**
- * What may stand where the cursor is: commands, options, their choices, keys of facts.
+ * Completion candidates at the cursor: commands, options, their choices, keys of facts.
  *
- * Keys come from anywhere an agent reads, and a shell puts a candidate into the command line, where the next Enter would expand
- * it. So only keys are offered that no shell reads as anything but themselves.
+ * Keys can come from anything that an agent reads, and a shell inserts a candidate into the command line, where the next Enter
+ * would expand it. So only keys without any special meaning to a shell are offered.
  */
 import type { Argument, Command, Option } from "commander";
 
@@ -11,17 +11,17 @@ export interface Candidate {
   readonly about?: string;
 }
 
-/** The keys that begin so, of the memory that the options name. */
+/** The keys with this prefix, in the memory that the options select. */
 export type KeysWith = (
   prefix: string,
   options: Readonly<Record<string, string>>,
 ) => Promise<readonly string[]>;
 
 const PLAIN_KEY = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./@+,-]*$/u;
-/** Arguments and values of options that are the key of a fact, or may be. */
+/** Arguments and option values that can be the key of a fact. */
 const NAMES_A_KEY = new Set(["key", "scope", "prefix"]);
 
-/** `words`: what was typed after the program's name, the last of it up to the cursor. */
+/** `words`: the words after the program's name, the last one up to the cursor. */
 export async function candidatesFor(
   root: Command,
   words: readonly string[],
@@ -35,13 +35,13 @@ export async function candidatesFor(
 
 interface Place {
   readonly command: Command;
-  /** How many of its arguments are there. */
+  /** The number of its arguments so far. */
   readonly arguments: number;
-  /** The option whose value comes next. */
+  /** The option whose value is expected next. */
   readonly option?: Option;
-  /** Values of options, by their names. */
+  /** Option values by name. */
   readonly given: Readonly<Record<string, string>>;
-  /** Behind "--". */
+  /** After "--". */
   readonly isLiteral: boolean;
 }
 
@@ -100,7 +100,7 @@ function variadicOf(command: Command): Argument | undefined {
   return last?.variadic ? last : undefined;
 }
 
-/** Its own and those that all commands have. */
+/** Its own options and those of all commands. */
 function optionsOf(command: Command): readonly Option[] {
   const help = command.createHelp();
   return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];

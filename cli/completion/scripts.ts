@@ -1,12 +1,12 @@
 /**
- * What each shell is to evaluate once. Nothing of what was typed or stored is evaluated again: words go as arguments, candidates
- * come back as lines, each with what it is about behind a tab. Where there are none the shell completes file names.
+ * The script that each shell evaluates once. Typed or stored text is never evaluated: words are passed as arguments, and
+ * candidates come back as lines, each with a description after a tab. Without candidates the shell completes file names.
  */
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type CompletingShell = (typeof SHELLS)[number];
 
-/** Also for bash 3.2, which macOS has. */
+/** Compatible with bash 3.2, which macOS has. */
 const BASH = `_helmdeck_memory() {
   local line
   COMPREPLY=()

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory backup` and `helmdeck-memory restore` are called. */
+/** Declares `backup` and `restore`. */
 import type { Command } from "commander";
 import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
@@ -7,7 +7,7 @@ export function declareBackup(program: Command, runs: Runs): void {
     .command("backup")
     .summary("Back up everything to one encrypted file.")
     .description(
-      "Back up the whole memory database, of every caller, to one encrypted file that only you can read (mode 0600). Memory can be used meanwhile. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
+      "Back up the whole memory database, of every caller, to one encrypted file that only you can read (mode 0600). Memory stays usable during the backup. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
     )
     .argument("<file>", "The backup; it must not exist yet.", nonEmpty)
     .option("--overwrite", "Replace an existing file, after the new one is complete.")
@@ -35,7 +35,7 @@ export function declareRestore(program: Command, runs: Runs): void {
     .description(
       "Restore a backup where there is no memory yet, or over a database that nobody has open. The former database is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
     )
-    .argument("<file>", "What helmdeck-memory backup wrote.", nonEmpty)
+    .argument("<file>", "A file written by helmdeck-memory backup.", nonEmpty)
     .option("--dry-run", "Only show what it would do.")
     .action((file: string, _options: unknown, command: Command) => {
       const { dryRun } = command.opts<{ readonly dryRun?: boolean }>();

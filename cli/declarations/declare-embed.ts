@@ -1,4 +1,4 @@
-/** How `helmdeck-memory embed` is called. */
+/** Declares `embed`. */
 import type { Command } from "commander";
 import { type Runs, withExamples } from "../../commands/index.ts";
 

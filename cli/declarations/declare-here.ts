@@ -1,4 +1,4 @@
-/** How the process seam is called: `helmdeck-memory here recall|offer|state`, and the same three as `helmdeck-here` has them. */
+/** Declares the commands of the process seam: `helmdeck-memory here recall|offer|state`, and the same three in `helmdeck-here`. */
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { type Runs, withExamples } from "../../commands/index.ts";
 
@@ -7,9 +7,9 @@ const PHASES_TEXT = "setup, plan, work, review, release, bugfix or documenter; a
 export function declareHere(program: Command, runs: Runs): void {
   const here = program
     .command("here")
-    .summary("What memory knows for this project: for dev loops.")
+    .summary("Tell a dev loop what memory knows about this project.")
     .description(
-      "What a dev loop asks of memory in a project's folder: what is known here, where something would be saved, where the plan lies. Reads only; when memory is absent the answer is empty and stderr says why.",
+      "Answer what a dev loop asks in a project's folder: what is known here, where something would be saved, and where the plan is. Only reads. If there is no memory, the answer is empty and stderr says why.",
     );
   declareRecall(here.command("recall"), runs, "helmdeck-memory here recall");
   declareOffer(here.command("offer"), runs, "helmdeck-memory here offer");
@@ -30,13 +30,13 @@ export function declareStatePath(program: Command, runs: Runs): void {
 
 function declareRecall(command: Command, runs: Runs, called: string): void {
   withCwd(command)
-    .summary("Print what memory knows for a phase of this project.")
+    .summary("Print the memory for a phase of this project.")
     .description(
-      "Print what memory knows for a phase of this project, as text for a model; nothing when there is nothing.",
+      "Print what memory knows for a phase of this project, as text for a model. Prints nothing if nothing is known.",
     )
     .option("--phase <name>", PHASES_TEXT)
-    .option("--query <words>", "Rank the phase's entries by how well they answer this.")
-    .option("--limit <tokens>", "Budget; else HARNESS_RECALL_BUDGET_<PHASE>, else by phase.", tokens)
+    .option("--query <words>", "Rank the phase's entries by this query.")
+    .option("--limit <tokens>", "Budget; default: HARNESS_RECALL_BUDGET_<PHASE>, else by phase.", tokens)
     .action((_options: unknown, self: Command) =>
       runs(self, async (context) => {
         const { recallCommand } = await import("../commands/here.ts");
@@ -48,14 +48,14 @@ function declareRecall(command: Command, runs: Runs, called: string): void {
 
 function declareOffer(command: Command, runs: Runs, called: string): void {
   withCwd(command)
-    .summary("Say where something would be saved, as a JSON list.")
+    .summary("Print where something would be saved, as a JSON list.")
     .description(
-      "Say where something would be saved, as a JSON list; nothing is saved. Its target.arguments are what helmdeck__memory_store takes.",
+      "Print where something would be saved, as a JSON list. Saves nothing. target.arguments fits helmdeck__memory_store.",
     )
     .option("--phase <name>", "Passed through.")
     .requiredOption(
       "--kind <kind>",
-      "decision, known_issue, open_question, convention, index, wiki_style, or a word of yours.",
+      "decision, known_issue, open_question, convention, index, wiki_style, or a word of your own.",
     )
     .requiredOption("--slug <name>", "A short name for it.")
     .option("--body-file <file>", "The text; - is standard input.", "-")
@@ -72,9 +72,9 @@ function declareOffer(command: Command, runs: Runs, called: string): void {
 
 function declareState(command: Command, runs: Runs, called: string): void {
   withCwd(command)
-    .summary("Print where the active plan or its progress lies.")
+    .summary("Print the path of the active plan or its progress.")
     .description(
-      "Print where the active plan or its progress lies; the file need not be there. A marker .harness/active-plan that names no plan is an error.",
+      "Print the path of the active plan or its progress. The file need not exist. A marker .harness/active-plan that names no plan is an error.",
     )
     .addArgument(new Argument("<which>", "Which file.").choices(["plan", "progress"]))
     .option("--plan <name>", "A named plan: foo, PLAN-foo or PLAN-foo.md.")
@@ -88,10 +88,10 @@ function declareState(command: Command, runs: Runs, called: string): void {
 }
 
 function withCwd(command: Command): Command {
-  return command.option("--cwd <folder>", "The project's root; default: where the command runs.");
+  return command.option("--cwd <folder>", "The project's root; default: the current folder.");
 }
 
-/** Zero and less mean the phase's own budget, as callers of old expect. */
+/** Zero and negative numbers mean the phase's own budget, as existing callers expect. */
 function tokens(text: string): number {
   if (!/^[+-]?\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);

@@ -1,6 +1,7 @@
-/** How `helmdeck-memory install` is called: with the installer's own flags, which are not named twice. */
+/** Declares `helmdeck-memory install`, which takes the installer's own flags. */
 import type { Command } from "commander";
 import { type Runs, withExamples } from "../../commands/index.ts";
+import { refusePlace } from "../shared-options.ts";
 
 export function declareInstall(program: Command, runs: Runs): void {
   const install = program
@@ -11,14 +12,15 @@ export function declareInstall(program: Command, runs: Runs): void {
     )
     .argument("[flags...]", "Options of install.sh.")
     .allowUnknownOption()
-    .action((flags: readonly string[], _options: unknown, command: Command) =>
-      runs(command, async ({ options }) =>
+    .action((flags: readonly string[], _options: unknown, command: Command) => {
+      refusePlace(command);
+      return runs(command, async ({ options }) =>
         (await import("../commands/install.ts")).runInstaller([
           ...flags,
           ...(options.json ? ["--json"] : []),
         ]),
-      ),
-    );
+      );
+    });
   withExamples(install, [
     "helmdeck-memory install --dry-run",
     "helmdeck-memory install --no-embeddings",

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory key` is called. */
+/** Declares `key`. */
 import type { Command } from "commander";
 import { type Runs, withExamples } from "../../commands/index.ts";
 

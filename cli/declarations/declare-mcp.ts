@@ -1,4 +1,4 @@
-/** How `helmdeck-memory mcp` is called. */
+/** Declares `mcp`. */
 import type { Command } from "commander";
 import { defined } from "../../app/basics.ts";
 import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
@@ -8,11 +8,15 @@ export function declareMcp(program: Command, runs: Runs): void {
     .command("mcp")
     .summary("Serve one caller's memory over MCP on standard input and output.")
     .description(
-      "Serve one caller's memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends; everything that is not the protocol goes to standard error.",
+      "Serve one caller's memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends. Everything except protocol messages goes to standard error.",
     )
     .option("--packs", "Also list packs and pipelines.")
-    .option("--packs-from <folder>", "As --packs, with your own: ES modules in a folder of yours.", nonEmpty)
-    .option("--pipelines <folder>", "As --packs, with your own pipelines.", nonEmpty)
+    .option(
+      "--packs-from <folder>",
+      "Like --packs, plus your own packs: ES modules in this folder.",
+      nonEmpty,
+    )
+    .option("--pipelines <folder>", "Like --packs, plus your own pipelines in this folder.", nonEmpty)
     .action((_options: unknown, command: Command) => {
       const { packs, packsFrom, pipelines } = command.opts<McpOptions>();
       return runs(command, async (context) => {

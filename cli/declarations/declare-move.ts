@@ -1,4 +1,4 @@
-/** How `helmdeck-memory move` is called. */
+/** Declares `move`. */
 import type { Command } from "commander";
 import { collect, nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
@@ -7,37 +7,33 @@ export function declareMove(program: Command, runs: Runs): void {
     .command("move")
     .summary("Move the memory to another store, and back.")
     .description(
-      "Move all of the memory, of every caller, between the SQLite database here and PostgreSQL: rows as they are sealed, each compared afterwards. Nobody may have it open meanwhile. Interrupted, it goes on when it is run again. What is left behind stays whole, and no program opens it any longer, so that one memory does not become two.",
+      "Move the memory of all callers between the SQLite database here and PostgreSQL. Rows move encrypted, and each is compared afterwards. No other program may have the memory open. If interrupted, run it again to continue. The former place keeps its rows, but no program opens it any more, so that one memory does not become two.",
     )
     .option(
       "--to <store>",
-      "Where to: a postgres:// address as in --store, or the path of a database (default: the one that --store or --db names, or the one here).",
+      "The target: a postgres:// address as in --store, or the path of a database (default: what --store or --db names, else the one here).",
       nonEmpty,
     )
-    .option("--from <store>", "Where from, likewise (default: the one here).", nonEmpty)
+    .option("--from <store>", "The source, in the same form (default: the database here).", nonEmpty)
     .option(
       "--engine-role <role>",
-      "To PostgreSQL: a role that an engine runs under, which gets the least that it needs (repeatable).",
+      "To PostgreSQL: a role that engines run under. It gets only the rights that it needs (repeatable).",
       collect,
     )
     .option(
       "--prepare",
-      "Move nothing: only make the tables at --to on PostgreSQL, or bring them up to date, for the engines' roles.",
+      "Move nothing. Only create or update the tables of --to on PostgreSQL, for the engines' roles.",
     )
     .option("--dry-run", "Only show what it would do.")
     .option(
       "--reopen",
-      "Use the database here again as it was left, although its memory has moved: where the other place is lost.",
+      "Use the database here again, although its memory has moved. For when the other place is lost.",
     )
     .action((_options: unknown, command: Command) => {
-      const { to, from, engineRole = [], ...flags } = command.opts<MoveOptions>();
-      const { dryRun = false, reopen = false, prepare = false } = flags;
-      if (prepare && (to === undefined || from !== undefined || dryRun || reopen))
-        return command.error("--prepare takes --to and --engine-role, and nothing else.");
-      if (reopen && (to !== undefined || dryRun))
-        return command.error("--reopen takes neither --to nor --dry-run.");
-      if (!reopen && to === undefined && from === undefined)
-        return command.error("move wants --to or --from.");
+      const options = command.optsWithGlobals<MoveOptions>();
+      const problem = problemOf(options);
+      if (problem !== undefined) return command.error(problem);
+      const { to, from, engineRole = [], dryRun = false, reopen = false, prepare = false } = options;
       return runs(command, async (context) => {
         const { moveCommand, prepareCommand, reopenCommand } = await import("../commands/move.ts");
         if (prepare && to !== undefined) return prepareCommand(context, { to, engineRoles: engineRole });
@@ -54,7 +50,20 @@ export function declareMove(program: Command, runs: Runs): void {
   ]);
 }
 
+function problemOf({ to, from, prepare, reopen, dryRun, db, store }: MoveOptions): string | undefined {
+  const isPlaced = db !== undefined || store !== undefined;
+  if (prepare && (to === undefined || from !== undefined || dryRun || reopen || isPlaced))
+    return "--prepare takes --to and --engine-role, and nothing else.";
+  if (reopen && (to !== undefined || dryRun)) return "--reopen takes neither --to nor --dry-run.";
+  if (isPlaced && from !== undefined && (reopen || to !== undefined))
+    return "each place is named once: leave out --db and --store.";
+  if (!reopen && to === undefined && from === undefined) return "move needs --to or --from.";
+  return undefined;
+}
+
 interface MoveOptions {
+  readonly db?: string;
+  readonly store?: string;
   readonly engineRole?: readonly string[];
   readonly to?: string;
   readonly from?: string;

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory verify` and `helmdeck-memory repair` are called. */
+/** Declares `verify` and `repair`. */
 import type { Command } from "commander";
 import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
@@ -24,7 +24,7 @@ export function declareRepair(program: Command, runs: Runs): void {
     )
     .option(
       "--to <file>",
-      "The new database; it must not exist yet. (default: memory-repaired.sqlite beside the old one)",
+      "The new database; it must not exist yet. (default: memory-repaired.sqlite next to the old one)",
       nonEmpty,
     )
     .action((options: { readonly to?: string }, command: Command) =>

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory rotate-key` is called. */
+/** Declares `rotate-key`. */
 import type { Command } from "commander";
 import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
@@ -7,7 +7,7 @@ export function declareRotateKey(program: Command, runs: Runs): void {
     .command("rotate-key")
     .summary("Change the key and encrypt everything with it.")
     .description(
-      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory can be used meanwhile. If interrupted, run it again to continue; until it finishes, both keys open everything.",
+      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory stays usable. If interrupted, run it again to continue; until it finishes, both keys open everything.",
     )
     .option(
       "--new-key-file <file>",

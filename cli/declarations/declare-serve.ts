@@ -1,4 +1,4 @@
-/** How `helmdeck-memory serve` is called. */
+/** Declares `serve`. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../app/basics.ts";
@@ -12,9 +12,9 @@ const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 export function declareServe(program: Command, runs: Runs): void {
   const serve = program
     .command("serve")
-    .summary("Serve memory, packs and pipelines over REST and MCP, and pages to see memory.")
+    .summary("Serve memory, packs and pipelines over REST and MCP, and pages to browse memory.")
     .description(
-      'Serve memory, packs and pipelines over REST and, at /api/v1/mcp, over MCP, and at / the "Agent memory" pages for a browser, until SIGTERM or Ctrl-C. With HELMDECK_JWT_SECRET (or HELMDECK_JWT_SECRET_FILE) every caller needs a token; without, everybody is "unknown" and only this machine is answered.',
+      'Serve memory, packs and pipelines over REST and, at /api/v1/mcp, over MCP, and at / the "Agent memory" pages for a browser, until SIGTERM or Ctrl-C. With HELMDECK_JWT_SECRET (or HELMDECK_JWT_SECRET_FILE) every caller needs a token. Without it, every caller is "unknown" and only this machine can connect.',
     )
     .option("--host <address>", "The address to listen on.", nonEmpty, DEFAULT_HOST)
     .option("--port <number>", "The port; 0 means any free one.", port, DEFAULT_PORT)
@@ -27,6 +27,11 @@ export function declareServe(program: Command, runs: Runs): void {
     )
     .option("--no-pages", "Do not serve the pages at /.")
     .option("--rate-limit <count>", "Requests a minute for each caller; 0: no limit.", rate, DEFAULT_RATE)
+    .option(
+      "--index-memory <MiB>",
+      "Memory for search indexes, all callers together; default: 256.",
+      mebibytes,
+    )
     .option("--require-memory", "Refuse to start if memory is not on disk or does not work.")
     .option("--packs-from <folder>", "A folder with your own packs (ES modules).", nonEmpty)
     .option("--pipelines <folder>", "A folder with your own pipelines.", nonEmpty)
@@ -36,7 +41,7 @@ export function declareServe(program: Command, runs: Runs): void {
     .action((_options: unknown, command: Command) => {
       const { host, port, allowHost, allowOrigin, publicOrigin, pages, rateLimit, ...more } =
         command.opts<ServeOptions>();
-      const { requireMemory, packsFrom, pipelines, logLevel } = more;
+      const { requireMemory, packsFrom, pipelines, logLevel, indexMemory: indexMemoryMib } = more;
       return runs(command, async (context) => {
         const { serveCommand } = await import("../commands/serve.ts");
         return serveCommand(context, {
@@ -47,6 +52,7 @@ export function declareServe(program: Command, runs: Runs): void {
           ...(pages && { pages: defined({ publicOrigin }) }),
           requestsPerMinute: rateLimit,
           requiresMemory: requireMemory === true,
+          ...defined({ indexMemoryMib }),
           folders: defined({ packsFolder: packsFrom, pipelinesFolder: pipelines }),
           logLevel,
         });
@@ -67,6 +73,7 @@ interface ServeOptions {
   readonly publicOrigin?: string;
   readonly pages: boolean;
   readonly rateLimit: number;
+  readonly indexMemory?: number;
   readonly requireMemory?: boolean;
   readonly packsFrom?: string;
   readonly pipelines?: string;
@@ -79,12 +86,18 @@ function port(text: string): number {
   return Number(text);
 }
 
-/** As a browser writes it: lower case, without the port that the scheme implies, nothing behind. */
+/** In a browser's form: lower case, without the default port and without a path. */
 function origin(text: string): string {
   const url = URL.parse(text);
   if (url?.origin === text.replace(/\/$/, "").toLowerCase() && /^https?:$/.test(url.protocol))
     return url.origin;
   throw new InvalidArgumentError("It must be of the form https://deck.example.");
+}
+
+function mebibytes(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new InvalidArgumentError("It must be a whole number of MiB from 1.");
+  return Number(text);
 }
 
 function rate(text: string): number {

@@ -1,8 +1,9 @@
-/** How `helmdeck-memory token` is called. */
+/** Declares `token`. */
 
 import type { Command } from "commander";
 import { defined } from "../../app/basics.ts";
 import { collect, nonEmpty, type Runs, seconds, withExamples } from "../../commands/index.ts";
+import { refusePlace } from "../shared-options.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;
 
@@ -13,12 +14,13 @@ export function declareToken(program: Command, runs: Runs): void {
     .description(
       "Make a bearer token for a server with the same secret. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names.",
     )
-    .requiredOption("--subject <name>", "Whose memory the token opens.", nonEmpty)
+    .requiredOption("--subject <name>", "The subject whose memory the token opens.", nonEmpty)
     .option("--ttl <span>", "How long it is valid: 12h, 30d; at most 366d. (default: 30d)", seconds)
-    .option("--scope <name>", "What else it may do: record, admin, metrics; repeatable.", collect)
-    .option("--name <text>", "A note in the token: whose it is.", nonEmpty)
-    .option("--client <text>", "A note in the token: which program has it.", nonEmpty)
+    .option("--scope <name>", "An additional right: record, admin, metrics; repeatable.", collect)
+    .option("--name <text>", "A note in the token: its owner.", nonEmpty)
+    .option("--client <text>", "A note in the token: its program.", nonEmpty)
     .action((_options: unknown, command: Command) => {
+      refusePlace(command);
       const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client } = command.opts<TokenOptions>();
       return runs(command, async (context) => {
         const { tokenCommand } = await import("../commands/token.ts");

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory doctor` is called. */
+/** Declares `doctor`. */
 import type { Command } from "commander";
 import type { Runs } from "../command-line.ts";
 import { withExamples } from "./option-parsers.ts";

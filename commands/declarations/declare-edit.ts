@@ -1,4 +1,4 @@
-/** How `edit` is called. */
+/** Declares `edit`. */
 import type { Command } from "commander";
 import { defined } from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
@@ -16,7 +16,7 @@ export function declareEdit(program: Command, runs: Runs): void {
     .option("--value-file <file>", "Read the new value from a file.", nonEmpty)
     .option(
       "--ttl <span>",
-      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, and never less than it has.",
+      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, but never less than it already has.",
       seconds,
     )
     .option("--allow-secret", "Store it even if it looks like a credential.")

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory export` is called. */
+/** Declares `export`. */
 import { type Command, Option } from "commander";
 import { defined, EXPORT_FORMATS, type ExportFormat } from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
@@ -9,10 +9,10 @@ export function declareExport(program: Command, runs: Runs): void {
     .command("export")
     .summary("Write facts and audit rows as JSON Lines, or facts as Markdown.")
     .description(
-      "Write every fact and audit row as JSON Lines, values in plain text, ready for import; or with --to markdown every fact, to read, and for import --from markdown.",
+      "Write every fact and audit row as JSON Lines for import, with values in plain text. With --to markdown, write every fact as Markdown, to read or for import --from markdown.",
     )
     .addOption(
-      new Option("--to <format>", "jsonl, or markdown: facts alone, without their histories.")
+      new Option("--to <format>", "jsonl, or markdown (only facts, without their histories).")
         .choices(EXPORT_FORMATS)
         .default("jsonl"),
     )
@@ -24,7 +24,7 @@ export function declareExport(program: Command, runs: Runs): void {
     .option("--with-history", "Include former values, which import restores.")
     .action((_options: unknown, command: Command) => {
       const { output, withHistory = false, to } = command.opts<ExportOptions>();
-      if (withHistory && to === "markdown") command.error("--with-history wants --to jsonl.");
+      if (withHistory && to === "markdown") command.error("--with-history needs --to jsonl.");
       return runs(command, async (context) =>
         (await import("../work/export.ts")).exportCommand(context, {
           withHistory,

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory forget` is called. */
+/** Declares `forget`. */
 import type { Command } from "commander";
 import type { Runs } from "../command-line.ts";
 import { withExamples } from "./option-parsers.ts";
@@ -13,16 +13,16 @@ export function declareForget(program: Command, runs: Runs): void {
     )
     .argument(
       "<scope>",
-      "The exact key of a fact (key:<exact key> if it could mean something else), the path, docid or citation of a search hit, category:<name>, import:<id> (what an import brought), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
+      "The exact key of a fact (key:<exact key> if it could mean something else), the path, docid or citation of a search hit, category:<name>, import:<id> (facts from an import), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
     )
     .option("--dry-run", "Only show what would be deleted.")
     .option("--yes", "Do not ask.")
-    .option("--everyone", "Of an import: in everybody's memory, not one alone.")
+    .option("--everyone", "For an import: in the memory of every caller.")
     .action((scope: string, _options: unknown, command: Command) => {
       const { dryRun, yes, everyone } = command.opts<ForgetOptions>();
       return runs(command, async (context) => {
         if (everyone === true && !scope.startsWith("import:"))
-          command.error("--everyone is for import:<id> alone.");
+          command.error("--everyone is only for import:<id>.");
         const { forgetCommand, problemOf } = await import("../work/forget.ts");
         const order = { scope, dryRun: dryRun === true, yes: yes === true };
         const problem = problemOf(context, order);

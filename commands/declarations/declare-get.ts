@@ -1,4 +1,4 @@
-/** How `helmdeck-memory get` is called. */
+/** Declares `get`. */
 import type { Command } from "commander";
 import type { Runs } from "../command-line.ts";
 import { withExamples } from "./option-parsers.ts";

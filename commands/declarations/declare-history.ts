@@ -1,4 +1,4 @@
-/** How `helmdeck-memory history` and `undo` are called. */
+/** Declares `history` and `undo`. */
 import type { Command } from "commander";
 import type { Runs } from "../command-line.ts";
 import { withExamples } from "./option-parsers.ts";

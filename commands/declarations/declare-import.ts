@@ -1,4 +1,4 @@
-/** How `helmdeck-memory import` and `imports` are called. */
+/** Declares `import` and `imports`. */
 import { type Command, Option } from "commander";
 import {
   CONFLICT_RULES,
@@ -21,30 +21,30 @@ export function declareImport(program: Command, runs: Runs): void {
     .addOption(
       new Option(
         "--from <format>",
-        "What the files are: jsonl (of our own export; so is what names nothing else), helmdeck (its database, helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
+        "The format: jsonl (our own export; the default), helmdeck (its database, helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
       ).choices(IMPORT_FORMATS),
     )
     .option(
       "--key-file <file>",
-      "With --from helmdeck: where its key is, alone or as HELMDECK_MEMORY_KEY=… (default: that variable).",
+      "With --from helmdeck: a file with its key, alone or as HELMDECK_MEMORY_KEY=… (default: that variable).",
     )
     .option(
       "--map <from=to>",
-      "With --from helmdeck: whose memory one of its callers' becomes (repeatable; default: openclaw-configure is --caller's, any other keeps its name).",
+      "With --from helmdeck: map one of its callers to a caller here (repeatable; default: openclaw-configure becomes --caller, others keep their names).",
       collect,
     )
     .option(
       "--stopped",
-      "With --from helmdeck: it was stopped before, so a database without its -wal is whole.",
+      "With --from helmdeck: it was stopped before the copy, so the database is complete without its -wal.",
     )
     .option("--dry-run", "Only show what would be imported.")
     .option("--yes", "Do not ask.")
-    .option("--ttl <span>", "Time to live of entries without an end: seconds, or 90m, 12h, 30d, 4w.", seconds)
+    .option("--ttl <span>", "Time to live of entries that have none: seconds, or 90m, 12h, 30d, 4w.", seconds)
     .option("--allow-secrets", "Also import texts that look like credentials.")
     .addOption(
       new Option(
         "--on-conflict <rule>",
-        "If a fact exists: the newer one stays (default), keep the existing one, or replace it.",
+        "If a fact exists: keep the newer one (default), keep the existing one, or replace it.",
       )
         .choices(CONFLICT_RULES)
         .default("newer"),
@@ -72,7 +72,7 @@ export function declareImports(program: Command, runs: Runs): void {
     .command("imports")
     .summary("List the imports that can be undone.")
     .description(
-      "List the imports whose facts are still there, with their number. forget import:<id> undoes one import.",
+      "List the imports whose facts are still in memory, with their number. forget import:<id> undoes one import.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../work/imports.ts")).importsCommand(context)),

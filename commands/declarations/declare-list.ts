@@ -1,4 +1,4 @@
-/** How `helmdeck-memory list` is called. */
+/** Declares `list`. */
 
 import type { Command } from "commander";
 import { ANSWER_LIMITS, defined } from "../../app/basics.ts";
@@ -13,7 +13,7 @@ export function declareList(program: Command, runs: Runs): void {
     .description("List facts, newest first.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
-    .option("--expiring", "Only facts that end within 14 days.")
+    .option("--expiring", "Only facts that expire within 14 days.")
     .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
       const { category, expiring, limit } = command.opts<ListOptions>();

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory renew` is called. */
+/** Declares `renew`. */
 import type { Command } from "commander";
 import { defined } from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
@@ -9,12 +9,12 @@ export function declareRenew(program: Command, runs: Runs): void {
     .command("renew")
     .summary("Give a fact more time.")
     .description(
-      "Give a fact more time to live. Nothing else changes. list --expiring shows facts that end within 14 days.",
+      "Give a fact more time to live. Nothing else changes. list --expiring shows facts that expire within 14 days.",
     )
     .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
     .option(
       "--ttl <span>",
-      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, and never less than it has.",
+      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, but never less than it already has.",
       seconds,
     )
     .action((key: string, { ttl }: { readonly ttl?: number }, command: Command) =>

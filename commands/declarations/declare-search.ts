@@ -1,4 +1,4 @@
-/** How `helmdeck-memory search` is called. */
+/** Declares `search`. */
 import { type Command, Option } from "commander";
 import { ANSWER_LIMITS, defined, RECALL_MODES, type RecallMode } from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
@@ -14,7 +14,7 @@ export function declareSearch(program: Command, runs: Runs): void {
     .argument("<query...>", "Words or a question.")
     .option("--limit <count>", `Maximum number of hits, ${least} to ${most}.`, count, byDefault)
     .addOption(
-      new Option("--recall <mode>", "How much to show if nothing answers for certain.")
+      new Option("--recall <mode>", "How much to show if there is no sure hit.")
         .choices(RECALL_MODES)
         .default("balanced"),
     )

@@ -1,4 +1,4 @@
-/** How `status` is called. */
+/** Declares `status`. */
 import type { Command } from "commander";
 import type { Runs } from "../command-line.ts";
 import { withExamples } from "./option-parsers.ts";

@@ -1,4 +1,4 @@
-/** How `helmdeck-memory store` is called. */
+/** Declares `store`. */
 
 import type { Command } from "commander";
 import { defined } from "../../app/basics.ts";
@@ -11,9 +11,9 @@ export function declareStore(program: Command, runs: Runs): void {
     .alias("add")
     .summary("Store or replace one fact.")
     .description(
-      "Store one fact, or replace the one with this key. Other processes can read the arguments of a command while it runs (ps): for sensitive text give - or --value-file.",
+      "Store one fact, or replace the one with this key. Other processes can read the arguments of a command while it runs (ps): for sensitive text use - or --value-file.",
     )
-    .argument("<key>", "What to call it: 1 to 512 bytes; slashes group keys.")
+    .argument("<key>", "The key: 1 to 512 bytes; slashes group keys.")
     .argument("[value]", "The text, at most 64 KiB; - reads it from standard input.")
     .option("--value-file <file>", "Read the value from a file.", nonEmpty)
     .option("--category <name>", "A group of facts; default user_facts.")

@@ -1,8 +1,8 @@
-/** Parsers of options and arguments, each with one sentence on what it wants, and the shared shape of declarations. */
+/** Parsers of options and arguments with their error messages, and helpers for declarations. */
 import { type Command, InvalidArgumentError } from "commander";
 import { parseSeconds } from "../duration.ts";
 
-/** Examples are written for `helmdeck-memory`, and shown for the command line that has the command. */
+/** Examples are written for `helmdeck-memory` and shown with the name of the actual command line. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   return command.addHelpText("after", ({ command: shown }) => {
     const name = rootOf(shown).name();

@@ -1,4 +1,4 @@
-/** `doctor`: everything memory needs, looked at; also when memory does not open. */
+/** `doctor`: checks everything that memory needs, even if memory does not open. */
 import {
   compactMemory,
   type DoctorReport,
@@ -22,7 +22,7 @@ export async function doctorCommand(
   if (compact) {
     await refuseElsewhere(context);
     const isDone = await compactMemory(await context.line.memoryOptions(context));
-    await output.note(isDone ? "The database was written anew." : "There was nothing to compact.");
+    await output.note(isDone ? "The database was rewritten." : "There was nothing to compact.");
   }
   const report = await examined(context);
   if (options.json) await output.json(doctorReply(report));

@@ -1,4 +1,4 @@
-/** `edit`: another value for a fact that is there, from the call or from an editor. */
+/** `edit`: a new value for an existing fact, from the command line or from an editor. */
 import { defined, type FactInput, type FactView } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { textFromEditor } from "../editor.ts";
@@ -13,14 +13,14 @@ export interface EditRequest {
   readonly value?: string;
   readonly valueFile?: string;
   readonly ttlSeconds?: number;
-  /** What looks like a credential is stored all the same. */
+  /** Store the value even if it looks like a credential. */
   readonly allowSecret: boolean;
 }
 
-/** A fact that lives longer than this keeps its end. */
+/** A fact with a later expiry keeps it. */
 const USUAL_LIFE_SECONDS = 90 * 86_400;
 
-/** Why it cannot be followed: nobody is there to type, or there is nothing to type with. */
+/** Why the request cannot run: there is no terminal, or no editor. */
 export function problemOf({ shell }: CommandContext, request: EditRequest): string | undefined {
   if (!isTyped(request)) return undefined;
   if (shell.stdin.isTTY !== true)
@@ -45,7 +45,7 @@ async function factToEdit(context: CommandContext, key: string): Promise<FactVie
   return fact;
 }
 
-/** In an editor. */
+/** Whether the value comes from an editor. */
 function isTyped({ value, valueFile }: EditRequest): boolean {
   return value === undefined && valueFile === undefined;
 }

@@ -16,20 +16,20 @@ import { type Append, writePrivateFile } from "../export-file.ts";
 import { withCount } from "../progress-bar.ts";
 import { refuseElsewhere, withMemory } from "../with-memory.ts";
 
-/** Lines are written together up to about this size. */
+/** Lines are written in batches of about this size. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
 interface Exported {
   readonly lines: number;
   readonly problems: readonly ExportProblem[];
-  /** Of Markdown: how much only JSON Lines have. */
+  /** For Markdown: what only JSON Lines would include. */
   readonly leftOut?: NotInMarkdown;
 }
 
 export interface ExportRequest {
   /** A new file; default: standard output. */
   readonly output?: string;
-  /** Also what each fact held before. */
+  /** Include each fact's former values. */
   readonly withHistory: boolean;
   readonly to: ExportFormat;
 }

@@ -1,4 +1,4 @@
-/** `forget import:<id> --everyone`: an import is taken back from each who has something of it, shown and asked about at once. */
+/** `forget import:<id> --everyone`: undoes an import in every memory that has facts of it, with one preview and one question. */
 import {
   agreesToForget,
   type ForgetOrder,
@@ -33,7 +33,7 @@ interface InOneMemory {
   readonly forgotten: Forgotten;
 }
 
-/** What there is to forget. */
+/** The entries to forget, per memory. */
 async function inEachMemory(memory: Memory, scope: string): Promise<readonly InOneMemory[]> {
   const found: InOneMemory[] = [];
   for (const { subject } of await memory.callers()) {
@@ -57,5 +57,5 @@ async function report(
     const theirs = { ...context, options: { ...options, caller } };
     await present(theirs, await told(memory, forgotten, theirs));
   }
-  if (all.length === 0) await output.line(`Nothing of it is in anybody's memory: ${scope}`);
+  if (all.length === 0) await output.line(`No memory has entries of ${scope}`);
 }

@@ -1,4 +1,4 @@
-/** `forget`: deletes what a scope names, after showing it and asking when a person is there. */
+/** `forget`: deletes the entries of a scope, on a terminal after a preview and a question. */
 import {
   askOn,
   FORGET_WANTS_YES,
@@ -17,7 +17,7 @@ import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";
 import { withMemoryToWrite } from "../with-memory.ts";
 
-/** Why it is no order that this command can follow: nobody can be asked. */
+/** Why the command cannot run: nobody can be asked. */
 export function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): string | undefined {
   return dryRun || yes || isPersonThere(shell) ? undefined : FORGET_WANTS_YES;
 }
@@ -33,7 +33,7 @@ export function forgetCommand(context: CommandContext, order: ForgetOrder): Prom
   });
 }
 
-/** A dry run shows what it is about, too. */
+/** A dry run shows the preview, too. */
 export async function told(
   memory: Memory,
   forgotten: Forgotten,

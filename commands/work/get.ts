@@ -21,7 +21,7 @@ export async function getCommand(context: CommandContext, key: string): Promise<
     await output.json(factReply(fact));
     return EXIT_DONE;
   }
-  // The answer is the value alone, so that $(helmdeck-memory get …) is useful; the rest is for a person who looks on.
+  // stdout has only the value, for $(helmdeck-memory get …); the details for a person go to stderr.
   if (shell.stderr.isTTY === true) await output.note(output.styledNote("dim", aboutFact(fact, shell.now())));
   await output.line(harmlessBlock(fact.value));
   return EXIT_DONE;

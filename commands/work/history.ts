@@ -1,4 +1,4 @@
-/** `history`: what a fact held before. `undo`: takes the last store back. */
+/** `history`: a fact's former values. `undo`: undoes the last store. */
 import { historyReply, historyText, noHistory, undoReply, undoText } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";

@@ -1,10 +1,10 @@
-/** What was asked of `import` by its options. */
+/** The options of `import`. */
 import type { ConflictRule, ImportFormat } from "../../app/index.ts";
 
 export interface ImportOrder {
   readonly files: readonly string[];
   readonly from?: ImportFormat;
-  /** With the three that follow: of helmdeck's database. */
+  /** This and the next three options are for helmdeck's database. */
   readonly keyFile?: string;
   /** Each `FROM=TO`. */
   readonly map: readonly string[];
@@ -12,7 +12,7 @@ export interface ImportOrder {
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly ttlSeconds?: number;
-  /** What looks like a credential goes in all the same. */
+  /** Import texts even if they look like credentials. */
   readonly allowSecrets: boolean;
   readonly onConflict: ConflictRule;
 }

@@ -1,4 +1,4 @@
-/** What reads the files of an import. helmdeck's database wants its key, says whose its rows are, and may lack its log. */
+/** Readers of import files. helmdeck's database needs its key and a mapping of callers, and may lack its log. */
 import type { KeyObject } from "node:crypto";
 import {
   HELMDECK_KEY_VARIABLE,
@@ -23,7 +23,7 @@ interface Reader {
   readonly close: () => Promise<void>;
 }
 
-/** Throws `invalid_input`, and what reading a key throws. */
+/** Throws `invalid_input`, and the errors of reading a key. */
 export async function readerFor(
   context: CommandContext,
   format: ImportFormat,
@@ -33,14 +33,14 @@ export async function readerFor(
   const { keyFile, map, stopped } = order;
   const given = [keyFile !== undefined && "--key-file", map.length > 0 && "--map", stopped && "--stopped"];
   const misplaced = given.find((option) => option !== false);
-  if (misplaced !== undefined) throw invalidField(misplaced, "is for --from helmdeck");
+  if (misplaced !== undefined) throw invalidField(misplaced, "is only for --from helmdeck");
   return { read: READERS[format], close: async () => {} };
 }
 
 async function databaseReader(context: CommandContext, order: Asked): Promise<Reader> {
   const [name, ...others] = order.files;
   if (name === undefined || name === "-" || others.length > 0) {
-    throw invalidField("file", "wants the path of one database, beside which its log lies", {
+    throw invalidField("file", "must be the path of one database, with its log next to it", {
       named: "--from helmdeck",
     });
   }
@@ -56,11 +56,11 @@ async function databaseReader(context: CommandContext, order: Asked): Promise<Re
   return { read: helmdeckReader(copy, { ...source, owners }), close: copy.close };
 }
 
-/** A person who is shown the import first is told, and decides. */
+/** Warns a person who sees a preview; refuses otherwise. */
 async function doubt({ output }: CommandContext, name: string, { yes, dryRun }: Asked): Promise<void> {
-  const found = `There is no log (${name}-wal) beside ${name}, or an empty one. If helmdeck was stopped before the file was taken, that is right`;
-  const danger = "Of a helmdeck that runs, copy both files, or what was forgotten last comes back.";
-  if (yes && !dryRun) throw new HelmdeckError("invalid_input", `${found}: say --stopped. ${danger}`);
+  const found = `There is no log (${name}-wal) next to ${name}, or it is empty. This is correct if helmdeck was stopped before the file was copied`;
+  const danger = "If helmdeck was running, copy both files; otherwise recently forgotten facts return.";
+  if (yes && !dryRun) throw new HelmdeckError("invalid_input", `${found}; then pass --stopped. ${danger}`);
   await output.note(`${found}. ${danger}`);
 }
 
@@ -77,7 +77,7 @@ async function keyOf(
   if (text) return { key: helmdeckKey(text, HELMDECK_KEY_VARIABLE), keySource: HELMDECK_KEY_VARIABLE };
   throw new HelmdeckError(
     "key_missing",
-    `helmdeck's database opens with its own key: give --key-file, a file with its ${HELMDECK_KEY_VARIABLE} (deploy/compose/.env.local ` +
-      "where its installer was used).",
+    `helmdeck's database needs its own key: pass --key-file with a file that has its ${HELMDECK_KEY_VARIABLE} (deploy/compose/.env.local ` +
+      "if you used its installer).",
   );
 }

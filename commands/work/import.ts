@@ -1,4 +1,4 @@
-/** `import`: files in one of the formats. Our own JSON Lines go straight in; of anything else a person sees first what it would be. */
+/** `import`: imports files in one of the formats. Our own JSON Lines are imported at once; for other formats a preview comes first. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -102,7 +102,7 @@ function foresee(context: CommandContext, request: Asked): Promise<ImportResult>
   );
 }
 
-/** With the bar, which counts what is read. */
+/** Shows a progress bar that counts the bytes read. */
 async function withProgress<Answer>(
   { shell }: CommandContext,
   files: readonly ImportFile[],
@@ -123,7 +123,7 @@ function counted({ name, open }: ImportFile, progress: Progress): ImportFile {
   };
 }
 
-/** Only for the bar; whatever is wrong with a file is said when it is read. */
+/** Only for the progress bar; problems of a file are reported when it is read. */
 async function sizeOf(files: readonly ImportFile[]): Promise<number | undefined> {
   if (files.some(({ name }) => name === STDIN)) return undefined;
   const sizes = files.map(({ name }) =>
@@ -150,7 +150,7 @@ async function filesOf({ shell }: CommandContext, order: ImportOrder): Promise<r
   });
 }
 
-/** A workspace's notes; any other path is itself. */
+/** The notes of a workspace folder; any other path unchanged. */
 async function notesIn(path: string, { from }: ImportOrder): Promise<readonly string[]> {
   const isFolder = path !== "-" && (await stat(path).catch(() => undefined))?.isDirectory() === true;
   if (!isFolder || from === "jsonl") return [path];
@@ -160,7 +160,7 @@ async function notesIn(path: string, { from }: ImportOrder): Promise<readonly st
   throw new HelmdeckError(
     "invalid_input",
     from === "openclaw"
-      ? `${path} holds none of OpenClaw's notes: MEMORY.md, USER.md, or memory/YYYY-MM-DD.md. Give the workspace folder.`
+      ? `${path} has none of OpenClaw's notes (MEMORY.md, USER.md, memory/YYYY-MM-DD.md). Give the workspace folder.`
       : `${path} is a folder; give its files.`,
   );
 }
@@ -174,14 +174,14 @@ function exitCodeOf({ refusedCount }: ImportResult): number {
   return refusedCount === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-/** Refusals first: the sum stands at the end of a long list. */
+/** Refusals first, so that the summary follows a long list. */
 async function tell(context: CommandContext, result: ImportResult): Promise<void> {
   const { answer, notes } = importText(result, voiceOf(context));
   await present(context, { answer: [], notes });
   await present(context, { answer, notes: [] });
 }
 
-/** A large import is not waited for: the note says how to have the rest embedded. */
+/** Does not wait for a large import; the note says how to embed the rest. */
 async function embed({ output }: CommandContext, memory: OpenMemory, subject: string): Promise<void> {
   const report = await embedImported(memory, subject);
   if (report === undefined || report.embedded + report.refused >= report.total) return;

@@ -1,4 +1,4 @@
-/** `imports`: what was imported and can be taken back. */
+/** `imports`: lists imports that can be undone. */
 import { importsText } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";

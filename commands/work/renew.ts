@@ -1,4 +1,4 @@
-/** `renew`: another life for a fact that would end. */
+/** `renew`: gives a fact a new lifetime. */
 import { factReply, type RenewInput, renewText } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";

@@ -9,7 +9,7 @@ import { withMemory } from "../with-memory.ts";
 export async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
   const { output, options } = context;
   return withMemory(context, async (memory) => {
-    // A gateway answers from what is indexed so far and knows more a moment later; a command has no later.
+    // A gateway may answer from a partial index, because the next search sees more. A command runs only once, so it waits.
     await memory.warm(options.caller);
     const answer = await memory.search(options.caller, query);
     if (options.json) await output.json(searchReply(answer));

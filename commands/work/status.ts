@@ -1,4 +1,4 @@
-/** `status`: where memory is, whether it works and how much it holds; also of a memory that does not open. */
+/** `status`: shows where memory is, whether it works and how much it holds, even if it does not open. */
 import {
   failedStatus,
   type HelmdeckError,
@@ -25,7 +25,7 @@ export async function statusCommand(context: CommandContext): Promise<number> {
   return status.state === "failed" ? EXIT_FAILED : EXIT_DONE;
 }
 
-/** Undefined where this process opens the memory. */
+/** Undefined if this process opens the memory. */
 async function statusElsewhere({ line, options }: CommandContext): Promise<MemoryStatus | undefined> {
   const memory = await line.elsewhere?.();
   return memory?.status(options.caller).finally(() => memory.close());
@@ -36,7 +36,7 @@ async function statusHere(context: CommandContext): Promise<MemoryStatus | Helmd
   return isHelmdeckError(place) ? place : statusNow(context, place);
 }
 
-/** What can be said where not even the key that is configured can be had. */
+/** The status if the configured key cannot be read. */
 async function unplaced(
   { output, options }: CommandContext,
   { code, message }: HelmdeckError,

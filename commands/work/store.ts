@@ -13,7 +13,7 @@ import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
 import { withMemoryToWrite } from "../with-memory.ts";
 
-/** Twice the policy's limit for a value, which is measured without the white space around it. */
+/** Twice the policy's limit for a value, which does not count surrounding white space. */
 const READ_LIMIT_BYTES = 128 * 1024;
 
 export interface StoreRequest {
@@ -32,7 +32,7 @@ export async function storeCommand(context: CommandContext, request: StoreReques
   return keepFact(context, { ...fact, value: await readValue(context, source) }, allowSecret);
 }
 
-/** Stores it, acknowledges that, and embeds it within a moment. */
+/** Stores the fact, acknowledges it, and then tries to embed it. */
 export async function keepFact(
   context: CommandContext,
   fact: FactInput,
@@ -57,7 +57,7 @@ async function acknowledge(context: CommandContext, stored: StoredFact): Promise
   for (const note of alikeNotes(stored)) await context.output.note(note);
 }
 
-/** What may have to be corrected now. */
+/** Notes about facts that may need correction. */
 function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact): readonly string[] {
   return [
     ...superseded.map((key) => `Retired: ${harmlessLine(key)}`),
@@ -67,7 +67,7 @@ function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact):
   ];
 }
 
-/** From the call, a file, or standard input. */
+/** Reads the value from the command line, a file, or standard input. */
 export async function readValue(
   { shell, output }: CommandContext,
   source: StoreRequest["source"],

@@ -1,4 +1,4 @@
-/** Audit rows as entries of the store, and back. */
+/** Converts audit rows to store entries and back. */
 import { invalidField } from "../errors.ts";
 import type { Entry, NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
@@ -20,17 +20,17 @@ import {
   readToolAudit,
 } from "./check-audit-row.ts";
 
-/** helmdeck keeps a run for 30 days. */
+/** helmdeck keeps audit rows for 30 days. */
 export const AUDIT_TTL_SECONDS = 2_592_000;
 
-/** A run, told apart by what ran. */
+/** An audit row of a pack, a pipeline or a tool. */
 export type AuditRow =
   | { readonly kind: "pack"; readonly row: PackAudit }
   | { readonly kind: "pipeline"; readonly row: PipelineAudit }
   | { readonly kind: "tool"; readonly row: ToolAudit };
 
 export interface AuditEntryTimes {
-  /** The run's nanosecond, when it is known; else it is derived from the row's content. */
+  /** The run's time in nanoseconds, when it is known; otherwise it is derived from the row's content. */
   readonly unixNs?: bigint;
   readonly createdAt?: UnixMs;
   readonly updatedAt?: UnixMs;
@@ -49,7 +49,7 @@ export function checkAuditRow(kind: AuditRow["kind"], row: unknown): AuditRow {
   }
 }
 
-/** The entry that keeps a checked row for 30 days from `now`, unless `times` says when it ends. */
+/** The entry for a checked row. It expires 30 days after `now`, unless `times` says otherwise. */
 export function auditEntry(
   namespace: Namespace,
   audit: AuditRow,
@@ -70,7 +70,7 @@ export function auditEntry(
   };
 }
 
-/** The nanosecond in an exported row's key, or `invalid_input` when the key belongs to another row. */
+/** The nanoseconds in an exported row's key. Throws `invalid_input` when the key belongs to another row. */
 export function requireUnixNs(key: string, audit: AuditRow): bigint {
   const parts = parseAuditKey(key);
   const { category, name } = subjectOf(audit);
@@ -82,7 +82,7 @@ export function requireUnixNs(key: string, audit: AuditRow): bigint {
   throw invalidField("key", rule);
 }
 
-/** A row read back; undefined when the entry is a run's, but damaged, or of a kind that is not shown. */
+/** Reads a row back; undefined when the entry is damaged or of a kind that is not shown. */
 export function parseAuditEntry(entry: Pick<Entry, "category" | "value">): AuditRow | undefined {
   const parsed = parseJson(entry.value);
   switch (entry.category) {
@@ -97,7 +97,7 @@ export function parseAuditEntry(entry: Pick<Entry, "category" | "value">): Audit
   }
 }
 
-/** What ran, by the name that it has among its kind. */
+/** The name of the pack, pipeline or tool. */
 export function nameOfRun(audit: AuditRow): string {
   switch (audit.kind) {
     case "pack":

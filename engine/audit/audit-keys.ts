@@ -1,7 +1,10 @@
-/** Keys of audit rows: `<category>/<pack, pipeline or tool>/<20-digit unix nanoseconds>`, so that a prefix is one pack's history. */
+/**
+ * Keys of audit rows: `<category>/<pack, pipeline or tool>/<20-digit unix nanoseconds>`. A prefix selects the history of one
+ * pack.
+ */
 import { createHash } from "node:crypto";
 
-/** Where the rows of each kind stand. */
+/** The category of each kind of row. */
 export const AUDIT_CATEGORIES = {
   pack: "pack_history",
   pipeline: "pipeline_history",
@@ -29,7 +32,7 @@ export function isAuditCategory(category: string): category is AuditCategory {
   return Object.values<string>(AUDIT_CATEGORIES).includes(category);
 }
 
-/** What the keys of this pack's, pipeline's or tool's rows begin with, and no other's do: a "/" or "%" in the name is escaped. */
+/** The prefix of this pack's, pipeline's or tool's keys, and of no others: "/" and "%" in the name are escaped. */
 export function auditKeyPrefix(category: AuditCategory, name: string): string {
   return `${category}/${name.replaceAll("%", "%25").replaceAll("/", "%2F")}/`;
 }
@@ -48,8 +51,8 @@ export function unixSecondsOf(unixNs: bigint): number {
 }
 
 /**
- * A nanosecond within a second that is known only as such, derived from the row: importing one line twice writes one row,
- * and different rows of one second stay apart.
+ * A nanosecond within a known second, derived from the row: importing a line twice writes one row, and different rows of one
+ * second stay apart.
  */
 export function deriveUnixNs(atUnix: number, row: Uint8Array): bigint {
   const digest = createHash("sha256").update(row).digest();
@@ -57,22 +60,22 @@ export function deriveUnixNs(atUnix: number, row: Uint8Array): bigint {
 }
 
 /**
- * Hands out nanoseconds for runs as they end, none twice: the clock knows milliseconds, and a sequence with a random
- * start fills in the rest, so that neither two runs here nor one here and one in another process overwrite each other.
+ * Gives each finished run its own nanosecond. The clock has milliseconds; a sequence with a random start fills in the rest, so
+ * that runs do not overwrite each other, in this process or in another.
  */
 export class RunClock {
   readonly #now: () => number;
   readonly #random: () => number;
   #sequence: number;
 
-  /** @param now Unix milliseconds @param random from 0 up to but not 1 */
+  /** @param now Unix milliseconds @param random from 0 up to, but not including, 1 */
   constructor(now: () => number, random: () => number) {
     this.#now = now;
     this.#random = random;
     this.#sequence = Math.floor(random() * SEQUENCE_SPAN);
   }
 
-  /** A nanosecond within the second that the run says it ended in. */
+  /** A nanosecond within the second in which the run ended. */
   next(atUnix: number): bigint {
     this.#sequence = (this.#sequence + 1) % SEQUENCE_SPAN;
     return (

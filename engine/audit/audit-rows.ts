@@ -1,4 +1,4 @@
-/** The shapes of audit rows: of packs and pipelines as helmdeck writes them (facts/helmdeck.md, "Audit rows"), and of any tool. */
+/** The shapes of audit rows. Those of packs and pipelines are helmdeck's; those of tools are ours. */
 
 export interface AuditFinding {
   readonly code: string;
@@ -18,13 +18,13 @@ export interface PackAudit {
   readonly findings?: readonly AuditFinding[];
 }
 
-/** One call of a tool that an agent used, whatever tool it was. */
+/** One call of any tool by an agent. */
 export interface ToolAudit {
   readonly tool: string;
   readonly outcome: "ok" | "failed";
   readonly at_unix: number;
   readonly duration_ms?: number;
-  /** Only those that were allowed for this tool, cut. */
+  /** Only inputs that are allowed for this tool, truncated. */
   readonly inputs?: Readonly<Record<string, string>>;
 }
 

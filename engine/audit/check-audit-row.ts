@@ -1,4 +1,4 @@
-/** What an audit row must look like, when it is written, imported, or read back from the store. */
+/** Validates audit rows when they are written, imported or read back. */
 
 import * as z from "zod/mini";
 import { defined } from "../defined.ts";
@@ -13,12 +13,12 @@ export const AUDIT_LIMITS = {
   wordCharacters: 128,
   fileCharacters: 512,
   findings: 50,
-  /** Of a tool's call. */
+  /** Inputs of a tool call. */
   inputs: 16,
   inputNameCharacters: 64,
 } as const;
 
-/** The last second of the year 9999, the last one that RFC 3339 can write. */
+/** The last second that RFC 3339 can express, in the year 9999. */
 const LAST_SECOND = 253_402_300_799;
 
 const harmless = z.refine<string>((text) => problemOfName(text) === undefined, {
@@ -36,7 +36,7 @@ const name = z.string().check(
 
 export const finding = z.object({
   code: word(AUDIT_LIMITS.wordCharacters),
-  /** May be empty: some checkers do not say how bad it is. */
+  /** May be empty: some checkers give no severity. */
   severity: text(AUDIT_LIMITS.wordCharacters),
   file: z.exactOptional(word(AUDIT_LIMITS.fileCharacters)),
 });
@@ -44,7 +44,7 @@ export const finding = z.object({
 const timed = {
   at_unix: z
     .int("must be whole seconds since 1970")
-    .check(z.gte(0, "must not lie before 1970"), z.lte(LAST_SECOND, "must be seconds, not milliseconds")),
+    .check(z.gte(0, "must not be before 1970"), z.lte(LAST_SECOND, "must be seconds, not milliseconds")),
   duration_ms: z.exactOptional(z.number().check(z.gte(0, "must not be negative"))),
 };
 
@@ -80,7 +80,7 @@ const toolShape = {
   ),
 };
 
-// Writers must know what they write; readers let pass what a later version may have added.
+// Writers may use known fields only; readers accept fields that a later version may have added.
 const strictPack = z.strictObject(packShape);
 const strictPipeline = z.strictObject(pipelineShape);
 const strictTool = z.strictObject(toolShape);
@@ -88,34 +88,34 @@ const readablePack = z.object(packShape);
 const readablePipeline = z.object(pipelineShape);
 const readableTool = z.object(toolShape);
 
-/** The row, with only those inputs that are learnt from, or `invalid_input` naming the field; unknown ones are refused. */
+/** The row, reduced to its learnable inputs. Throws `invalid_input`, naming the field, also for unknown fields. */
 export function checkPackAudit(row: unknown): PackAudit {
   return requireRow(strictPack.safeParse(row, { reportInput: true }), packRow);
 }
 
-/** As {@link checkPackAudit}. */
+/** Like {@link checkPackAudit}. */
 export function checkPipelineAudit(row: unknown): PipelineAudit {
   return requireRow(strictPipeline.safeParse(row, { reportInput: true }), pipelineRow);
 }
 
-/** The row with its inputs cut, or `invalid_input` naming the field. */
+/** The row with its inputs truncated. Throws `invalid_input`, naming the field. */
 export function checkToolAudit(row: unknown): ToolAudit {
   return requireRow(strictTool.safeParse(row, { reportInput: true }), toolRow);
 }
 
-/** A row read back: undefined when it is not one. */
+/** Reads a stored row; undefined when it is malformed. */
 export function readPackAudit(row: unknown): PackAudit | undefined {
   const parsed = readablePack.safeParse(row);
   return parsed.success ? packRow(parsed.data) : undefined;
 }
 
-/** As {@link readPackAudit}. */
+/** Like {@link readPackAudit}. */
 export function readPipelineAudit(row: unknown): PipelineAudit | undefined {
   const parsed = readablePipeline.safeParse(row);
   return parsed.success ? pipelineRow(parsed.data) : undefined;
 }
 
-/** As {@link readPackAudit}. */
+/** Like {@link readPackAudit}. */
 export function readToolAudit(row: unknown): ToolAudit | undefined {
   const parsed = readableTool.safeParse(row);
   return parsed.success ? toolRow(parsed.data) : undefined;

@@ -1,6 +1,6 @@
 /**
- * The findings in what a run answered, wherever checkers put them (facts/helmdeck.md, "Findings"): under `findings`, and under
- * `findings`, `issues`, `errors` and `warnings` of `lint`, `inspect` and `validate`.
+ * Extracts findings from a run's output. Checkers put them under `findings`, or under `findings`, `issues`, `errors` and
+ * `warnings` of `lint`, `inspect` and `validate`.
  */
 import { defined } from "../defined.ts";
 import type { AuditFinding } from "./audit-rows.ts";
@@ -9,7 +9,7 @@ import { AUDIT_LIMITS, finding } from "./check-audit-row.ts";
 const CHECKERS = ["lint", "inspect", "validate"];
 const LISTS = ["findings", "issues", "errors", "warnings"];
 
-/** Code, severity and file alone. What is not well formed is left out, as is what is beyond 50. */
+/** Keeps code, severity and file only. Leaves out malformed findings and everything beyond 50. */
 export function findingsOf(output: unknown): readonly AuditFinding[] {
   const listed = [
     ...listIn(output, "findings"),
@@ -19,7 +19,7 @@ export function findingsOf(output: unknown): readonly AuditFinding[] {
   return wellFormed.slice(0, AUDIT_LIMITS.findings);
 }
 
-/** Some say `level` for severity, some neither; a file without a name is none. */
+/** Some checkers write `level` for severity, some write neither. A file without a name is dropped. */
 function plainFinding(entry: unknown): unknown {
   const severity = memberOf(entry, "severity") || memberOf(entry, "level") || "";
   const file = memberOf(entry, "file") || undefined;

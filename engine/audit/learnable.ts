@@ -1,6 +1,6 @@
-/** Which inputs of a run are kept to learn from: a closed list of short, harmless fields. */
+/** Which inputs of a run are recorded: a closed list of short, harmless fields. */
 
-/** helmdeck's list. Anything else in a tool's input may be a secret, a blob or a person's words, and is not kept. */
+/** helmdeck's list. Other inputs may hold a secret, a blob or personal text, and are not recorded. */
 export const LEARNABLE_FIELDS = [
   "persona",
   "audience",
@@ -15,10 +15,10 @@ export const LEARNABLE_FIELDS = [
   "author",
 ] as const;
 
-/** Longer texts are cut: they are free text, not a setting. */
+/** Longer texts are free text rather than a setting, and are truncated. */
 const LEARNABLE_CHARACTERS = 200;
 
-/** The listed top-level texts that are not empty, cut; undefined when there are none. Takes any tool input. */
+/** The listed top-level text fields that are not empty, truncated; undefined when there are none. Accepts any tool input. */
 export function learnableInputs(input: unknown): Readonly<Record<string, string>> | undefined {
   if (typeof input !== "object" || input === null) return undefined;
   const given = new Map<string, unknown>(Object.entries(input));
@@ -29,12 +29,12 @@ export function learnableInputs(input: unknown): Readonly<Record<string, string>
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** A text that is not empty, cut; undefined for anything else. */
+/** The truncated text; undefined when it is empty or not a string. */
 export function cutInput(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? cut(value.trim()) : undefined;
 }
 
-/** By code points, so that no pair of surrogates is cut in two. */
+/** Counts code points, so that no surrogate pair is split. */
 function cut(text: string): string {
   return [...text.slice(0, 2 * LEARNABLE_CHARACTERS)].slice(0, LEARNABLE_CHARACTERS).join("").toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** The facts policy: what may be stored as a fact, the same for every surface and for import. */
+/** The facts policy: which facts may be stored. Every surface and every import applies it. */
 import { invalidField } from "../errors.ts";
 import { HISTORY_LIMITS } from "../store/history.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
@@ -18,7 +18,7 @@ export const FACT_LIMITS = {
 
 export const DEFAULT_CATEGORY = "user_facts";
 
-/** Categories that only the engine itself writes, under other origins. */
+/** Categories that only the engine writes, with other origins. */
 export const RESERVED_CATEGORIES = [
   "pack_history",
   "pipeline_history",
@@ -27,25 +27,25 @@ export const RESERVED_CATEGORIES = [
   "cache",
 ] as const;
 
-/** No version ever took a key with one of these. */
+/** No version has ever accepted a key with one of these characters. */
 const NEVER_IN_KEYS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
-/** A fact that the policy accepts, trimmed and with its defaults filled in. */
+/** A fact that passed the policy, trimmed and with defaults. */
 export interface CheckedFact {
   readonly key: string;
   readonly value: string;
   readonly category: string;
-  /** Without repetitions, in the order given. */
+  /** Without duplicates, in the given order. */
   readonly tags: readonly string[];
   readonly ttlSeconds: number;
 }
 
 /**
- * The fact to store, or `invalid_input` naming the field, the limit and the remedy.
+ * Validates a fact. Throws `invalid_input` naming the field, the limit and the remedy.
  *
- * Takes anything, since hosts hand over tool arguments unchecked: an object with `key`, `value` and perhaps `category`,
- * `tags`, `ttlSeconds`. `null` in an optional field counts as absent; a ttl of 0 or absent is 90 days.
+ * Accepts any input, since hosts pass tool arguments unchecked: an object with `key`, `value` and optionally `category`, `tags`,
+ * `ttlSeconds`. `null` in an optional field counts as absent; a ttl of 0 or absent is 90 days.
  */
 export function validateFact(input: unknown): CheckedFact {
   if (typeof input !== "object" || input === null)
@@ -71,8 +71,8 @@ export function checkKey(key: unknown): string {
 }
 
 /**
- * The trimmed key, or undefined when no fact can have it: for looking one up, where a miss is no error. Facts of earlier
- * versions have keys that {@link checkKey} refuses today, and are found by them.
+ * The trimmed key, or undefined when no fact can have it. For lookups, where a miss is no error. Facts of earlier versions may
+ * have keys that {@link checkKey} refuses today; they are still found.
  */
 export function keyToLookUp(key: unknown): string | undefined {
   if (typeof key !== "string") return undefined;
@@ -81,20 +81,20 @@ export function keyToLookUp(key: unknown): string | undefined {
   return fits && name.isWellFormed() && !NEVER_IN_KEYS.test(name) ? name : undefined;
 }
 
-/** The trimmed category, `user_facts` when absent or empty, or `invalid_input`. */
+/** The trimmed category; `user_facts` when absent or empty. Throws `invalid_input`. */
 export function checkCategory(category: unknown): string {
   const name = textOf("category", category ?? "").trim();
   if (name === "") return DEFAULT_CATEGORY;
   if (isReservedCategory(name)) {
     throw invalidField(
       "category",
-      `${name} is reserved for what helmdeck records itself; choose another, or leave it out`,
+      `${name} is reserved for helmdeck's own records; choose another, or leave it out`,
     );
   }
   if (!isCategory(name)) {
     throw invalidField(
       "category",
-      "must be 1 to 64 of the characters a-z 0-9 _ . - and begin with a letter or digit; write it in lower case",
+      "must be 1 to 64 of the characters a-z 0-9 _ . - and begin with a lower-case letter or a digit",
     );
   }
   return name;
@@ -108,7 +108,7 @@ export function isReservedCategory(name: string): boolean {
   return RESERVED_CATEGORIES.some((reserved) => reserved === name);
 }
 
-/** The entry that keeps a checked fact; see {@link CheckedFact.ttlSeconds} for when it should expire. */
+/** The entry for a checked fact; see {@link CheckedFact.ttlSeconds} for its expiry. */
 export function factEntry(
   namespace: Namespace,
   fact: CheckedFact,
@@ -120,47 +120,47 @@ export function factEntry(
 
 function checkValue(value: unknown): string {
   const text = textOf("value", value).trim();
-  if (text === "") throw invalidField("value", "is missing; say what is to be remembered");
+  if (text === "") throw invalidField("value", "is missing; give the text to remember");
   refuseLong("value", text, FACT_LIMITS.valueBytes, "store a summary, or several facts");
   if (!text.isWellFormed())
-    throw invalidField("value", "holds half of a surrogate pair, which is not Unicode text");
+    throw invalidField("value", "holds half of a surrogate pair, which is not valid Unicode");
   return text;
 }
 
 export function checkTags(tags: unknown): readonly string[] {
   if (tags === undefined || tags === null) return [];
-  if (!Array.isArray(tags)) throw invalidField("tags", "must be a list of texts");
+  if (!Array.isArray(tags)) throw invalidField("tags", "must be a list of strings");
   if (tags.length > FACT_LIMITS.tags) {
     throw invalidField(
       "tags",
-      `may be at most ${FACT_LIMITS.tags}, and are ${tags.length}; keep those one would search for`,
+      `may be at most ${FACT_LIMITS.tags}, but there are ${tags.length}; keep those that help searching`,
     );
   }
   return [...new Set(tags.map(checkTag))];
 }
 
-/** The names of facts to retire, each once, or `invalid_input`. */
+/** The keys of the facts to supersede, without duplicates. Throws `invalid_input`. */
 export function checkSupersedes(supersedes: unknown): readonly string[] {
   if (supersedes === undefined || supersedes === null) return [];
   if (!Array.isArray(supersedes)) throw invalidField("supersedes", "must be a list of keys");
   const names = [...new Set(supersedes.map((name) => textOf("supersedes", name).trim()))];
-  if (names.includes("")) throw invalidField("supersedes", "may not hold an empty key; leave it out");
+  if (names.includes("")) throw invalidField("supersedes", "must not hold an empty key; leave it out");
   if (names.length <= HISTORY_LIMITS.superseded) return names;
   throw invalidField(
     "supersedes",
-    `may name ${HISTORY_LIMITS.superseded} keys, and names ${names.length}; supersede the others with another store`,
+    `may name at most ${HISTORY_LIMITS.superseded} keys, but names ${names.length}; supersede the rest with another store`,
   );
 }
 
 function checkTag(tag: unknown): string {
   const name = textOf("tags", tag).trim();
-  if (name === "") throw invalidField("tags", "may not be empty; leave the empty one out");
+  if (name === "") throw invalidField("tags", "must not hold an empty tag; leave it out");
   refuseLong("tags", name, FACT_LIMITS.tagBytes, "shorten it");
   refuseHostile("tags", name);
   return name;
 }
 
-/** 90 days when absent, or `invalid_input`. */
+/** The ttl in seconds; 90 days when absent. Throws `invalid_input`. */
 export function checkTtl(ttlSeconds: unknown): number {
   const { leastTtlSeconds, mostTtlSeconds, defaultTtlSeconds } = FACT_LIMITS;
   if (ttlSeconds === undefined || ttlSeconds === null || ttlSeconds === 0) return defaultTtlSeconds;
@@ -178,13 +178,13 @@ function isWholeNumber(value: unknown): value is number {
 
 export function textOf(field: string, text: unknown): string {
   if (typeof text === "string") return text;
-  throw invalidField(field, text === undefined || text === null ? "is missing" : "must be text");
+  throw invalidField(field, text === undefined || text === null ? "is missing" : "must be a string");
 }
 
 export function refuseLong(field: string, text: string, mostBytes: number, remedy: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > mostBytes)
-    throw invalidField(field, `may have ${mostBytes} bytes, and has ${bytes}; ${remedy}`);
+    throw invalidField(field, `may have at most ${mostBytes} bytes, but has ${bytes}; ${remedy}`);
 }
 
 export function refuseHostile(field: string, text: string): void {

@@ -1,9 +1,9 @@
 /**
- * What can be forgotten: the scopes, read by one parser and turned into one filter, the same for every surface.
+ * Forget scopes: one parser and one filter for every surface.
  *
- * A scope often comes from a model, which may be careless or misled. So an empty scope deletes nothing, a key is exact (no
- * prefix, no wildcard, case matters) and touches a fact only, `pack:a` never reaches `a/b` or `ab`, and a text that names
- * two entries deletes neither.
+ * A scope often comes from a model, which may be careless or manipulated. So an empty scope deletes nothing; a key is exact (no
+ * prefix, no wildcard, case-sensitive) and matches a fact only; `pack:a` never matches `a/b` or `ab`; and an ambiguous text
+ * deletes nothing.
  */
 import { AUDIT_CATEGORIES, auditKeyPrefix } from "../audit/audit-keys.ts";
 import { type HelmdeckError, invalidField } from "../errors.ts";
@@ -16,16 +16,19 @@ import { harmlessLine } from "./hostile-text.ts";
 import { checkImportId, importTag } from "./import-tag.ts";
 
 export type ForgetScope =
-  /** Facts and audit rows of the subject. */
+  /** The subject's facts and audit rows. */
   | { readonly kind: "all" }
-  /** Whatever the subject has: caches, notes and its sessions too. */
+  /** Everything the subject has, including caches, notes and its sessions. */
   | { readonly kind: "everything" }
-  /** Records of one kind: `packs` are none of the `tools`. */
+  /** Records of one kind. `tools` does not include `packs`. */
   | { readonly kind: "packs" | "pipelines" | "tools" }
   | { readonly kind: "pack" | "pipeline" | "tool"; readonly id: string }
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "category"; readonly name: string }
-  /** What one import brought and nobody wrote since, also in histories, and runs and notes of packs. */
+  /**
+   * Facts of one import that nobody has rewritten since, including those in histories. For pack imports, also their runs and
+   * notes.
+   */
   | { readonly kind: "import"; readonly id: string }
   /** One document of the corpus. */
   | {
@@ -35,7 +38,7 @@ export type ForgetScope =
       readonly key: string;
     };
 
-/** What a text may mean; never nothing. */
+/** The possible readings of a text; at least one. */
 export type ForgetReadings = readonly [ForgetScope, ...ForgetScope[]];
 
 export const FORGET_SCOPES =
@@ -43,8 +46,8 @@ export const FORGET_SCOPES =
   " pipeline:<id>, tool:<name>, packs, pipelines, tools, all (facts and records of packs, pipelines and tools), everything";
 
 /**
- * The scopes that a text may mean, or `invalid_input` listing those there are. A scope word or prefix, and a path, mean one;
- * of what any other text may name, {@link settleScope} chooses.
+ * The possible scopes of a text. A scope word, a prefix or a path has one reading; for any other text {@link settleScope}
+ * chooses. Throws `invalid_input` with the list of scopes.
  */
 export function parseForgetScope(scope: unknown): ForgetReadings {
   const text = typeof scope === "string" ? scope.trim() : "";
@@ -54,8 +57,8 @@ export function parseForgetScope(scope: unknown): ForgetReadings {
 }
 
 /**
- * The one scope that is meant, where `exists` says of each reading whether it names something. A text that names nothing is
- * an exact key. Throws `invalid_input` when it names several entries.
+ * Chooses the scope; `exists` says for each reading whether it names an entry. A text that names nothing counts as an exact key.
+ * Throws `invalid_input` when it names several entries.
  */
 export function settleScope(readings: ForgetReadings, exists: readonly boolean[]): ForgetScope {
   const [meant = readings[0], ...others] = readings.filter((_, index) => exists[index]);
@@ -63,7 +66,7 @@ export function settleScope(readings: ForgetReadings, exists: readonly boolean[]
   return meant;
 }
 
-/** Whether it names a kind of entries, however many there are, and not one thing by its name. */
+/** Whether the scope selects a kind of entries rather than one named entry. */
 export function isWideScope({ kind }: ForgetScope): boolean {
   return WIDE[kind];
 }
@@ -73,7 +76,7 @@ const WIDE = {
   ...{ pack: false, pipeline: false, tool: false, key: false, document: false },
 } satisfies Record<ForgetScope["kind"], boolean>;
 
-/** Exactly the entries of a scope: what a dry run counts and a real run deletes. */
+/** The filter for the entries of a scope; a dry run counts them, a real run deletes them. */
 export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter {
   switch (scope.kind) {
     case "all":
@@ -140,12 +143,12 @@ function parseNamed(text: string): ForgetScope | undefined {
 }
 
 function requireName(kind: string, name: string): string {
-  if (name === "") throw refuse(`"${kind}:" names nothing`);
+  if (name === "") throw refuse(`"${kind}:" has no name`);
   return name;
 }
 
 function parseEntries(text: string): ForgetReadings {
-  if (isMyMemoryPath(text)) throw refuse("is a view of all there is, not an entry");
+  if (isMyMemoryPath(text)) throw refuse("is an overview of the memory, not an entry");
   const [first, ...others] = entriesNamedBy(text).map(scopeOf);
   if (first === undefined) throw refuseUnknown(text);
   return [first, ...others];
@@ -157,10 +160,10 @@ function scopeOf(name: EntryName): ForgetScope {
 
 function refuseAmbiguous(scopes: readonly ForgetScope[]): HelmdeckError {
   const spellings = scopes.map((scope) => harmlessLine(spellingOf(scope)));
-  return refuse(`names ${scopes.length} entries: give ${spellings.join(", or ")}`);
+  return refuse(`matches ${scopes.length} entries: give ${spellings.join(" or ")}`);
 }
 
-/** How to name this entry and no other. */
+/** A spelling that matches only this entry. */
 function spellingOf(scope: ForgetScope): string {
   if (scope.kind === "key") return `key:${scope.key}`;
   if (scope.kind !== "document") return scope.kind;
@@ -174,5 +177,5 @@ function refuseUnknown(text: string): never {
 }
 
 function refuse(problem: string): HelmdeckError {
-  return invalidField("scope", `${problem}; nothing was deleted. Give one of: ${FORGET_SCOPES}`);
+  return invalidField("scope", `${problem}; nothing was deleted. Use one of: ${FORGET_SCOPES}`);
 }

@@ -1,14 +1,13 @@
 /**
- * Characters that make text look like, or go where, its writer did not say.
+ * Characters that can make text misleading.
  *
- * Whoever can get a fact stored (a web page that an agent read, an imported file) can put control characters, text
- * direction switches or invisible letters into it, to forge lines on a terminal, to make two keys look alike, or to
- * smuggle words past the person into the model. They are told by what Unicode says of them, so that those of its next
- * version are among them. Keys with such characters are refused. Values keep them, byte for byte, in the store; wherever a
- * value is shown as a document they are spelt out instead, as in "[U+202E]".
+ * An attacker who can get a fact stored (a web page that an agent read, an imported file) can put control characters, text
+ * direction switches or invisible letters into it: to forge lines on a terminal, to make two keys look alike, or to smuggle words
+ * past the person into the model. The patterns use Unicode properties, so they also cover characters of later versions. Keys with
+ * such characters are refused. Values keep them, byte for byte, in the store; a document shows them spelt out, as in "[U+202E]".
  *
- * Two uses of invisible characters are writing, and stay in text: within an emoji that Unicode recommends (a heart, an
- * astronaut), and one joiner after a letter of a script whose spelling asks for it, as in Persian and Hindi.
+ * Two uses of invisible characters are legitimate and stay in text: within an emoji that Unicode recommends (a heart, an
+ * astronaut), and one joiner after a letter of a script that needs it, such as Persian and Hindi.
  */
 
 const HOSTILE =
@@ -21,27 +20,30 @@ const JOINER = `(?<=[[${JOINING}]&&[\\p{L}\\p{M}]])\\p{Join_Control}(?!\\p{Join_
 const WRITING = `\\p{RGI_Emoji}|${JOINER}`;
 
 const IN_KEYS = new RegExp(HOSTILE, "v");
-/** Tab and line feed stay: they are what text is made of. */
+/** Tabs and line feeds stay in text. */
 const IN_TEXT = new RegExp(`[${HOSTILE}--[\\t\\n]]`, "v");
 const LINE_BREAKS = /\r\n?|[\u0085\p{Zl}\p{Zp}]/gu;
 
-/** Why this text may not be a key, for a message; undefined when it may. Nothing invisible may be in one, not even in an emoji. */
+/**
+ * Why this text cannot be a key, for a message; undefined when it can. Keys may hold no invisible character, not even within an
+ * emoji.
+ */
 export function problemOfKey(text: string): string | undefined {
   return problemOf(text, IN_KEYS.exec(text)?.[0]);
 }
 
-/** Why this text may not be another name (a tag, a pack), for a message; undefined when it may. */
+/** Why this text cannot be another name (a tag, a pack), for a message; undefined when it can. */
 export function problemOfName(text: string): string | undefined {
   if (!IN_KEYS.test(text)) return problemOf(text, undefined);
   return problemOf(text, text.matchAll(writingOrHostile()).find(([, writing]) => writing === undefined)?.[0]);
 }
 
 function problemOf(text: string, hostile: string | undefined): string | undefined {
-  if (!text.isWellFormed()) return "holds half of a surrogate pair, which is not Unicode text";
+  if (!text.isWellFormed()) return "holds half of a surrogate pair, which is not valid Unicode";
   return hostile === undefined ? undefined : `holds the control or invisible character ${codeOf(hostile)}`;
 }
 
-/** The text as a model or a person may see it: lines end in "\n", hostile characters are spelt out. */
+/** The text, safe to show: lines end in "\n", hostile characters are spelt out. */
 export function harmlessBlock(text: string): string {
   return spelt(text.replace(LINE_BREAKS, "\n"));
 }
@@ -59,7 +61,10 @@ function spelt(text: string): string {
 
 let compiled: RegExp | undefined;
 
-/** Writing is its first group. Its emoji take many milliseconds to compile, and most texts have nothing to look at closely. */
+/**
+ * The first group matches legitimate uses. Compiled on demand: the emoji take many milliseconds, and most texts need no closer
+ * look.
+ */
 function writingOrHostile(): RegExp {
   compiled ??= new RegExp(`(${WRITING})|${HOSTILE}`, "gv");
   return compiled;

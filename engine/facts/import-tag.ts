@@ -1,16 +1,16 @@
 /**
- * How facts show which import brought them: by a tag, `import:<id>`, that an import alone sets.
+ * Marks the facts of an import with a tag, `import:<id>`, which only an import can set.
  *
- * A forget of an import goes by it. So whoever stores a fact anew takes it over: the tag is left off, and a forget of the
- * import does not touch what was written since.
+ * Forgetting an import selects by this tag. Storing a fact again removes the tag, so that forgetting the import keeps what was
+ * written since.
  */
 import { invalidField } from "../errors.ts";
 
 const PREFIX = "import:";
-/** What `makeImportId` makes, and any other that fits into a tag. */
+/** Matches ids from `makeImportId`, and any other id that fits into a tag. */
 const ID = /^[a-z0-9][a-z0-9-]{0,56}$/;
 
-/** `id` has been checked. */
+/** Expects a checked id. */
 export function importTag(id: string): string {
   return `${PREFIX}${id}`;
 }
@@ -19,7 +19,7 @@ export function isImportTag(tag: string): boolean {
   return tag.startsWith(PREFIX);
 }
 
-/** The ids of the imports that these tags name; a file may hold tags that only look like one. */
+/** The import ids in these tags. A file may contain tags that only look like one. */
 export function importsOf(tags: readonly string[]): readonly string[] {
   return tags
     .filter(isImportTag)
@@ -27,8 +27,11 @@ export function importsOf(tags: readonly string[]): readonly string[] {
     .filter((id) => ID.test(id));
 }
 
-/** The id, or `invalid_input`. */
+/** Returns the id. Throws `invalid_input`. */
 export function checkImportId(id: string): string {
   if (ID.test(id)) return id;
-  throw invalidField("scope", "names no import; helmdeck-memory imports lists them. Nothing was deleted");
+  throw invalidField(
+    "scope",
+    "is not the id of an import; list them with helmdeck-memory imports. Nothing was deleted",
+  );
 }

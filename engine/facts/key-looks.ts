@@ -1,18 +1,23 @@
 /**
- * Keys that look alike: told by their skeletons, as UTS #39 makes them.
+ * Detects keys that look alike, by their skeletons as defined in UTS #39.
  *
- * Who attacks: whoever gets a fact stored beside another under a key that a person cannot tell from it, "dеploy" with a
- * Cyrillic е, to be taken for it in a list, or forgotten in its place. A new key that looks like one that is there is
- * refused. Keys of any script are fine where nothing looks like them, and so are two that differ in nothing but ASCII, such
- * as "item1" and "iteml": a keyboard tells those apart, and refusing them would refuse honest keys.
+ * The attacker gets a fact stored beside another under a key that a person cannot tell from it, "dеploy" with a Cyrillic е, so
+ * that it is mistaken for the other in a list or forgotten in its place. A new key that looks like an existing one is refused.
+ * Keys of any script are fine when nothing looks like them. So are two ASCII keys, such as "item1" and "iteml": a keyboard tells
+ * those apart, and refusing them would refuse honest keys.
  */
 import { invalidField } from "../errors.ts";
 import { CONFUSABLES } from "./confusables-data.ts";
 import { harmlessLine } from "./hostile-text.ts";
 
-/** The keys of one memory, by their looks. */
+/** The keys of one memory, indexed by skeleton. */
 export class KeyLooks {
   readonly #keys = new Map<string, Set<string>>();
+
+  /** Different looks. */
+  get size(): number {
+    return this.#keys.size;
+  }
 
   add(key: string): void {
     const look = skeletonOf(key);
@@ -21,25 +26,25 @@ export class KeyLooks {
     else alike.add(key);
   }
 
-  /** Another key that looks like this one, which is new; undefined for one that is there. */
+  /** Another key that looks like this new one; undefined when the key already exists. */
   lookalikeOf(key: string): string | undefined {
     const alike = this.#keys.get(skeletonOf(key));
     if (alike === undefined || alike.has(key)) return undefined;
     return [...alike].find((known) => beyondAscii(known) !== beyondAscii(key));
   }
 
-  /** Throws `invalid_input`, naming the other. */
+  /** Throws `invalid_input`, naming the other key. */
   refuseLookalike(key: string): void {
     const other = this.lookalikeOf(key);
     if (other === undefined) return;
     throw invalidField(
       "key",
-      `looks like the key "${harmlessLine(other)}", which is there and spelt with other letters; use that one, or a name that nobody takes for it`,
+      `looks like the existing key "${harmlessLine(other)}", spelt with other letters; use that one, or choose a distinct key`,
     );
   }
 }
 
-/** What two texts have in common when they look alike. Not for showing. */
+/** Equal for two texts that look alike. Not for display. */
 function skeletonOf(text: string): string {
   const visible = text.normalize("NFD").replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
   return Array.from(visible, (character) => prototypes().get(character) ?? character)

@@ -1,20 +1,20 @@
-/** Keys that are near a text that named nothing: what its writer may have meant. */
+/** Suggests existing keys for a text that matched none. */
 import { citedPath, PATH_PREFIX, parsePath, withoutLines } from "../projections/paths.ts";
 
-/** No answer names more of them. */
+/** The most suggestions in an answer. */
 const MOST_NEAR = 3;
 
-/** Nearest first: each is worse than any of the one before. */
+/** Ranks of similarity, nearest first. */
 const NEARNESS = { same: 0, sameButForm: 1, tail: 2, misspelt: 3, beginning: 4 } as const;
 const FAR = 5;
-/** Shorter beginnings are those of too many keys. */
+/** Shorter prefixes match too many keys. */
 const LEAST_BEGINNING = 3;
-/** Longer texts are compared by their beginnings only: the cost of a comparison grows with the product of both lengths. */
+/** Longer texts are truncated before they are compared: the cost grows with the product of both lengths. */
 const MOST_COMPARED = 128;
 
 /**
- * The three keys nearest to a text, of these. Put in what was chosen from some of the keys before more of them, and the
- * answer is that of all: equally near ones keep their order.
+ * The three keys nearest to a text. Can run in batches: pass the previous result together with the next keys. Ties keep their
+ * order.
  */
 export function nearestKeys(text: string, keys: readonly string[]): readonly string[] {
   const wanted = wantedBy(text);
@@ -31,7 +31,7 @@ interface Wanted {
   readonly forms: readonly string[];
 }
 
-/** The text, and what remains of it without its scope, its lines, the frame of its path, and its category. */
+/** The text itself, and the text without its scope, line numbers, path frame and category. */
 function wantedBy(text: string): Wanted {
   const named = citedPath(withoutScope(text));
   const place = parsePath(named);
@@ -52,7 +52,7 @@ function tailOf(docid: string): string {
   return docid.slice(docid.indexOf("/") + 1);
 }
 
-/** What is left of a text when case, quotes, invisible letters, forms of Unicode and the kind of separator do not count. */
+/** Normalizes a text: drops case, quotes, invisible letters, Unicode forms and the kind of separator. */
 function formOf(text: string): string {
   return text
     .normalize("NFKC")
@@ -86,8 +86,8 @@ function isMisspelling(one: string, other: string): boolean {
 }
 
 /**
- * Whether so many slips turn one into the other: a letter left out, put in, exchanged for another or for its neighbour
- * (optimal string alignment). Looks only at as much of each row as so few slips can reach, and no further than they last.
+ * Whether at most this many edits turn one text into the other: a letter deleted, inserted, replaced or swapped with its
+ * neighbour (optimal string alignment). Computes only the band of the matrix within reach, and stops early.
  */
 function areWithin(slips: number, one: string, other: string): boolean {
   let beforeLast: readonly number[] = [];

@@ -1,14 +1,14 @@
-/** How long facts live on: as long as a person says, or, where the operator wants that, as long as they are used. */
+/** Renewal rules: a fact lives as long as a person says or, if the operator enables it, as long as it is used. */
 import type { DecideRenewal, Entry, UnixMs } from "../store/memory-store.ts";
 import { checkTtl, FACT_LIMITS } from "./facts-policy.ts";
 
 const DAY_MS = 86_400_000;
 const DEFAULT_LIFE_MS = FACT_LIMITS.defaultTtlSeconds * 1_000;
 const LONGEST_LIFE_MS = FACT_LIMITS.mostTtlSeconds * 1_000;
-/** A store may wait for others between reading the clock and writing. */
+/** A store may wait between reading the clock and writing. */
 const SLACK_MS = 60_000;
 
-/** What ends within this is named, so that nothing vanishes unnoticed. */
+/** Facts that expire within this time are listed, so that nothing vanishes unnoticed. */
 export const EXPIRING_WITHIN_MS = 14 * DAY_MS;
 
 type ByHand = (
@@ -16,7 +16,7 @@ type ByHand = (
   now: UnixMs,
 ) => { readonly expiresAt: UnixMs; readonly prolonged?: true } | undefined;
 
-/** Throws `invalid_input`. Without a life of its own, 90 days from now, and never less than the fact has. */
+/** Without a ttl: 90 days from now, or the current expiry when that is later. Throws `invalid_input`. */
 export function renewalByHand(ttlSeconds: unknown): ByHand {
   const lifeMs = checkTtl(ttlSeconds) * 1_000;
   if (ttlSeconds) return (_entry, now) => ({ expiresAt: now + lifeMs });
@@ -24,7 +24,7 @@ export function renewalByHand(ttlSeconds: unknown): ByHand {
     expiresAt < now + lifeMs ? { expiresAt: now + lifeMs, prolonged: true } : undefined;
 }
 
-/** Only of a default life, at most once a day, and never beyond a year from the last store. */
+/** Renews facts with the default life only, at most once a day, and never beyond a year from the last store. */
 export const renewalByUse: DecideRenewal = ({ updatedAt, expiresAt, prolonged = false }, now) => {
   if (expiresAt === undefined) return undefined;
   const isDefault = prolonged || Math.abs(expiresAt - updatedAt - DEFAULT_LIFE_MS) <= SLACK_MS;

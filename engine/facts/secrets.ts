@@ -1,13 +1,13 @@
 /**
- * Credentials are no facts: what secretlint's recommended rules recognise is refused.
+ * Refuses credentials, as recognised by secretlint's recommended rules.
  *
- * A model or a person pastes a token, and every later conversation would be shown it; a hostile page has an agent keep one
- * for it. The rules run on every write. A text cannot switch them off: secretlint's own comments in it do not count.
+ * A person or a model may paste a token, or a hostile page may make an agent store one, and every later conversation would see
+ * it. The rules run on every write. secretlint's own comments in a text cannot switch them off.
  */
 import type { SecretLintRuleContext, SecretLintSourceCode } from "@secretlint/types";
 import { HelmdeckError } from "../errors.ts";
 
-/** What of a fact, or of an audit row, is looked through. */
+/** The scanned parts of a fact or an audit row. */
 interface Written {
   readonly key: string;
   readonly value: string;
@@ -16,9 +16,9 @@ interface Written {
 
 const OBEYS_COMMENTS = "@secretlint/secretlint-rule-filter-comments";
 
-/** Throws `secret_refused`, which names the field and the kind of credential, and nothing of the text. */
+/** Throws `secret_refused`, naming the field and the kind of credential, never its text. */
 export async function refuseSecrets({ key, value, tags }: Written): Promise<void> {
-  // Together: some credentials are known by the name that they are given.
+  // Joined: some credentials are recognised only next to their name.
   const together = await kindOfSecret(`${key} = ${value}\n${tags.join("\n")}`);
   if (together === undefined) return;
   for (const [field, text] of [["key", key] as const, ...tags.map((tag) => ["tags", tag] as const)]) {
@@ -28,9 +28,9 @@ export async function refuseSecrets({ key, value, tags }: Written): Promise<void
   throw refused("value", together);
 }
 
-/** The kind of credential that a text holds, by secretlint's name for it, such as GITHUB_TOKEN. */
+/** The kind of credential in a text, by secretlint's name for it, such as GITHUB_TOKEN. */
 export async function kindOfSecret(text: string): Promise<string | undefined> {
-  // 130 kB that a process without a write does not need.
+  // 130 kB that a process without writes does not need.
   const { rules } = await import("@secretlint/secretlint-rule-preset-recommend");
   let kind: string | undefined;
   const context = contextFor((found) => {
@@ -44,7 +44,7 @@ export async function kindOfSecret(text: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** A rule's message quotes what it found, so it is never made. */
+/** A rule's message quotes its match, so messages are never built. */
 function contextFor(onFound: (kind: string) => void): SecretLintRuleContext {
   return {
     sharedOptions: {},
@@ -54,7 +54,7 @@ function contextFor(onFound: (kind: string) => void): SecretLintRuleContext {
   };
 }
 
-/** A text that lies in no file: rules that look at a file's name, or read it, have none. */
+/** The text without a file, for rules that look at a file's name or read it. */
 function sourceOf(content: string): SecretLintSourceCode {
   const start = { line: 1, column: 0 };
   return {
@@ -76,8 +76,8 @@ function sourceOf(content: string): SecretLintSourceCode {
 function refused(field: string, kind: string): HelmdeckError {
   return new HelmdeckError(
     "secret_refused",
-    `${field} looks like a credential (${kind}), and memory is not for those: every later conversation would see it. ` +
-      "Remember where it is kept instead.",
+    `${field} looks like a credential (${kind}). Memory does not store credentials, because every later conversation would see them. ` +
+      "Remember where the credential is kept instead.",
     { details: { field, kind } },
   );
 }

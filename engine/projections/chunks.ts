@@ -1,8 +1,8 @@
 /**
- * Entries as corpus documents: what search finds and a reader sees.
+ * Projects entries to corpus documents, for search and reading.
  *
- * A document's text goes into a model's context. So control characters, text direction switches and invisible letters of
- * a value are spelt out here ("[U+202E]"); the store keeps the value byte for byte, and `getFact` returns it so.
+ * A document's text goes into a model's context. So control characters, text direction switches and invisible letters are spelt
+ * out here ("[U+202E]"); the store keeps the value byte for byte, and `getFact` returns it unchanged.
  */
 import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
@@ -12,16 +12,16 @@ import type { CorpusChunk, CorpusEntry, DocumentKind } from "./corpus.ts";
 import { writerText } from "./frame.ts";
 import { docidOf, originOfCategory, pathOf } from "./paths.ts";
 
-/** `outside`: of an origin or category that the corpus never shows. `damaged`: an audit row that cannot be read. */
+/** `outside`: an origin or category that the corpus never shows. `damaged`: an audit row that cannot be read. */
 export type Projection =
   | { readonly kind: "chunk"; readonly entry: CorpusEntry }
   | { readonly kind: "outside" }
   | { readonly kind: "damaged" };
 
-/** The heading and the empty line under it. */
+/** After the heading and the empty line under it. */
 const BODY_START_LINE = 3;
 
-/** Selects by origin, which the writing code path set, never by what a key or category looks like. */
+/** Selects by origin, which the writing code path sets, never by the form of a key or category. */
 export function projectEntry(entry: Entry): Projection {
   const { origin, category } = entry;
   if (origin === "cache" || origin === "pack" || originOfCategory(category) !== origin)
@@ -35,7 +35,7 @@ interface Text {
   readonly kind: DocumentKind;
   readonly title: string;
   readonly body: string;
-  /** After the body. */
+  /** Appended to the body. */
   readonly footer?: string;
   readonly metadata: CorpusChunk["metadata"];
 }

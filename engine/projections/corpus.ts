@@ -2,11 +2,11 @@
 import type { EntryId, Fingerprint, Origin, UnixMs } from "../store/memory-store.ts";
 import type { Writer } from "../store/writer.ts";
 
-/** What a document shows: something that was stored as a fact, or the record of a run. */
+/** What a document shows: a stored fact, or the record of a run. */
 export const DOCUMENT_KINDS = ["fact", "pack", "pipeline", "tool"] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
-/** helmdeck's chunk shape (facts/helmdeck.md, QMD endpoint), plus the full content. */
+/** helmdeck's chunk shape (its QMD endpoint) plus the full content. */
 export interface CorpusChunk {
   /** `<category>/<key>` */
   readonly docid: string;
@@ -20,7 +20,7 @@ export interface CorpusChunk {
   readonly metadata: Readonly<Record<string, string | number | readonly string[]>>;
 }
 
-/** One chunk with what an index needs to know of its entry. */
+/** A chunk together with the entry data that an index needs. */
 export interface CorpusEntry {
   readonly id: EntryId;
   readonly kind: DocumentKind;
@@ -31,11 +31,11 @@ export interface CorpusEntry {
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   readonly expiresAt?: UnixMs;
-  /** Of the value: what was made of another value of this entry no longer belongs to it. */
+  /** Fingerprint of the value; anything derived from another value of this entry is stale. */
   readonly fingerprint: Fingerprint;
   readonly writer?: Writer;
   readonly chunk: CorpusChunk;
-  /** The part of the content that was said or recorded (the value, or a run's details), and its first line from 1. */
+  /** The value, or a run's details, within the content; and its first line, counted from 1. */
   readonly body: string;
   readonly bodyStartLine: number;
 }

@@ -1,4 +1,4 @@
-/** Which facts end soon, without their values. */
+/** Facts that expire soon, without their values. */
 import { EXPIRING_WITHIN_MS } from "../facts/renewal.ts";
 import type { MemoryReader, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
@@ -9,7 +9,7 @@ const PAGE = 1_000;
 
 export interface ExpiringFacts {
   readonly count: number;
-  /** The next ten to end. */
+  /** The next ten to expire. */
   readonly soonest: readonly ExpiringFact[];
 }
 
@@ -19,7 +19,7 @@ interface ExpiringFact {
   readonly expiresAt: UnixMs;
 }
 
-/** Those that end within 14 days; undefined for none. */
+/** Facts that expire within 14 days; undefined when there are none. */
 export async function expiringFacts(
   reader: MemoryReader,
   namespace: Namespace,
@@ -34,7 +34,7 @@ export async function expiringFacts(
       ...page.entries.map(({ key, category, expiresAt = expiresBefore }) => ({ key, category, expiresAt })),
     );
     cursor = page.nextCursor;
-    await nextTurn(); // others wait
+    await nextTurn(); // yields to other work
   } while (cursor !== undefined);
   if (found.length === 0) return undefined;
   found.sort((one, other) => one.expiresAt - other.expiresAt);

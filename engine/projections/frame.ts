@@ -1,10 +1,10 @@
 /**
- * The frame of a document: in one line of ours, what it is, under which key and category, when it was stored and by whom.
+ * The frame of a document: one trusted line that says what it is, its key and category, when it was stored and by whom.
  *
- * Whoever can get a fact stored (a web page that an agent read, an imported file) chooses its key and its value, and both go
- * into a model's context. A key may look like the record of a run, and a value may bring headings, a category and a whole
- * second hit of its own. So the key stands in the quotes of JSON, on one line, and each line of the text begins with ">", as
- * no line of ours does. Nothing that was stored can end either quotation.
+ * An attacker who can get a fact stored (a web page that an agent read, an imported file) chooses its key and its value, and both
+ * go into a model's context. A key may look like the record of a run, and a value may fake headings, a category and a second hit.
+ * So the key is quoted as JSON, on one line, and each line of the text begins with ">", as no line of ours does. Stored text
+ * cannot end either quotation.
  */
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
 import { isKnownTime } from "../known-time.ts";
@@ -13,7 +13,7 @@ import type { UnixMs } from "../store/memory-store.ts";
 import type { Writer } from "../store/writer.ts";
 import type { DocumentKind } from "./corpus.ts";
 
-/** What a frame says of a document. */
+/** The properties that a frame shows. */
 export interface Framed {
   readonly kind: DocumentKind;
   readonly key: string;
@@ -24,20 +24,20 @@ export interface Framed {
 }
 
 export interface FrameOptions {
-  /** How a time is written. Default: its day, in UTC. */
+  /** Formats a time. Default: the day, in UTC. */
   readonly time?: (at: UnixMs) => string;
-  /** For people: without the category of a run, with which its key begins. */
+  /** For people: omits the category of a run, because its key begins with it. */
   readonly bare?: boolean;
-  /** In UTF-16 units. A longer frame loses the end of the key, then who wrote it. Default: no limit. */
+  /** In UTF-16 units. A longer frame loses the end of the key first, then the writer. Default: no limit. */
   readonly most?: number;
 }
 
 const KIND_WORDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run", tool: "tool call" } as const;
-/** Of a key, with its quotes: as much is shown however short the frame must be. */
+/** The shortest key to show, including its quotes. */
 const LEAST_KEY = 16;
-/** Of each part of a writer's name. */
+/** Length of each part of a writer's name. */
 const MOST_NAME = 40;
-/** At the end of a quotation. */
+/** Empty lines at the end of a quotation. */
 const EMPTY_LINES = /(?:\n(?:> ?)?)+$/;
 const PLAIN_NAME = /^[\w.@-]+$/;
 
@@ -54,20 +54,20 @@ export function frameOf(document: Framed, { time = dayOf, bare, most }: FrameOpt
   return `${nameOf({ kind, key }, most - tail.length)}${tail}`;
 }
 
-/** `fact "deploy/preference"`, which is shown as far as it fits. */
+/** `fact "deploy/preference"`; the key is truncated to fit. */
 export function nameOf({ kind, key }: Pick<Framed, "kind" | "key">, most?: number): string {
   const word = KIND_WORDS[kind];
   const room = most === undefined ? undefined : Math.max(LEAST_KEY, most - word.length - 1);
   return `${word} ${quotedKey(key, room)}`;
 }
 
-/** `openclaw main (direct)`: the way in, the agent or caller behind it, and the kind of session. */
+/** `openclaw main (direct)`: surface, agent or caller, and kind of session. */
 export function writerText({ surface, agent, sessionKind }: Writer): string {
   const named = agent === undefined ? "" : ` ${plainName(agent)}`;
   return `${plainName(surface)}${named}${sessionKind === undefined ? "" : ` (${plainName(sessionKind)})`}`;
 }
 
-/** A key as JSON writes it, at most so many UTF-16 units; "…" behind the quotes of one that is longer. */
+/** A key quoted as JSON, with "…" after the quotes when it was truncated to this many UTF-16 units. */
 export function quotedKey(key: string, most = Number.POSITIVE_INFINITY): string {
   const line = harmlessLine(key);
   const whole = JSON.stringify(line);
@@ -77,14 +77,14 @@ export function quotedKey(key: string, most = Number.POSITIVE_INFINITY): string 
   return `${JSON.stringify(kept)}…`;
 }
 
-/** What was stored, as a quotation: each line after "> ", at most so many UTF-16 units; "…" ends a text that is longer. */
+/** The stored text as a quotation: each line begins with "> ", and "…" marks a text truncated to this many UTF-16 units. */
 export function quotedText(text: string, most = Number.POSITIVE_INFINITY): string {
   const lines = harmlessBlock(text).split("\n");
   const whole = lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
   return whole.length <= most ? whole : `${cutText(whole, most - 1).replace(EMPTY_LINES, "")}…`;
 }
 
-/** At most so many UTF-16 units, never ending in half of a surrogate pair. */
+/** Truncates to this many UTF-16 units without splitting a surrogate pair. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most;

@@ -1,9 +1,9 @@
 /**
- * What past runs say about how a subject likes things: the packs and pipelines used, their usual inputs, common findings.
+ * Derives a subject's habits from past runs: the packs and pipelines used, their usual inputs, common findings.
  *
- * Habits change, so a value counts for less the older it is: half after a week, a quarter after two. A week of daily use
- * thus outweighs the same use in all the weeks before it. The weight is a whole number, so that sums do not depend on
- * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
+ * Habits change, so values decay: half the weight after a week, a quarter after two. A week of daily use thus outweighs all the
+ * weeks before it. Weights are whole numbers, so that sums do not depend on their order; the smallest value wins a tie. Usage
+ * counts are not decayed.
  */
 import { type AuditRow, nameOfRun, parseAuditEntry } from "../audit/audit-entries.ts";
 import { AUDIT_CATEGORIES } from "../audit/audit-keys.ts";
@@ -16,19 +16,19 @@ import type { Namespace } from "../store/namespace.ts";
 import { nextTurn } from "../timing.ts";
 
 export const DEFAULTS_LIMITS = {
-  /** A value used this long ago counts half of one used now. */
+  /** The half-life of a value's weight. */
   halfLifeSeconds: 7 * 86_400,
   packs: 12,
   pipelines: 12,
   findings: 20,
   recent: 200,
-  /** Rows read, newest first; older ones weigh little and are left out, which `note` says. */
+  /** Rows read, newest first. Older ones weigh little and are left out; `note` says so. */
   rows: 10_000,
 } as const;
 
-/** Rows opened in one turn of the event loop. */
+/** Rows opened per turn of the event loop. */
 const PAGE_ROWS = 100;
-/** The weight of a value used now; at 30 days, the life of a row, a second more or less still makes a difference. */
+/** The weight of a value used now. Large enough that after 30 days, the life of a row, one second still makes a difference. */
 const FULL_WEIGHT = 2 ** 32;
 
 type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted, number>> & {
@@ -39,7 +39,7 @@ type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted,
 
 interface CommonFinding {
   readonly code: string;
-  /** Where it was last found, and how severe it was there. */
+  /** The pack of the latest occurrence, and its severity there. */
   readonly pack: string;
   readonly severity: string;
   readonly occurrence_count: number;
@@ -56,26 +56,26 @@ interface RecentRun {
   readonly learn_inputs?: Readonly<Record<string, string>>;
 }
 
-/** helmdeck's shape (facts/helmdeck.md, "REST"), without who asked and when. */
+/** helmdeck's REST shape, without the caller and the time. */
 export interface LearntFromRuns {
-  /** Of runs that went well; by how often, then by how lately, then by name. */
+  /** From successful runs; ordered by count, then recency, then name. */
   readonly packs: readonly LearntDefaults<"calls">[];
   /** Likewise. */
   readonly pipelines: readonly LearntDefaults<"runs">[];
-  /** Of all runs of packs, however they ended; in the same order. */
+  /** From all pack runs, successful or not; in the same order. */
   readonly common_findings?: readonly CommonFinding[];
-  /** Of all runs, newest first. */
+  /** All runs, newest first. */
   readonly recent: readonly RecentRun[];
   readonly note?: string;
 }
 
-/** A run as it was recorded, under its entry's key. */
+/** A recorded run with its entry's key. */
 export type RecordedRun = Exclude<AuditRow, { kind: "tool" }> & { readonly key: string };
 
-/** What an agent did with other tools is no habit of helmdeck's packs and pipelines. */
+/** Calls of other tools say nothing about habits with helmdeck's packs and pipelines. */
 const LEARNT_FROM = [AUDIT_CATEGORIES.pack, AUDIT_CATEGORIES.pipeline];
 
-/** Learns from the audit rows of a namespace. Rows that do not open are skipped, and counted in the note. */
+/** Learns from the audit rows of a namespace. Rows that cannot be opened are skipped, and counted in the note. */
 export async function learnDefaults(
   reader: Pick<MemoryReader, "list">,
   namespace: Namespace,
@@ -86,7 +86,7 @@ export async function learnDefaults(
   let rows = 0;
   do {
     const limit = Math.min(PAGE_ROWS, DEFAULTS_LIMITS.rows - rows);
-    // By origin, which the writing code path set: a fact, note or cached answer that looks like a run is none.
+    // By origin, which the writing code path sets: a fact, note or cached answer that looks like a run does not count.
     const page = await reader.list({
       namespace,
       origin: "audit",
@@ -97,19 +97,19 @@ export async function learnDefaults(
     tally.addPage(page);
     rows += page.entries.length + page.unreadable.length;
     cursor = page.nextCursor;
-    await nextTurn(); // opening rows takes processor time, and others wait
+    await nextTurn(); // decrypting takes processor time, and others wait
   } while (cursor !== undefined && rows < DEFAULTS_LIMITS.rows);
   return tally.learnt(cursor !== undefined);
 }
 
-/** What these runs teach, in whatever order they come. */
+/** The defaults learnt from these runs, in any order. */
 export function defaultsOf(runs: Iterable<RecordedRun>, now: UnixMs): LearntFromRuns {
   const tally = new RunTally(now);
   for (const run of runs) tally.add(run);
   return tally.learnt(false);
 }
 
-/** Counts, as runs go by; keeps no run but the most recent ones. */
+/** Counts runs one by one; keeps only the most recent ones. */
 class RunTally {
   readonly #now: number;
   readonly #packs = new Map<string, UseTally>();
@@ -199,7 +199,7 @@ class RunTally {
     const notes = [
       this.#recent.length === 0 ? "No runs have been recorded in the last 30 days." : undefined,
       isPartial ? `Learnt from the newest ${DEFAULTS_LIMITS.rows} runs; older ones are left out.` : undefined,
-      this.#skipped > 0 ? `Left out because they could not be read: ${this.#skipped}.` : undefined,
+      this.#skipped > 0 ? `Skipped because they could not be read: ${this.#skipped}.` : undefined,
     ];
     const given = notes.filter((note) => note !== undefined);
     return given.length === 0 ? undefined : given.join(" ");
@@ -236,13 +236,13 @@ class UseTally {
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** They were said by people and models, and go into a model's context. */
+/** Inputs come from people and models, and go into a model's context. */
 function shownInputs(inputs: Inputs | undefined): Inputs | undefined {
   const shown = inputs && Object.entries(inputs).map(([field, value]) => [field, harmlessLine(value)]);
   return shown && Object.fromEntries(shown);
 }
 
-/** A run that says it is yet to come, by another machine's clock, weighs as one of now. */
+/** A run in the future, by another machine's clock, weighs as much as one now. */
 function weightAt(atUnix: number, now: number): number {
   const ageSeconds = Math.max(0, now - atUnix);
   return Math.round(FULL_WEIGHT * 2 ** (-ageSeconds / DEFAULTS_LIMITS.halfLifeSeconds));
@@ -264,7 +264,7 @@ function mostUsed(
 
 type Seen = Omit<CommonFinding, "occurrence_count">;
 
-/** Of one second, the smaller pack and then severity stands for it, so that the order of rows does not matter. */
+/** Within one second, compares pack and then severity, so that the order of rows does not matter. */
 function isLater(one: Seen, other: Seen): boolean {
   const order = one.last_seen_unix - other.last_seen_unix || compareText(other.pack, one.pack);
   return (order || compareText(other.severity, one.severity)) > 0;

@@ -1,4 +1,4 @@
-/** What memory holds for a subject, without values: categories, counts and newest keys, read without decrypting. */
+/** Summarises a subject's memory without values: categories, counts and newest keys, read without decrypting. */
 import { harmlessLine } from "../facts/hostile-text.ts";
 import type { MemoryReader } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
@@ -15,7 +15,7 @@ export interface CategorySummary {
   readonly recentKeys: readonly string[];
 }
 
-/** The categories of the corpus: facts by name, then runs. Caches, notes and plans are no part of it. */
+/** The categories of the corpus: facts by name, then runs. Without caches, notes and plans. */
 export async function summariseMemory(
   reader: MemoryReader,
   namespace: Namespace,
@@ -29,7 +29,7 @@ export async function summariseMemory(
   return summaries.sort(byOriginThenName);
 }
 
-/** The same for a reader, as Markdown: the document at `helmdeck/my-memory.md`. */
+/** The summary as Markdown: the document at `helmdeck/my-memory.md`. */
 export function myMemoryDocument(categories: readonly CategorySummary[], expiring?: ExpiringFacts): string {
   if (categories.length === 0) return `# ${MY_MEMORY_TITLE}\n\nNothing yet.`;
   const ending = expiring === undefined ? [] : [expiringSection(expiring)];
@@ -37,12 +37,12 @@ export function myMemoryDocument(categories: readonly CategorySummary[], expirin
 }
 
 function expiringSection({ count, soonest }: ExpiringFacts): string {
-  const heading = `## Ending within 14 days: ${count} ${count === 1 ? "fact" : "facts"}`;
+  const heading = `## Expiring within 14 days: ${count} ${count === 1 ? "fact" : "facts"}`;
   const lines = soonest.map(({ key, category, expiresAt }) => {
     return `- ${harmlessLine(key)} (${pathOf(category, key)}) on ${new Date(expiresAt).toISOString().slice(0, 10)}`;
   });
   const which = count > soonest.length ? [`The next ${soonest.length}:`, ""] : [];
-  const advice = "A fact that still holds is kept by renewing it, or by storing it again.";
+  const advice = "To keep a fact that is still true, renew it or store it again.";
   return [heading, "", ...which, ...lines, "", advice].join("\n");
 }
 

@@ -1,20 +1,20 @@
 /**
- * What a text may name: an entry by its path, its key, its docid, or a citation of one of these.
+ * Resolves the name of an entry: its path, key, docid, or a citation of one of these.
  *
- * Answers show an entry under all of these, and any of them comes back from a person or a model. A path is read as nothing
- * else. Any other text is ambiguous: `deploy/preference` is the key of a fact, and the docid of the fact `preference` in the
- * category `deploy`. So every reading is given, and who asks decides by what there is.
+ * Answers show an entry under all of these names, and people and models use any of them. A path has one reading. Other texts are
+ * ambiguous: `deploy/preference` is the key of a fact, and the docid of the fact `preference` in the category `deploy`. So this
+ * gives every reading, and the caller chooses by what exists.
  */
 import { parseAuditKey } from "../audit/audit-keys.ts";
 import { keyToLookUp } from "../facts/facts-policy.ts";
 import { type CorpusPlace, citedPath, parseDocid, parsePath, withoutLines } from "./paths.ts";
 
-/** A fact by its key alone, or what stands at one place of the corpus. */
+/** A fact by its key alone, or an entry by its place in the corpus. */
 export type EntryName =
   | { readonly origin: "fact"; readonly key: string; readonly category?: never }
   | CorpusPlace;
 
-/** Every entry that a text may name, each once: as an exact key first. None when no entry can have such a name. */
+/** Every entry that a text may name, without duplicates, the exact key first. Empty when no entry can have such a name. */
 export function entriesNamedBy(text: string): readonly EntryName[] {
   const document = parsePath(citedPath(text));
   if (document !== undefined) return [document];
@@ -22,7 +22,7 @@ export function entriesNamedBy(text: string): readonly EntryName[] {
   return [...keyNamed(text), ...[...docids].flatMap(placeNamed), ...runNamed(text)];
 }
 
-/** The path or docid of a citation, without its lines; any other text as it is. */
+/** The path or docid of a citation, without line numbers; any other text unchanged. */
 export function withoutCitation(text: string): string {
   const path = citedPath(text.trim());
   if (parsePath(path) !== undefined) return path;
@@ -40,7 +40,7 @@ function placeNamed(docid: string): readonly EntryName[] {
   return canBe ? [place] : [];
 }
 
-/** Audit rows are shown under their bare keys too, which begin with their category. */
+/** Audit rows are also shown under their bare keys, which begin with their category. */
 function runNamed(key: string): readonly EntryName[] {
   const category = parseAuditKey(key)?.category;
   return category === undefined ? [] : [{ origin: "audit", category, key }];

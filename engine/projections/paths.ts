@@ -1,20 +1,20 @@
 /**
- * Virtual paths of corpus documents, and the way back: `helmdeck/<category>/<key>.md`.
+ * Maps corpus documents to virtual paths and back: `helmdeck/<category>/<key>.md`.
  *
- * A path comes back from a model, which may have been told to climb out with `..` or to spell another's name. It is never
- * given to a file system. It maps to exactly one entry: every key has one path, every path at most one key, and any other
- * spelling of it (an escape that was not needed, a different case of a digit) is no path at all.
+ * A path comes from a model, which may have been told to climb out with `..` or to spell another entry's name. It is never given
+ * to a file system. The mapping is one to one: every key has one path, every path at most one key, and any other spelling (an
+ * unnecessary escape, a different case of a hex digit) is not a path.
  */
 import { isAuditCategory } from "../audit/audit-keys.ts";
 import { isCategory, RESERVED_CATEGORIES } from "../facts/facts-policy.ts";
 
-/** Every path of ours begins so. */
+/** All our paths begin with this. */
 export const PATH_PREFIX = "helmdeck/";
 
-/** The document that says what memory holds. It has one segment fewer than any entry's path. */
+/** The summary document. Its path has one segment fewer than an entry's path. */
 export const MY_MEMORY_PATH = "helmdeck/my-memory.md";
 
-/** Where in the corpus a document stands. */
+/** The place of a document in the corpus. */
 export interface CorpusPlace {
   readonly origin: "fact" | "audit";
   readonly category: string;
@@ -23,12 +23,12 @@ export interface CorpusPlace {
 
 const ENDING = ".md";
 /**
- * What a path does not hold as it is: slashes that would make an empty segment; dots that would make `.`, `..`, a hidden
- * name or an ending of their own; and every character outside a small ASCII set.
+ * Characters that a path escapes: slashes that would make an empty segment; dots that would make `.`, `..`, a hidden name or
+ * another file extension; and every character outside a small ASCII set.
  */
 const ODD = /(?<=^|\/)\/|\/$|(?<=^|[./])\.|\.(?=$|[./])|[^A-Za-z0-9_.~@+=,/-]/gu;
 
-/** Slashes of the key stay; what is odd in it is written as %XX of its UTF-8 bytes. */
+/** Keeps the slashes of the key; escapes other special characters as %XX of their UTF-8 bytes. */
 export function pathOf(category: string, key: string): string {
   return `${PATH_PREFIX}${escapeName(category).replaceAll("/", "%2F")}/${escapeName(key)}${ENDING}`;
 }
@@ -38,7 +38,7 @@ export function docidOf(category: string, key: string): string {
   return `${category}/${key}`;
 }
 
-/** The place that this path, and only this path, stands for; undefined when it is not such a path. */
+/** The place for exactly this path; undefined when it is not such a path. */
 export function parsePath(path: string): CorpusPlace | undefined {
   if (!path.startsWith(PATH_PREFIX) || !path.endsWith(ENDING)) return undefined;
   const inner = path.slice(PATH_PREFIX.length, -ENDING.length);
@@ -50,18 +50,21 @@ export function parsePath(path: string): CorpusPlace | undefined {
   return placeOf(category, key);
 }
 
-/** The place of a docid; undefined when nothing in the corpus can have it. */
+/** The place of a docid; undefined when no corpus entry can have it. */
 export function parseDocid(docid: string): CorpusPlace | undefined {
   const slash = docid.indexOf("/");
   return slash === -1 ? undefined : placeOf(docid.slice(0, slash), docid.slice(slash + 1));
 }
 
-/** The lines that a citation ends with taken off: `user_facts/deploy#L3-L5`. */
+/** Removes the line numbers from a citation: `user_facts/deploy#L3-L5`. */
 export function withoutLines(citation: string): string {
   return citation.replace(/#L\d+(?:-L?\d+)?$/, "");
 }
 
-/** The path of a citation: of `…/deploy.md#L3-L5`, or of `…/deploy.md:3-5` as terminals show it. No path ends so itself. */
+/**
+ * The path of a citation: of `…/deploy.md#L3-L5`, or of `…/deploy.md:3-5` as terminals show it. A path itself never ends like
+ * this.
+ */
 export function citedPath(citation: string): string {
   return withoutLines(citation).replace(/:\d+(?:-\d+)?$/, "");
 }
@@ -70,7 +73,7 @@ export function isMyMemoryPath(path: string): boolean {
   return citedPath(path) === MY_MEMORY_PATH;
 }
 
-/** Which origin shows documents in a category; undefined for categories that the corpus never shows. */
+/** The origin of the documents in a category; undefined for categories that the corpus never shows. */
 export function originOfCategory(category: string): CorpusPlace["origin"] | undefined {
   if (isAuditCategory(category)) return "audit";
   if (RESERVED_CATEGORIES.some((reserved) => reserved === category)) return undefined;
@@ -93,6 +96,6 @@ function unescapeName(escaped: string): string | undefined {
   try {
     return decodeURIComponent(escaped);
   } catch {
-    return undefined; // a "%" without two hex digits, or bytes that are no UTF-8
+    return undefined; // a "%" without two hex digits, or invalid UTF-8
   }
 }

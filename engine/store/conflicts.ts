@@ -1,17 +1,17 @@
-/** What happens to an entry that is there already when another program's copy of it comes in. */
-/** `newer`: whichever was written later, and of two alike the one that lives longer. */
+/** Conflict rules: what happens when an imported entry already exists. */
+/** `newer`: the later write wins; of equally new ones, the one that lives longer. */
 export const CONFLICT_RULES = ["newer", "keep", "replace"] as const;
 export type ConflictRule = (typeof CONFLICT_RULES)[number];
 
 /** Unix milliseconds. */
 interface Times {
   readonly updatedAt?: number;
-  /** Absent: never. */
+  /** Absent: never expires. */
   readonly expiresAt?: number;
 }
 
-/** Whether what is there stays. What says no time of its own is written now, and so is newer. */
-export function staysThere(
+/** Whether the existing entry stays. An entry without a time counts as written now. */
+export function keepsExisting(
   there: Required<Pick<Times, "updatedAt">> & Times,
   given: Times,
   rule: ConflictRule,

@@ -1,8 +1,8 @@
-/** The two cursors that stores hand out: a place in a listing, and a place in the change feed. */
+/** The two kinds of cursor: a position in a listing, and a position in the change feed. */
 import { type HelmdeckError, invalidField } from "../errors.ts";
 import type { UnixMs } from "./memory-store.ts";
 
-/** The last entry of a page. Pages go from newer to older, and by id within one instant, so a place stays put while others write. */
+/** The last entry of a page. Pages go from newer to older, then by id, so a position is stable while others write. */
 export interface ListPlace {
   readonly updatedAt: UnixMs;
   readonly id: string;
@@ -12,14 +12,14 @@ export function encodeListCursor({ updatedAt, id }: ListPlace): string {
   return Buffer.from(JSON.stringify([clamp(updatedAt), id])).toString("base64url");
 }
 
-/** Throws `invalid_input` for anything that {@link encodeListCursor} did not make. */
+/** Throws `invalid_input` for anything that {@link encodeListCursor} did not create. */
 export function decodeListCursor(cursor: string): ListPlace {
   const [updatedAt, id, ...more] = parseList(Buffer.from(cursor, "base64url").toString());
   if (!Number.isSafeInteger(updatedAt) || typeof id !== "string" || more.length > 0) throw notACursor();
   return { updatedAt: Number(updatedAt), id };
 }
 
-/** A damaged row may stand at the end of a page with a time beyond exact numbers; the next page must still go on after it. */
+/** A damaged row at the end of a page may have a time beyond safe integers; the next page must still follow it. */
 function clamp(updatedAt: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, updatedAt));
 }
@@ -34,12 +34,12 @@ function parseList(json: string): readonly unknown[] {
 }
 
 function notACursor(): HelmdeckError {
-  return invalidField("cursor", "is not one from an earlier page; ask without it");
+  return invalidField("cursor", "is not from an earlier page; leave it out");
 }
 
 /**
- * What a store remembers of its own history. Every write takes the next `lastSeq`. Removals up to `prunedThrough` have
- * been dropped from the feed, in `prunes` rounds.
+ * A store's change history. Every write takes the next `lastSeq`. Removals up to `prunedThrough` were dropped from the feed, in
+ * `prunes` rounds.
  */
 export interface History {
   readonly lastSeq: number;
@@ -48,15 +48,15 @@ export interface History {
 }
 
 /**
- * How often this opening had every reader begin anew, and at which number last: when a wrong clock was set right, what it hid
- * is there again without having been written, and so is what another database holds.
+ * How often this store made every reader start over, and the last sequence number before that. This happens when a wrong clock
+ * was corrected, because hidden entries reappear without a write, and when another database was opened.
  */
 export interface Beginning {
   readonly times: number;
   readonly before: number;
 }
 
-/** History as readers are shown it: whoever read before the last beginning has missed what only starting over shows. */
+/** The history as shown to readers: those from before the last beginning must start over. */
 export function historySince(history: History, { times, before }: Beginning): History {
   return {
     ...history,
@@ -65,21 +65,21 @@ export function historySince(history: History, { times, before }: Beginning): Hi
   };
 }
 
-/** Cursors hold the sequence number in their low 40 bits and the round of pruning, modulo 2^13, above it. */
+/** A cursor holds the sequence number in its low 40 bits and the round of pruning, modulo 2^13, above them. */
 const SEQ_SPAN = 2 ** 40;
 const ROUND_SPAN = 2 ** 13;
 
-/** A reader who has seen everything up to `seq`, as history stands now. */
+/** The cursor of a reader that has seen everything up to `seq`. */
 export function encodeChangeCursor(history: History, seq: number): number {
   return (history.prunes % ROUND_SPAN) * SEQ_SPAN + seq;
 }
 
 /**
- * The sequence number to go on from, or undefined when only starting over is safe.
+ * The sequence number to resume from, or undefined when the reader must start over.
  *
- * A reader at `seq` may have missed removals if some later than `seq` were pruned. But one who began from 0 after that
- * pruning, and is still paging through old rows, has missed nothing: the removed rows were gone before it began. The
- * round in its cursor tells the two apart, since it is the round in which its answer was given.
+ * A reader at `seq` may have missed removals if later ones were pruned. But a reader that started from 0 after that pruning and
+ * is still paging through old rows has missed nothing: the removed rows were gone before it started. The round in its cursor,
+ * that of its first answer, distinguishes the two.
  */
 export function resumeFrom(history: History, since: number): number | undefined {
   if (since === 0) return 0;
@@ -91,17 +91,17 @@ export function resumeFrom(history: History, since: number): number | undefined 
   return samePruning || seq >= history.prunedThrough ? seq : undefined;
 }
 
-/** The sequence number in a cursor; 0 in what is none. */
+/** The sequence number in a cursor; 0 when it is not a valid cursor. */
 export function seqOfCursor(since: number): number {
   return Number.isSafeInteger(since) && since > 0 ? since % SEQ_SPAN : 0;
 }
 
-/** How many sequence numbers back removals are kept, unless a store is told otherwise. */
+/** For how many sequence numbers removals are kept by default. */
 export const KEEP_REMOVALS = 20_000;
 
 /**
- * Up to where to prune now, or undefined for not yet. Waits until the oldest removal is twice as old as it need be, so
- * that pruning, which makes slow readers start over, happens in rare rounds and not at every removal.
+ * The sequence number to prune through, or undefined when it is too early. Waits until the oldest removal is twice as old as
+ * required: pruning makes slow readers start over, so it should be rare.
  */
 export function pruneTarget(
   lastSeq: number,

@@ -1,11 +1,11 @@
-/** The structural bounds that every store holds writers and readers to, the same for each back-end. */
+/** Structural limits of entries and queries, the same for every back end. */
 import { ANSWER_LIMITS, requireCount } from "../answer-limits.ts";
 import { invalidField } from "../errors.ts";
 import type { ChangesQuery, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
 import { ORIGINS } from "./memory-store.ts";
 import { checkWriter } from "./writer.ts";
 
-/** Wider than any policy above (facts allow far less): these keep one entry from hurting the store. Bytes are UTF-8. */
+/** Wider than any policy above (facts allow far less); they keep a single entry from harming the store. Bytes are UTF-8. */
 export const ENTRY_LIMITS = {
   namespaceBytes: 2_048,
   keyBytes: 2_048,
@@ -17,10 +17,10 @@ export const ENTRY_LIMITS = {
 
 const CHANGES = { least: 1, most: 10_000, byDefault: 1_000 } as const;
 
-/** The last instant a JavaScript date can show; later ones could not be printed. */
+/** The latest time that a JavaScript Date can represent. */
 const LAST_INSTANT: UnixMs = 8_640_000_000_000_000;
 
-/** Throws `invalid_input`, naming the field and its limit, unless a store can keep this entry byte for byte. */
+/** Checks that a store can keep this entry byte for byte. Throws `invalid_input`, naming the field and its limit. */
 export function checkNewEntry(entry: NewEntry): void {
   checkText("namespace", entry.namespace, 1, ENTRY_LIMITS.namespaceBytes);
   checkText("key", entry.key, 1, ENTRY_LIMITS.keyBytes);
@@ -36,17 +36,17 @@ export function checkNewEntry(entry: NewEntry): void {
   for (const former of history) checkNewEntry({ namespace, origin, ...former });
 }
 
-/** How many entries a page may hold. */
+/** The most entries of a page. */
 export function listLimitOf(query: ListQuery): number {
   return requireCount("limit", query.limit, ANSWER_LIMITS.facts);
 }
 
-/** How many rows one answer of the change feed may read. */
+/** The most rows that one answer of the change feed reads. */
 export function changesLimitOf(query: ChangesQuery): number {
   return requireCount("limit", query.limit, CHANGES);
 }
 
-/** Expired means now >= expiresAt: the instant itself is already too late. */
+/** Expired means now >= expiresAt. */
 export function isExpired(expiresAt: UnixMs | undefined, now: UnixMs): boolean {
   return expiresAt !== undefined && now >= expiresAt;
 }
@@ -57,7 +57,7 @@ function checkText(field: string, text: unknown, leastBytes: number, mostBytes: 
   }
   const bytes = Buffer.byteLength(text);
   if (bytes < leastBytes || bytes > mostBytes) {
-    throw invalidField(field, `must have ${leastBytes} to ${mostBytes} bytes of UTF-8, and has ${bytes}`);
+    throw invalidField(field, `must have ${leastBytes} to ${mostBytes} bytes of UTF-8, but has ${bytes}`);
   }
 }
 
@@ -77,7 +77,10 @@ function checkTags(tags: unknown): void {
 function checkValue(value: unknown): void {
   if (!(value instanceof Uint8Array)) throw invalidField("value", "must be bytes");
   if (value.byteLength > ENTRY_LIMITS.valueBytes) {
-    throw invalidField("value", `may have ${ENTRY_LIMITS.valueBytes} bytes, and has ${value.byteLength}`);
+    throw invalidField(
+      "value",
+      `may have at most ${ENTRY_LIMITS.valueBytes} bytes, but has ${value.byteLength}`,
+    );
   }
 }
 

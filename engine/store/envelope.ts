@@ -1,8 +1,8 @@
 /**
- * The envelope that everything sealed lies in: version, key id, nonce, ciphertext, tag.
+ * The envelope of all sealed data: version, key id, nonce, ciphertext, tag.
  *
- * AES-256-GCM with a fresh random nonce for every write, which bounds one key to 2^32 writes, far more than a memory sees. What an
- * envelope must stand beside is authenticated with it, and so is its own beginning.
+ * AES-256-GCM with a random nonce per write, which limits one key to 2^32 writes, far more than a memory makes. The header and
+ * the surrounding data (associated data) are authenticated.
  */
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
 
@@ -15,11 +15,11 @@ export const KEY_ID_BYTES = 8;
 export const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const CIPHERTEXT_START = HEADER_BYTES + NONCE_BYTES;
 
-/** What is written. The first version did not name the store, and held a bare value. */
+/** The version that is written. Version 1 did not bind the store's id and held a bare value. */
 export const ENVELOPE_VERSION = 2;
 export const FIRST_ENVELOPE_VERSION = 1;
 
-/** What an envelope says of itself, in the clear. */
+/** The unencrypted header of an envelope. */
 export interface EnvelopeHeader {
   readonly version: number;
   /** 16 hexadecimal digits. */
@@ -30,7 +30,7 @@ export function encodeHeader(version: number, keyId: Uint8Array): Uint8Array {
   return Uint8Array.of(version, ...keyId);
 }
 
-/** Undefined for what is too short to be an envelope. */
+/** Undefined when it is too short for an envelope. */
 export function headerOf(envelope: Uint8Array): EnvelopeHeader | undefined {
   const [version] = envelope;
   if (version === undefined || envelope.byteLength < CIPHERTEXT_START + TAG_BYTES) return undefined;
@@ -49,11 +49,11 @@ export function sealEnvelope(
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(associated);
   const ciphertext = cipher.update(content);
-  cipher.final(); // GCM streams: nothing is left over, but the tag is made here
+  cipher.final(); // GCM is a stream mode: final() returns no bytes but computes the tag
   return Buffer.concat([header, nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-/** Undefined, for whatever reason, unless this is byte for byte what was sealed beside the same data. */
+/** Undefined, for whatever reason, unless this is byte for byte what was sealed with the same associated data. */
 export function openEnvelope(
   key: KeyObject,
   associated: Uint8Array,
@@ -73,7 +73,7 @@ export function openEnvelope(
   return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
 }
 
-/** Each field after its length, so that no two lists of fields give the same bytes. */
+/** Each field after its length, so that different lists never give the same bytes. */
 export function associatedData(
   header: Uint8Array,
   texts: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * Where the master key comes from: configuration, environment, or a key file, which is made only for a store without data.
+ * Finds the master key: in the configuration, the environment, or a key file, which is created only for a store without data.
  *
- * Who attacks: mostly mishap. A lost key file must not be answered with a new key, under which the old data would look
- * damaged and new data would be sealed beside it. So there is one order of precedence, the first source that is set is the
- * only one tried, and data without its key is an error.
+ * The main danger is an accident: if the key file is lost, a new key must not replace it, because the old data would look damaged
+ * and new data would be sealed under another key. So the order of sources is fixed, only the first configured source is tried,
+ * and data without its key is an error.
  */
 import { realpath, stat } from "node:fs/promises";
 import { HelmdeckError } from "../errors.ts";
@@ -13,43 +13,43 @@ import { type MasterKey, parseKey } from "./master-key.ts";
 import { isFileError } from "./private-file.ts";
 
 export interface KeyPlaces {
-  /** From the surface's own configuration, 64 hexadecimal digits; wins over everything else. */
+  /** From the host's configuration, 64 hexadecimal digits; takes precedence over everything else. */
   readonly configuredKey?: string;
-  /** Only HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE and HELMDECK_MEMORY_KEY_COMMAND are looked at; empty counts as not set. */
+  /** Only HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE and HELMDECK_MEMORY_KEY_COMMAND are read; empty counts as not set. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Runs what HELMDECK_MEMORY_KEY_COMMAND names. Without it a command is refused, and nothing else tried. */
+  /** Runs the command in HELMDECK_MEMORY_KEY_COMMAND. Without it, a configured command is an error. */
   readonly runCommand?: RunCommand;
-  /** The default key file, made here when there is neither key nor data. */
+  /** The default key file, created when there is neither a key nor data. */
   readonly keyPath: string;
   readonly databasePath: string;
 }
 
 export interface LoadedKey {
   readonly key: MasterKey;
-  /** For people: the name of the setting, or the path of the file. */
+  /** For messages: the name of the setting, or the path of the file. */
   readonly source: string;
-  /** Where it lies, when that is a file of the owner's. */
+  /** The path of the key file, if the key comes from one. */
   readonly file?: string;
-  /** The key was made just now, so it is in no backup yet. */
+  /** The key was just created, so no backup has it yet. */
   readonly made: boolean;
-  /** What a person should mend about where the key is. */
+  /** A problem with the key's location, for a person. */
   readonly warning?: string;
 }
 
 /**
- * The key by precedence: configured, HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, HELMDECK_MEMORY_KEY_COMMAND, the file at
- * `keyPath`, a new file there.
+ * Loads the key; precedence: configuration, HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, HELMDECK_MEMORY_KEY_COMMAND, the file
+ * at `keyPath`, a new file there.
  *
- * A file at `keyPath` that others may read is refused. One named by HELMDECK_MEMORY_KEY_FILE is used with a warning:
- * container secrets are mounted readable for all, inside the container, and their mode is not ours to change.
+ * A file at `keyPath` that others can read is refused. One named by HELMDECK_MEMORY_KEY_FILE is used with a warning: container
+ * secrets are mounted world-readable inside the container, and changing their mode is not up to us.
  *
- * @throws `key_malformed`, `key_missing`, `key_unreadable`; `store_readonly` or `store_full` when a key file cannot be made.
+ * @throws `key_malformed`, `key_missing`, `key_unreadable`; `store_readonly` or `store_full` when a key file cannot be created.
  */
 export async function loadOrMakeKey(places: KeyPlaces): Promise<LoadedKey> {
   return (await findKey(places)) ?? { ...(await makeKeyFile(places.keyPath)), ...inFile(places.keyPath) };
 }
 
-/** As {@link loadOrMakeKey}, but makes nothing: undefined when there is neither key nor data, so that one may be made. */
+/** Like {@link loadOrMakeKey}, but creates nothing: undefined when there is neither a key nor data. */
 export async function findKey(places: KeyPlaces): Promise<LoadedKey | undefined> {
   const { configuredKey, env } = places;
   if (configuredKey !== undefined) return fromText(configuredKey, "the configured key");
@@ -79,18 +79,18 @@ async function fromNamedFile(path: string): Promise<LoadedKey> {
   const { key, sharedMode, owner } = await requireKeyFile(path);
   const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, file: path, made: false };
   if (owner !== undefined) {
-    const warning = `The key file ${path} belongs to another account (uid ${owner}), which knows the key, and this process runs as root.`;
+    const warning = `The key file ${path} belongs to another account (uid ${owner}), which can read the key, and this process runs as root.`;
     return { ...loaded, warning };
   }
   if (sharedMode === undefined) return loaded;
-  const warning = `The key file ${path} is accessible to other accounts (mode ${sharedMode}); mode 0600 keeps it yours.`;
+  const warning = `The key file ${path} is accessible to other accounts (mode ${sharedMode}); set its mode to 0600.`;
   return { ...loaded, warning };
 }
 
 async function fromDefaultFile(keyPath: string, databasePath: string): Promise<LoadedKey | undefined> {
   const existing = await readDefaultFile(keyPath);
   if (existing !== undefined || !(await hasData(databasePath))) return existing;
-  // Another process may have made key and database between our two looks; the key always comes first.
+  // Another process may have created key and database between our two checks; the key always comes first.
   return (await readDefaultFile(keyPath)) ?? refuseNewKey(keyPath, databasePath);
 }
 
@@ -107,15 +107,15 @@ function inFile(path: string) {
 function refuseNewKey(keyPath: string, databasePath: string): never {
   throw new HelmdeckError(
     "key_missing",
-    `There is a memory database at ${databasePath}, but its key file ${keyPath} is gone. ` +
-      "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY. A new key is never made over existing data: " +
-      "if the key is lost for good, stop every process that uses the database, and then move it away with its -wal and " +
-      "-shm to begin anew.",
+    `The memory database ${databasePath} exists, but its key file ${keyPath} is missing. ` +
+      "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY. A new key is never created for existing data: " +
+      "if the key is lost for good, stop every process that uses the database, then move it away with its -wal and " +
+      "-shm files to start over.",
     { details: { keyPath, databasePath } },
   );
 }
 
-/** By size alone: opening the file here could drop locks that SQLite holds on it in this process. */
+/** By size alone: opening the file here could drop SQLite's locks in this process. */
 async function hasData(databasePath: string): Promise<boolean> {
   const file = await realpath(databasePath).catch(() => databasePath);
   const sizes = await Promise.all([sizeOf(file), sizeOf(`${file}-wal`)]);
@@ -130,7 +130,7 @@ async function sizeOf(path: string): Promise<number> {
     if (isFileError(error, "ENOENT", "ENOTDIR")) return 0;
     throw new HelmdeckError(
       "store_unavailable",
-      `${path} cannot be looked at, so no key is made for it; check owner and mode of its folder.`,
+      `${path} cannot be examined, so no key was created for it; check the owner and mode of its folder.`,
       { details: { path }, cause: error },
     );
   }

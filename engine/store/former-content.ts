@@ -1,10 +1,10 @@
-/** A former value as it is sealed: what is known of it as JSON, behind its length in four bytes, and the value. */
+/** Encodes a former value for sealing: its length in four bytes, its metadata as JSON, and the value. */
 import { defined } from "../defined.ts";
 import type { FormerValue } from "./memory-store.ts";
 
 const LENGTH_BYTES = 4;
 
-/** Everything but the value and the time that stands in the row's own column. */
+/** Everything except the value and the time, which has its own column. */
 type About = Omit<FormerValue, "value" | "updatedAt">;
 
 export function encodeFormer({ value, ...former }: FormerValue): Uint8Array {
@@ -19,7 +19,7 @@ export function encodeFormer({ value, ...former }: FormerValue): Uint8Array {
   return Buffer.concat([length, json, value]);
 }
 
-/** Undefined for what {@link encodeFormer} does not make. */
+/** Undefined for anything that {@link encodeFormer} did not create. */
 export function decodeFormer(content: Uint8Array, updatedAt: number): FormerValue | undefined {
   if (content.byteLength < LENGTH_BYTES) return undefined;
   const view = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
@@ -31,7 +31,7 @@ export function decodeFormer(content: Uint8Array, updatedAt: number): FormerValu
 
 function parse(json: string): About | undefined {
   try {
-    // It authenticates, so it is what was written; fields that a later program adds are left out.
+    // It was authenticated, so it is what was written; unknown fields of a later version are dropped.
     const { key, category, tags, createdAt, expiresAt, writer, life, into, joined } = JSON.parse(
       json,
     ) as About;

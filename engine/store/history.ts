@@ -1,9 +1,9 @@
 /**
- * What a fact held before: how that grows with each store, goes over to a fact that supersedes it, and is gone back through.
+ * The history of a fact: how it grows with each store, moves to a fact that supersedes it, and is undone.
  *
- * A history is a list, the oldest first. One store may add several former values to it: those of the facts that it superseded, and
- * at last the one that stood under its own key. Each of them but the first is `joined` to the one before, so that an undo takes them
- * back together. What a superseded fact brings along keeps its own order, told by `life` and `into`, so that it can go back whole.
+ * A history is a list, oldest first. One store may add several former values: those of the facts that it superseded and finally
+ * the one under its own key. Each of them except the first is `joined` to the previous one, so that an undo takes them back
+ * together. Values of a superseded fact keep their own order by `life` and `into`, so that the whole fact can be restored.
  */
 import { defined } from "../defined.ts";
 import { type HelmdeckError, invalidField } from "../errors.ts";
@@ -11,42 +11,48 @@ import { isExpired } from "./entry-rules.ts";
 import type { Entry, EntryFilter, FormerKey, FormerValue, NewEntry, UnixMs } from "./memory-store.ts";
 
 export const HISTORY_LIMITS = {
-  /** Former values of one fact, the latest. */
+  /** The most recent former values of a fact. */
   kept: 10,
-  /** Facts that one store supersedes: all of them, and what it replaces, are kept together. */
+  /** The most facts that one store supersedes; they and the replaced value are kept together. */
   superseded: 9,
 } as const;
 
-/** A fact that is retired, with its history. */
+/** A superseded fact with its history. */
 export interface Retired {
   readonly entry: Entry;
   readonly history: readonly FormerValue[];
 }
 
-/** What an undo brings about. */
+/** The effect of an undo. */
 export interface Undo {
-  /** What the fact itself held before; absent when it was not there before. */
+  /** The fact's value before; absent when the fact did not exist. */
   readonly before?: FormerValue;
-  /** What is left of its history. */
+  /** The remaining history. */
   readonly history: readonly FormerValue[];
   /** The facts that it had superseded. */
   readonly revived: readonly { readonly former: FormerValue; readonly history: readonly FormerValue[] }[];
 }
 
-/** Only facts have one: what code keeps for itself has no use for it. */
+/** Only facts have a history. */
 export function hasHistory({ origin }: Pick<NewEntry, "origin">): boolean {
   return origin === "fact";
 }
 
-/** The keys that are meant besides the entry's own; `invalid_input` for too many, or where there is no history to keep them in. */
+/**
+ * The superseded keys other than the entry's own. Throws `invalid_input` when there are too many, or for an entry without a
+ * history.
+ */
 export function checkSuperseded(entry: NewEntry, keys: readonly string[] = []): readonly string[] {
   const others = [...new Set(keys)].filter((key) => key !== entry.key);
-  if (others.length > 0 && !hasHistory(entry)) throw invalidField("supersedes", "is for facts alone");
+  if (others.length > 0 && !hasHistory(entry)) throw invalidField("supersedes", "is allowed for facts only");
   if (others.length <= HISTORY_LIMITS.superseded) return others;
-  throw invalidField("supersedes", `may name ${HISTORY_LIMITS.superseded} keys, and names ${others.length}`);
+  throw invalidField(
+    "supersedes",
+    `may name at most ${HISTORY_LIMITS.superseded} keys, but names ${others.length}`,
+  );
 }
 
-/** The history of a fact after a store that replaced its value and superseded others. */
+/** A fact's history after a store that replaced its value and superseded others. */
 export function grown(
   history: readonly FormerValue[],
   {
@@ -64,7 +70,7 @@ export function grown(
   return [...history, ...brought, ...added].slice(-HISTORY_LIMITS.kept);
 }
 
-/** What was there before the last store that left anything; undefined when nothing of that is there at this time. */
+/** The state before the last store that left anything; undefined when all of that has expired. */
 export function undoOf(history: readonly FormerValue[], now: UnixMs): Undo | undefined {
   const own = history.filter(({ into }) => into === undefined);
   const last = own.slice(
@@ -83,7 +89,7 @@ export function undoOf(history: readonly FormerValue[], now: UnixMs): Undo | und
   return { ...defined({ before }), revived, history: history.filter((former) => !taken.has(former)) };
 }
 
-/** As it was in the fact that brought it. */
+/** A life's own history, as it was in its fact. */
 function historyOfLife(history: readonly FormerValue[], life: string | undefined): readonly FormerValue[] {
   const brought = new Set(broughtBy(history, life));
   return history
@@ -101,7 +107,7 @@ function broughtBy(history: readonly FormerValue[], life: string | undefined): r
   return [...direct, ...further.flatMap((former) => broughtBy(history, former.life))];
 }
 
-/** What readers are shown: newest first, without what would have ended by itself. The first left of a store is joined to none. */
+/** The history for readers: newest first, without expired values. The first remaining value of a store is joined to none. */
 export function shownHistory(history: readonly FormerValue[], now: UnixMs): readonly FormerValue[] {
   let begins = false;
   const shown = history.flatMap((former) => {
@@ -115,15 +121,15 @@ export function shownHistory(history: readonly FormerValue[], now: UnixMs): read
   return shown.toReversed();
 }
 
-/** Why an undo is refused. */
+/** The error for a refused undo. */
 export function keyInUse(key: string): HelmdeckError {
   return invalidField(
     "key",
-    `cannot go back: it superseded ${JSON.stringify(key)}, which holds something new by now; forget that, or store what is right`,
+    `cannot be undone: it superseded ${JSON.stringify(key)}, which has a new value now; forget that one first, or store the right value`,
   );
 }
 
-/** Whether a scope covers a former value. Its fact's namespace is the caller's to compare. */
+/** Whether a scope covers a former value. The caller compares the fact's namespace. */
 export function isCovered(
   former: Pick<FormerKey, "key" | "category" | "tags">,
   { origins, category, tag, key, prefix = "" }: EntryFilter,
@@ -138,7 +144,7 @@ export function isCovered(
   );
 }
 
-/** A filter that names nothing within a namespace covers all former values with their facts; a place in a listing names none. */
+/** A filter that covers a whole namespace covers all former values with their facts; a position in a listing covers none. */
 export function mayCoverFormer({ origins, category, tag, key, prefix, cursor }: EntryFilter): boolean {
   const isNarrow = [category, tag, key, prefix].some((named) => named !== undefined);
   return cursor === undefined && isNarrow && (origins === undefined || origins.includes("fact"));

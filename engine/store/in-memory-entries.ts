@@ -1,4 +1,4 @@
-/** The entries of the in-memory store: what is kept of one, what is handed out, and which of them a query or a filter means. */
+/** The in-memory store's entries: their representation, copies for callers, queries and filters. */
 import { defined } from "../defined.ts";
 import { decodeListCursor, type ListPlace } from "./cursors.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
@@ -16,16 +16,16 @@ import type {
 } from "./memory-store.ts";
 import { isWithin } from "./namespace.ts";
 import type { Writer } from "./writer.ts";
-/** An entry as kept; its value is this store's own copy, never handed out. */
+/** A stored entry. Its value is a private copy, never handed out. */
 export interface Held {
   readonly meta: EntryMeta;
   readonly value: Uint8Array;
   readonly writer: Writer | undefined;
   readonly prolonged?: true | undefined;
   readonly seq: number;
-  /** By space; of this value. */
+  /** By space, for this value. */
   readonly vectors: Map<string, EntryVectors>;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly history: readonly FormerValue[];
 }
 
@@ -98,7 +98,7 @@ export function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
   );
 }
 
-/** Half a surrogate pair at the end of a prefix would match half a character, so such a prefix matches nothing. */
+/** A prefix that ends in half a surrogate pair would match half a character, so it matches nothing. */
 function hasPrefix(key: string, prefix: string | undefined): boolean {
   return prefix === undefined || (prefix.isWellFormed() && key.startsWith(prefix));
 }

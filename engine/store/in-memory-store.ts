@@ -1,6 +1,6 @@
 import { HelmdeckError } from "../errors.ts";
 import { Beginnings } from "./beginnings.ts";
-import { staysThere } from "./conflicts.ts";
+import { keepsExisting } from "./conflicts.ts";
 import {
   decodeListCursor,
   encodeChangeCursor,
@@ -72,7 +72,7 @@ import {
 export interface InMemoryStoreOptions {
   /** The clock, in Unix milliseconds. */
   readonly now?: () => UnixMs;
-  /** How many writes back the change feed remembers removals, at least. */
+  /** The least number of writes for which the change feed remembers removals. */
   readonly keepRemovals?: number;
 }
 
@@ -93,7 +93,7 @@ class InMemoryStore implements MemoryStore {
   readonly #beginnings = new Beginnings();
   readonly #keepRemovals: number;
   readonly #held = new Map<string, Held>();
-  /** By space, the last that was put at the end. */
+  /** By space; the latest put comes last. */
   readonly #references = new Map<string, ReferenceVectors>();
   #removals: Removal[] = [];
   #history: History = { lastSeq: 0, prunedThrough: 0, prunes: 0 };
@@ -251,7 +251,7 @@ class InMemoryStore implements MemoryStore {
     const now = this.now();
     return entries.map((entry) => {
       const there = this.#living(entry);
-      const stays = there !== undefined && staysThere(there.meta, entry, onConflict);
+      const stays = there !== undefined && keepsExisting(there.meta, entry, onConflict);
       return stays ? { entry: there.meta, superseded: [], kept: true } : this.#write(entry, now);
     });
   }
@@ -344,14 +344,14 @@ class InMemoryStore implements MemoryStore {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+    if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store is closed.");
   }
 
   #isGone(held: Held): boolean {
     return this.#clock.isExpired(held.meta.expiresAt);
   }
 
-  /** Looks at the clock, and gives what was written while it was certainly wrong its true times once it is right. */
+  /** Reads the clock. Once it is right, entries written while it was certainly wrong get their true times. */
   #observe(): void {
     const correction = this.#clock.observe()?.correction;
     if (correction === undefined) return;
@@ -456,7 +456,7 @@ class InMemoryStore implements MemoryStore {
     return entryOf(held);
   }
 
-  /** What a filter covers, and what is left of it in the history of others. */
+  /** Erases what a filter covers, also from other facts' histories. */
   #erase(filter: EntryFilter): Erasure {
     const erasure = this.#remove(this.#matching(filter));
     if (!mayCoverFormer(filter)) return erasure;

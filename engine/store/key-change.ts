@@ -1,22 +1,36 @@
-/** What a store says of its keys while they are changed, whatever keeps it. */
+/** The state of a change of keys, for any back end. */
 import { HelmdeckError } from "../errors.ts";
 import { type KeyRing, SealingKeys, type StoredKeys } from "./key-ring.ts";
 import type { MasterKey } from "./master-key.ts";
+import type { MemoryStore } from "./memory-store.ts";
+import type { SealAnewOptions } from "./reseal-options.ts";
 
-/** What a change of keys did; key ids as people see them. */
+/** The result of a change of keys, with key ids as shown to people. */
 export interface KeyChangeReport {
   readonly from: string;
   readonly to: string;
-  /** Rows that did not open under any key, and so are as they were. */
+  /** Rows that no key opens; they are unchanged. */
   readonly unreadable: number;
-  /** `pending`: old bytes lie in the database for a while. */
+  /** `pending`: old bytes remain in the database for a while. */
   readonly erased: "complete" | "pending";
 }
 
+/** A store whose key can be changed. From the beginning to the end both keys open it. */
+export interface KeyChangingStore extends MemoryStore {
+  /** Beginning again changes nothing. */
+  beginKeyChange(newKey: MasterKey): Promise<void>;
+  /** Exchanges key files while no other process can finish this change, nor begin another one. */
+  exchangeKeys(exchange: () => void): Promise<void>;
+  /** Seals every row under the key in use; can be interrupted at any time, and called again. */
+  sealAnew(options?: SealAnewOptions): Promise<void>;
+  /** Takes the former key out of the store. */
+  finishKeyChange(): Promise<KeyChangeReport>;
+}
+
 /**
- * With `newKey` the one in use, and each of the two sealed under the other; undefined when just that has begun already.
+ * Makes `newKey` the current key and seals each key under the other; undefined when this change has already begun.
  *
- * @throws `invalid_input` when it is the key in use already, or another change has begun and is not finished.
+ * @throws `invalid_input` when it already is the current key, or another change is unfinished.
  */
 export function begunChange(
   { current }: KeyRing,
@@ -35,12 +49,12 @@ export function begunChange(
   return { check: wanted.check, storeId, change };
 }
 
-/** The change to the key in use has begun, and nobody has finished it. */
+/** Requires an unfinished change to the current key. */
 export function requireChanging({ current }: KeyRing, { check, change }: StoredKeys): void {
   if (change === undefined || !current.matches(check)) throw anotherChange(current.id);
 }
 
-/** Only the key in use opens the store from here on. */
+/** Afterwards only the current key opens the store. */
 export function finishedChange({ current }: KeyRing, { change: _, ...stored }: StoredKeys): StoredKeys {
   if (!current.matches(stored.check)) throw anotherChange(current.id);
   return stored;
@@ -49,13 +63,13 @@ export function finishedChange({ current }: KeyRing, { change: _, ...stored }: S
 function anotherChange(key: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    `A change to the key ${key} has begun and is not finished, or another one has begun since. Finish it with that key first.`,
+    `The change to the key ${key} is unfinished, or another one has begun since. Finish it with that key first.`,
     { details: { field: "key", key } },
   );
 }
 
 function sameKey(): HelmdeckError {
-  return new HelmdeckError("invalid_input", "The new key is the one in use already. Make another one.", {
+  return new HelmdeckError("invalid_input", "The new key is already in use. Create another one.", {
     details: { field: "key" },
   });
 }

@@ -1,10 +1,9 @@
 /**
- * The file that holds a master key: read with care, made once.
+ * Reads and creates master key files.
  *
- * Who attacks: another account that can read the file; two processes that both find none and make one each, so that one
- * of them seals under a key that is gone. What stops them: a file that others may read, or that root finds to be another
- * account's, is refused, and making is a race
- * with exactly one winner, whose key the loser reads.
+ * Dangers: another account that can read the file; two processes that both find none and each create one, so that one of them
+ * seals under a key that is lost. So a file that others can read, or one that root finds to belong to another account, is
+ * refused, and creation is a race with exactly one winner, whose key the loser reads.
  */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -15,34 +14,33 @@ import { HelmdeckError } from "../errors.ts";
 import { MasterKey, parseKey } from "./master-key.ts";
 import { foreignOwner, isFileError, makePrivateFolder, placeOnce } from "./private-file.ts";
 
-/** A key is 64 digits; whatever is much larger was put there by mistake and need not be read. */
+/** A key has 64 digits; a much larger file is a mistake and is not read. */
 const LARGEST_KEY_FILE_BYTES = 1_024;
 
 const GROUP_AND_OTHERS = 0o077;
 
-/** A key file's content and who else may read it. */
+/** A key file's content, and who else can read it. */
 export interface FoundKey {
   readonly key: MasterKey;
-  /** The file's mode, such as "0644", when group or others have any access to it. */
+  /** The file's mode, such as "0644", when group or others have access. */
   readonly sharedMode?: string;
-  /** The account that the file belongs to, when this process is root's and that is another. */
+  /** The owner of the file, when this process runs as root and the owner is another account. */
   readonly owner?: number;
 }
 
 /**
- * The key in a file of the owner's: 64 hexadecimal digits, blanks around them allowed.
+ * Reads a private key file: 64 hexadecimal digits, surrounded by optional white space.
  *
- * @throws `key_missing` when there is no such file, `key_unreadable` when it cannot be read, is no plain file, or group
- * or others have access to it, `key_malformed` when it holds something else.
+ * @throws `key_missing` when there is no such file, `key_unreadable` when it cannot be read, is not a regular file, or is
+ * accessible to group or others, `key_malformed` when it holds something else.
  */
 export async function readKeyFile(path: string): Promise<MasterKey> {
   return requirePrivate(path, await requireKeyFile(path));
 }
 
 /**
- * Makes a key file for the owner alone, or reads the one that is there: of several processes that make it at once, one
- * does (`made`) and all get the same key. Throws as {@link readKeyFile}, `store_readonly` or `store_full` when it cannot
- * be written.
+ * Creates a private key file, or reads the existing one. If several processes do so at once, one creates it (`made`) and all get
+ * the same key. Throws like {@link readKeyFile}; `store_readonly` or `store_full` when it cannot be written.
  */
 export async function makeKeyFile(
   path: string,
@@ -52,14 +50,14 @@ export async function makeKeyFile(
   return { key: made ? new MasterKey(bytes) : await readKeyFile(path), made };
 }
 
-/** As {@link findKeyFile}, but that there is none is `key_missing`. */
+/** Like {@link findKeyFile}, but throws `key_missing` when there is none. */
 export async function requireKeyFile(path: string): Promise<FoundKey> {
   const found = await findKeyFile(path);
   if (found === undefined) throw missing(path);
   return found;
 }
 
-/** The key in a file, whoever may read it; undefined when nothing at all is at the path. */
+/** The key in a file, whoever can read it; undefined when nothing is at the path. */
 export async function findKeyFile(path: string): Promise<FoundKey | undefined> {
   const handle = await openKeyFile(path);
   if (handle === undefined) return undefined;
@@ -70,26 +68,26 @@ export async function findKeyFile(path: string): Promise<FoundKey | undefined> {
   }
 }
 
-/** The key, if the owner alone has access to its file. */
+/** The key, provided that only its owner has access to the file. */
 export function requirePrivate(path: string, found: FoundKey): MasterKey {
   if (found.owner !== undefined) {
     throw unreadable(
       path,
-      `belongs to another account (uid ${found.owner}), and this process runs as root. Run it as that account; a key that is ` +
-        "root's to use is named in HELMDECK_MEMORY_KEY_FILE",
+      `belongs to another account (uid ${found.owner}), and this process runs as root. Run it as that account; for a key that root may ` +
+        "use, set HELMDECK_MEMORY_KEY_FILE to its path",
     );
   }
   if (found.sharedMode === undefined) return found.key;
   throw unreadable(
     path,
-    `is accessible to other accounts (mode ${found.sharedMode}), so the key may be known. ` +
-      `Run \`chmod 600 ${path}\`, and if others have read it, move to a new store with a new key`,
+    `is accessible to other accounts (mode ${found.sharedMode}), so others may know the key. ` +
+      `Run \`chmod 600 ${path}\`; if others have read it, move to a new store with a new key`,
   );
 }
 
 async function openKeyFile(path: string): Promise<FileHandle | undefined> {
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for someone to write into it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isFileError(error, "ENOENT", "ENOTDIR")) return refuseDanglingLink(path);
@@ -97,21 +95,21 @@ async function openKeyFile(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** A link to a file that is away, say on a volume not mounted, is not "no key": a new one must not be made in its place. */
+/** A link to a missing file, for example on a volume that is not mounted, does not mean "no key": no new key may replace it. */
 async function refuseDanglingLink(path: string): Promise<undefined> {
   const isLink = await lstat(path).then(
     (stats) => stats.isSymbolicLink(),
     () => false,
   );
-  if (isLink) throw missing(path, "is a symbolic link, and the file it points to is not there");
+  if (isLink) throw missing(path, "is a symbolic link to a missing file");
   return undefined;
 }
 
 async function readOpened(path: string, handle: FileHandle): Promise<FoundKey> {
   const stats = await handle.stat();
-  if (!stats.isFile()) throw unreadable(path, "is not a plain file");
+  if (!stats.isFile()) throw unreadable(path, "is not a regular file");
   if (stats.size > LARGEST_KEY_FILE_BYTES) {
-    throw unreadable(path, `has ${stats.size} bytes, and a key file has 65; this is something else`);
+    throw unreadable(path, `has ${stats.size} bytes, but a key file has 65; this is not a key file`);
   }
   const key = parseKey((await handle.readFile("latin1")).trim(), path);
   const mode = stats.mode & 0o777;
@@ -136,18 +134,22 @@ function unwritable(path: string, cause: unknown): HelmdeckError {
   if (isFileError(cause, "ENOSPC", "EDQUOT")) {
     return new HelmdeckError(
       "store_full",
-      `The disk is full: no key file ${path}. Free some space.`,
+      `The disk is full, so the key file ${path} was not created. Free some space.`,
       options,
     );
   }
   if (isFileError(cause, "EACCES", "EPERM", "EROFS")) {
-    const remedy = "Make its folder writable, or give the key in HELMDECK_MEMORY_KEY.";
-    return new HelmdeckError("store_readonly", `The key file ${path} cannot be made. ${remedy}`, options);
+    const remedy = "Make its folder writable, or set HELMDECK_MEMORY_KEY.";
+    return new HelmdeckError("store_readonly", `The key file ${path} cannot be created. ${remedy}`, options);
   }
-  return new HelmdeckError("key_unreadable", `The key file ${path} cannot be made: see the cause.`, options);
+  return new HelmdeckError(
+    "key_unreadable",
+    `The key file ${path} cannot be created; see the cause.`,
+    options,
+  );
 }
 
-function missing(path: string, why = "is not there"): HelmdeckError {
+function missing(path: string, why = "is missing"): HelmdeckError {
   return new HelmdeckError(
     "key_missing",
     `The key file ${path} ${why}. Restore it from your backup, or set HELMDECK_MEMORY_KEY.`,

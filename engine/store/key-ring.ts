@@ -1,9 +1,9 @@
 /**
- * The keys that a store's rows may be sealed under: the one in use, and while it is being replaced, the one before it.
+ * The keys that may open a store's rows: the current one and, during a change of keys, the former one.
  *
- * Who attacks: whoever has the database, or an older copy of it, but no key; and mishap in the middle of a change of keys. What
- * stops them: a row names its key and opens under no other; during a change each of the two keys lies in the database sealed
- * under the other, so that whoever holds one reads everything and nobody else learns anything; afterwards nothing is left of it.
+ * The attacker has the database, or an older copy, but no key; or a change of keys is interrupted. A row names its key and opens
+ * under no other. During a change, the database holds each of the two keys sealed under the other, so that either of them opens
+ * everything and nobody else learns anything; afterwards neither copy remains.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import {
@@ -18,31 +18,33 @@ import { MasterKey } from "./master-key.ts";
 
 const CHECK_BYTES = 32;
 
-/** What a database keeps about its keys. */
+/** What a database stores about its keys. */
 export interface StoredKeys {
-  /** Of the key in use. */
+  /** For the current key. */
   readonly check: Uint8Array;
   /** Absent in a file of an older schema. */
   readonly storeId?: Uint8Array;
   readonly change?: KeyChange;
-  /** That rows of the first envelope may be here: see {@link SealingKeys.legacyMark}. `true` in a file of an older schema. */
+  /**
+   * Set when rows with a version 1 envelope may exist: see {@link SealingKeys.legacyMark}. `true` in a file of an older schema.
+   */
   readonly legacy?: Uint8Array | true;
 }
 
-/** A change of keys that has begun. */
+/** An unfinished change of keys. */
 export interface KeyChange {
   readonly formerCheck: Uint8Array;
-  /** The former key under the one in use, and the one in use under the former. */
+  /** The former key sealed under the current one, and the current one under the former. */
   readonly former: Uint8Array;
   readonly current: Uint8Array;
 }
 
-/** All that is derived from one master key. */
+/** Everything derived from one master key. */
 export class SealingKeys {
   readonly #master: MasterKey;
-  /** 16 hexadecimal digits, for people and in every envelope. */
+  /** 16 hexadecimal digits, shown to people and stored in every envelope. */
   readonly id: string;
-  /** Stored in the database, to tell a wrong key at open. */
+  /** Stored in the database, to detect a wrong key at open. */
   readonly check: Uint8Array;
   readonly header: Uint8Array;
   readonly firstHeader: Uint8Array;
@@ -74,7 +76,7 @@ export class SealingKeys {
     return areEqual(check, this.check);
   }
 
-  /** Only a holder of the key can have written it: this store may still hold rows of the first envelope. */
+  /** Marks a store that may still hold rows with a version 1 envelope. Only a holder of the key can create it. */
   legacyMark(storeId: Uint8Array): Uint8Array {
     return createHmac("sha256", this.#marks).update("envelope 1\0").update(storeId).digest();
   }
@@ -84,7 +86,7 @@ export class SealingKeys {
     return other.#master.sealUnder(this.#keys, this.header, associatedData(this.header, [], storeId));
   }
 
-  /** Undefined for what {@link wrap} did not make for this store. */
+  /** Undefined for anything that {@link wrap} did not create for this store. */
   unwrap(wrapped: Uint8Array, storeId: Uint8Array): SealingKeys | undefined {
     if (headerOf(wrapped)?.keyId !== this.id) return undefined;
     const master = MasterKey.openFrom(this.#keys, associatedData(this.header, [], storeId), wrapped);
@@ -92,7 +94,7 @@ export class SealingKeys {
   }
 }
 
-/** What people and envelopes call a key: 16 hexadecimal digits that say nothing about it. */
+/** The public id of a key: 16 hexadecimal digits that reveal nothing about it. */
 export function keyIdOf(master: MasterKey): string {
   return new SealingKeys(master).id;
 }
@@ -114,7 +116,7 @@ export class KeyRing {
     return ring.update(stored) ? ring : undefined;
   }
 
-  /** Undefined in a file of an older schema, whose rows do not name it. */
+  /** Undefined in a file of an older schema, whose rows do not bind the store's id. */
   get storeId(): Uint8Array | undefined {
     return this.#storeId;
   }
@@ -127,7 +129,7 @@ export class KeyRing {
     return this.#former;
   }
 
-  /** Rows that do not name their store open: until all that an older program wrote has been sealed anew. */
+  /** Whether rows without the store's id open: until all rows of an older program have been resealed. */
   get acceptsFirstEnvelope(): boolean {
     return this.#acceptsFirstEnvelope;
   }
@@ -136,7 +138,7 @@ export class KeyRing {
     return [this.#current, this.#former].find((keys) => keys?.id === keyId);
   }
 
-  /** Whether what is stored is what was taken over last. */
+  /** Whether the stored keys are those of the last update. */
   isUpToDate({ check, change, legacy, storeId }: StoredKeys): boolean {
     const isChanging = change !== undefined;
     return (
@@ -147,7 +149,7 @@ export class KeyRing {
     );
   }
 
-  /** Takes over what is stored now. False when none of the keys at hand leads to those in use. */
+  /** Adopts the stored keys. False when no known key unlocks the current ones. */
   update(stored: StoredKeys): boolean {
     const found = this.#resolve(stored);
     if (found === undefined) return false;

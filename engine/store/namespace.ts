@@ -1,45 +1,45 @@
-/** Who memory belongs to: a subject's namespace, or one session of it, joined so that no two pairs collide. */
+/** Namespaces: one per subject and one per session, encoded without collisions. */
 
 declare const namespaceBrand: unique symbol;
 
-/** The owner of entries, as the host vouches for it (an agent id, a token's `sub`, the operator's `--caller`). */
+/** The owner of entries, as vouched for by the host (an agent id, a token's `sub`, the operator's `--caller`). */
 export type Subject = string;
 
-/** A subject's namespace, or that of one of its sessions. Made only by {@link namespaceOf}. */
+/** The namespace of a subject or of one of its sessions. Created only by {@link namespaceOf}. */
 export type Namespace = string & { readonly [namespaceBrand]: true };
 
-/** The subject of a caller that has no name. */
+/** The subject of a caller without a name. */
 export const UNKNOWN_SUBJECT: Subject = "unknown";
 
 /**
- * The namespace of a subject, or of one session of it.
+ * The namespace of a subject, or of one of its sessions.
  *
- * Parts are joined by ":"; a "%" or ":" inside a part is written "%25" or "%3A", so `("a:b")` and `("a", "b")` differ.
- * (helmdeck joins them unescaped: facts/helmdeck.md, fault 15.)
+ * Parts are joined by ":". Within a part, "%" and ":" are written "%25" and "%3A", so that `("a:b")` and `("a", "b")` differ.
+ * helmdeck joins them unescaped.
  */
 export function namespaceOf(subject: Subject | undefined, sessionId?: string): Namespace {
   const owner = escapePart(subject === undefined || subject === "" ? UNKNOWN_SUBJECT : subject);
   const joined = sessionId === undefined ? owner : `${owner}:${escapePart(sessionId)}`;
-  return joined as Namespace; // the one place that makes the brand
+  return joined as Namespace; // the only place that brands a namespace
 }
 
-/** Whose namespace this is, also when it is a session's. The way back from {@link namespaceOf}. */
+/** The subject of a namespace or session namespace; the inverse of {@link namespaceOf}. */
 export function subjectOf(namespace: Namespace): Subject {
   return ownerOf(namespace).replaceAll("%3A", ":").replaceAll("%25", "%");
 }
 
-/** The namespace of the subject itself, also of a session's. */
+/** The subject's own namespace, also for a session's. */
 export function ownerOf(namespace: Namespace): Namespace {
   const [owner = ""] = namespace.split(":", 1);
-  return owner as Namespace; // what namespaceOf gives for the subject alone
+  return owner as Namespace; // what namespaceOf returns for the subject alone
 }
 
-/** The prefix that the namespaces of all sessions of a subject share, and no other namespace has. */
+/** The prefix that a subject's session namespaces share, and no other namespace has. */
 export function sessionPrefixOf(namespace: Namespace): string {
   return `${namespace}:`;
 }
 
-/** Whether this is the namespace that is meant, or with sessions, one of its sessions'. */
+/** Whether this is the given namespace or, with sessions, one of its session namespaces. */
 export function isWithin(
   namespace: Namespace,
   meant: { readonly namespace: Namespace; readonly includeSessions?: boolean },

@@ -1,13 +1,10 @@
-/** What the change feed tells of stored rows, whichever database they lie in. */
+/** Turns stored rows into changes, for any back end. */
 import { isExpired } from "./entry-rules.ts";
 import type { Changes, EntryId, UnixMs } from "./memory-store.ts";
 import type { Sealer } from "./sealing.ts";
 import { openRows, type StoredRow } from "./stored-rows.ts";
 
-/**
- * An entry that was written since and has expired since counts as removed: a reader may hold it with a later expiry,
- * from before that write.
- */
+/** An entry that was written and has expired since counts as removed: a reader may hold an older version with a later expiry. */
 export function openChanges(
   page: readonly StoredRow[],
   sealer: Sealer,

@@ -1,11 +1,10 @@
 /**
- * Files and folders that only their owner may read, each put in place whole, once, and for good.
+ * Creates private files and folders atomically.
  *
- * Who attacks: another account on the machine; a power cut; a second process doing the same at the same moment. What stops
- * them: modes 0600 and 0700 from the first instant, a file that gets its name only when its bytes are on disk, and a name
- * that is given once (link fails where a file already is). A file in place is never opened here: closing a descriptor of a
- * database would drop the locks that SQLite holds on it in this process. Root, whom no mode stops, makes nothing in the folder
- * of another account.
+ * Dangers: another account on the machine; a power cut; a second process doing the same. So modes are 0600 and 0700 from the
+ * start, a file gets its name only when its bytes are on disk, and a name is given only once (link fails when a file exists). An
+ * existing file is never opened here: closing a descriptor of a database would drop SQLite's locks on it in this process. Root,
+ * whom modes do not stop, creates nothing in another account's folder.
  */
 import { randomBytes } from "node:crypto";
 import { chmod, link, mkdir, open, rm, stat } from "node:fs/promises";
@@ -13,9 +12,10 @@ import { basename, dirname, join } from "node:path";
 import { HelmdeckError, systemCodeOf } from "../errors.ts";
 
 /**
- * Makes the folder, and those above it that are missing, for the owner alone. An existing one is left as it is.
+ * Creates the folder and its missing parents with mode 0700. An existing one is left unchanged.
  *
- * @throws `store_unavailable` when root would make something in the folder of another account, which then could not open it.
+ * @throws `store_unavailable` when root would create something in another account's folder, which that account then could not
+ * open.
  */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await refuseForeignFolder(folder);
@@ -28,7 +28,7 @@ async function makeFolder(folder: string): Promise<void> {
   await makeFolder(above);
   try {
     await mkdir(folder, { mode: 0o700 });
-    await chmod(folder, 0o700); // the umask may leave less than the owner needs
+    await chmod(folder, 0o700); // the umask may have removed bits that the owner needs
     await syncFolder(above);
   } catch (error) {
     if (!isFileError(error, "EEXIST") || !(await isFolder(folder))) throw error;
@@ -42,12 +42,12 @@ function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** The account that a file or folder belongs to, where this process is root's and that is another: modes do not stop root. */
+/** The owner of a file or folder, when this process runs as root and the owner is another account: modes do not stop root. */
 export function foreignOwner({ uid }: { readonly uid: number }): number | undefined {
   return process.geteuid?.() === 0 && uid !== 0 ? uid : undefined;
 }
 
-/** Looks at the folder, or the nearest one above it that is there. */
+/** Checks the folder, or its nearest existing parent. */
 async function refuseForeignFolder(folder: string): Promise<void> {
   const found = await unlessMissing(stat(folder), undefined);
   if (found === undefined && folder !== dirname(folder)) return refuseForeignFolder(dirname(folder));
@@ -55,15 +55,15 @@ async function refuseForeignFolder(folder: string): Promise<void> {
   if (owner === undefined) return;
   throw new HelmdeckError(
     "store_unavailable",
-    `The folder ${folder} belongs to another account (uid ${owner}), and this process is root's: what it makes there, that ` +
-      "account could not open. Run it as that account, or choose a folder of root's.",
+    `The folder ${folder} belongs to another account (uid ${owner}), but this process runs as root. That account could not ` +
+      "open what root creates there. Run as that account, or choose a folder that root owns.",
     { details: { path: folder, owner } },
   );
 }
 
 /**
- * Puts a file with these bytes at the path, unless something is there already; says whether it did. Its name is on stable
- * storage when this resolves, also when another process was faster.
+ * Creates a file with these bytes unless something exists at the path; returns whether it did. The name is on stable storage when
+ * this resolves, also when another process was faster.
  */
 export async function placeOnce(path: string, bytes: Uint8Array): Promise<boolean> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
@@ -73,12 +73,12 @@ export async function placeOnce(path: string, bytes: Uint8Array): Promise<boolea
     await syncFolder(dirname(path));
     return placed;
   } finally {
-    // Best effort: the error that brought us here, if any, is the one to show.
+    // Best effort: the original error, if any, matters more.
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 
-/** A file's name is durable only once its folder is synced; some network file systems know no such thing. */
+/** A file's name is durable only once its folder is synced; some network file systems do not support that. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -93,7 +93,7 @@ export async function syncFolder(folder: string): Promise<void> {
 async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, "wx", 0o600);
   try {
-    await handle.chmod(0o600); // the umask may leave less than the owner needs
+    await handle.chmod(0o600); // the umask may have removed bits that the owner needs
     await handle.writeFile(bytes);
     await handle.sync();
   } finally {
@@ -111,12 +111,12 @@ async function linkOnce(draft: string, path: string): Promise<boolean> {
   }
 }
 
-/** True for an error of the file system with one of these codes. */
+/** Whether this is a file system error with one of these codes. */
 export function isFileError(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && codes.includes(systemCodeOf(error));
 }
 
-/** What the work gives, or the other thing where the file or folder is not there. */
+/** The result of the work, or the alternative when the file or folder is missing. */
 export async function unlessMissing<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
   return work.catch((error: unknown) => {
     if (isFileError(error, "ENOENT")) return otherwise;

@@ -1,4 +1,4 @@
-/** How far sealing anew has come, and who wants to know, whatever keeps the rows. */
+/** Options and progress of resealing, for any back end. */
 
 export interface ResealProgress {
   readonly done: number;

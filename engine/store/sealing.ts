@@ -1,13 +1,12 @@
 /**
- * Sealing: one entry's value encrypted so that only its own row, in its own store, unchanged in every clear column, opens it;
- * and likewise what was made of the value: its vectors, and the values that stood there before.
+ * Seals an entry's value so that it opens only in its own row, in its own store, with unchanged clear columns. Seals the value's
+ * vectors and former values likewise.
  *
- * Who attacks: whoever can read or write the database file, but has no key. What stops them: AES-256-GCM keeps values secret; the
- * associated data is the store's id and the list of all clear columns, so that a value moved to another row or another database,
- * or a row given another key, owner, expiry or place in history, does not open. Vectors have a key of their own and open only
- * beside the entry, owner, value and model that they were made of; those of the program's own reference texts, by which every
- * question is judged, only for their model. What it does not stop: removing rows, or putting a row back as an older copy of itself;
- * lengths and clear columns can be read.
+ * The attacker can read or write the database file but has no key. AES-256-GCM keeps values secret. The associated data is the
+ * store's id and all clear columns, so a value moved to another row or database, or a row with another key, owner, expiry or
+ * place in a history, does not open. Vectors have their own key and open only with their entry, owner, value and model; those of
+ * the reference texts, which every question is normalised with, only for their model. It does not prevent removing rows, or
+ * replacing a row by an older copy of itself; lengths and clear columns are readable.
  */
 import { createHmac } from "node:crypto";
 import {
@@ -21,7 +20,7 @@ import {
 import type { KeyRing, SealingKeys } from "./key-ring.ts";
 import { type Content, decodeContent, encodeContent } from "./writer.ts";
 
-/** Every column of a row but the sealed value itself, as written to disk. */
+/** Every column of a row except the sealed value, as stored. */
 export interface ClearColumns {
   readonly seq: number;
   readonly id: string;
@@ -29,7 +28,7 @@ export interface ClearColumns {
   readonly origin: string;
   readonly key: string;
   readonly category: string;
-  /** A JSON list. */
+  /** A JSON array. */
   readonly tags: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -37,7 +36,7 @@ export interface ClearColumns {
   readonly digest: Uint8Array;
 }
 
-/** What a row of vectors must stand beside; the last three are its entry's own columns. */
+/** The associated columns of a row of vectors; the last three are its entry's own columns. */
 export interface VectorColumns {
   readonly space: string;
   readonly dimensions: number;
@@ -46,20 +45,20 @@ export interface VectorColumns {
   readonly digest: Uint8Array;
 }
 
-/** What the vectors of the program's own reference texts must stand beside. */
+/** The associated columns of reference vectors. */
 export interface ReferenceColumns {
   readonly space: string;
   readonly dimensions: number;
 }
 
-/** What a former value must stand beside. */
+/** The associated columns of a former value. */
 export interface HistoryColumns {
   readonly number: number;
   readonly entryId: string;
   readonly writtenAt: number;
 }
 
-/** Fields that are authenticated: text, and one blob. */
+/** Authenticated fields: strings and one blob. */
 interface Fields {
   readonly texts: readonly string[];
   readonly blob: Uint8Array;
@@ -69,11 +68,11 @@ type Purpose = "entries" | "vectors" | "references" | "history";
 
 export interface SealerParts {
   readonly ring: KeyRing;
-  /** A row names what the ring does not know: brings it up to date if the store's keys have changed. */
+  /** Called when a row names an unknown key or store: refreshes the ring if the store's keys have changed. */
   readonly onUnknown?: () => void;
 }
 
-/** Seals under the key in use, and opens what was sealed under any key of the ring. */
+/** Seals under the current key, and opens rows sealed under any key of the ring. */
 export class Sealer {
   readonly ring: KeyRing;
   readonly #onUnknown: () => void;
@@ -84,8 +83,8 @@ export class Sealer {
   }
 
   /**
-   * The fingerprint that goes to disk, 32 bytes: it binds vectors to the value they were made of. A bare hash would let
-   * a reader of the file confirm guesses, so this is an HMAC, and bound to the entry, so that equal values do not show.
+   * The 32-byte fingerprint for disk, which binds vectors to their value. A bare hash would let a reader of the file confirm
+   * guesses, so this is an HMAC. It includes the entry's id, so that equal values do not show.
    */
   digest(id: string, value: Uint8Array): Uint8Array {
     return createHmac("sha256", this.ring.current.digests).update(`${id}\0`).update(value).digest();
@@ -95,7 +94,7 @@ export class Sealer {
     return this.#seal("entries", entryFields(columns), encodeContent(content));
   }
 
-  /** Undefined when this is not, byte for byte, a row that was sealed for this store under one of its keys. */
+  /** Undefined unless this is, byte for byte, a row sealed for this store under one of its keys. */
   open(columns: ClearColumns, envelope: Uint8Array): Content | undefined {
     const opened = this.#open("entries", entryFields(columns), envelope);
     if (opened === undefined) return undefined;
@@ -149,7 +148,7 @@ export class Sealer {
 
   #dataOf(version: number, keys: SealingKeys, { texts, blob }: Fields): Uint8Array | undefined {
     if (version === ENVELOPE_VERSION) {
-      if (this.ring.storeId === undefined) this.#onUnknown(); // the file was brought up to date meanwhile
+      if (this.ring.storeId === undefined) this.#onUnknown(); // the file was migrated meanwhile
       return this.ring.storeId && associatedData(keys.header, texts, blob, this.ring.storeId);
     }
     if (version !== FIRST_ENVELOPE_VERSION || !this.ring.acceptsFirstEnvelope) return undefined;
@@ -164,7 +163,7 @@ export class Sealer {
   }
 }
 
-/** A number is never empty text, so null is. */
+/** A number is never empty text, so null is encoded as that. */
 function entryFields(columns: ClearColumns): Fields {
   const texts = [
     columns.id,

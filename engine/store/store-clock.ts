@@ -1,4 +1,4 @@
-/** A store's clock: the system's, corrected by what the store has seen of time. */
+/** A store's clock: the system's clock, corrected by the observed time. */
 
 import { isExpired } from "./entry-rules.ts";
 import type { UnixMs } from "./memory-store.ts";
@@ -12,20 +12,20 @@ import {
   timeInUse,
 } from "./time-seen.ts";
 
-/** Between two looks that are written down, unless something else is written anyway; half a minute here or there is nothing. */
+/** How far the observed time may advance before it is saved without another write; half a minute more or less does not matter. */
 const WORTH_KEEPING_MS = 60_000;
 
 export class StoreClock {
   readonly #system: () => UnixMs;
   #seen: TimeSeen;
 
-  /** `seen`: what was kept of time, undefined for a store that is new to it. */
+  /** `seen`: the saved observed time; undefined for a new store. */
   constructor(system: () => UnixMs, seen?: TimeSeen) {
     this.#system = () => Math.floor(system());
     this.#seen = seen ?? firstLook(this.#system());
   }
 
-  /** The time that decides what has expired, and from which lives are counted. */
+  /** The time for expiry and lifetimes. */
   now(): UnixMs {
     return timeInUse(this.#seen, this.#system());
   }
@@ -34,18 +34,18 @@ export class StoreClock {
     return this.#seen;
   }
 
-  /** How far the system clock is behind what it cannot be behind; 0 when it may be right. */
+  /** By how much the system's clock is certainly behind; 0 when it may be right. */
   get behindMs(): number {
     const clock = this.#system();
     return isAstray(this.#seen, clock) ? this.now() - clock : 0;
   }
 
-  /** Of another process that shares the store, and has looked since. */
+  /** Adopts the later observation of another process that shares the store. */
   adopt(seen: TimeSeen): void {
     this.#seen = seen;
   }
 
-  /** Looks at the system clock, if there is anything to remember of it. */
+  /** Reads the system's clock; undefined when there is nothing to save. */
   observe(): Observation | undefined {
     const clock = this.#system();
     if (!this.#isWorthKeeping(clock)) return undefined;
@@ -64,7 +64,7 @@ export class StoreClock {
     return sinceMs < 0 || sinceMs >= WORTH_KEEPING_MS;
   }
 
-  /** What expired then or before may be deleted; undefined: nothing yet. */
+  /** Entries that expired then or earlier may be deleted; undefined: none yet. */
   get deletableUntil(): UnixMs | undefined {
     return expiredForGood(this.#seen);
   }

@@ -1,25 +1,25 @@
-/** Between a row of a database and an entry of the contract: columns checked for their type, values sealed and opened. */
+/** Converts rows to entries and back: checks column types, seals and opens values. */
 
 import { fingerprintOf } from "./entry-id.ts";
 import type { Entry, EntryId, EntryMeta, NewEntry, Origin, UnixMs, UnreadableEntry } from "./memory-store.ts";
 import type { Namespace } from "./namespace.ts";
 import type { ClearColumns, Sealer } from "./sealing.ts";
 
-/** By the names of columns: integers and times, text, blobs, null. Nothing of it is known to be ours until it authenticates. */
+/** By column name: integers and times, text, blobs, null. Untrusted until it authenticates. */
 export type StoredRow = Readonly<Record<string, string | number | Uint8Array | null | undefined>>;
 
 export const CLEAR_COLUMNS =
   "seq, id, namespace, origin, key, category, tags, created_at, updated_at, expires_at, digest";
 export const ALL_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
 
-/** What a new row takes over from the entry it replaces, or gets anew. */
+/** Identity that a new row takes over from the replaced entry, or gets anew. */
 export interface RowIdentity {
   readonly seq: number;
   readonly id: EntryId;
   readonly createdAt: UnixMs;
 }
 
-/** The clear columns of an entry about to be written. */
+/** The clear columns of an entry to be written. */
 export function columnsOf(entry: NewEntry, identity: RowIdentity, now: UnixMs, sealer: Sealer): ClearColumns {
   return {
     seq: identity.seq,
@@ -36,7 +36,7 @@ export function columnsOf(entry: NewEntry, identity: RowIdentity, now: UnixMs, s
   };
 }
 
-/** The columns of a stored row, not yet authenticated; undefined when one has a type that we never write. */
+/** The columns of a stored row, not authenticated; undefined when one has an unexpected type. */
 export function parseColumns(row: StoredRow): ClearColumns | undefined {
   const { seq, id, namespace, origin, key, category, tags, digest } = row;
   const { created_at: createdAt, updated_at: updatedAt, expires_at: expiresAt } = row;
@@ -49,7 +49,7 @@ export function parseColumns(row: StoredRow): ClearColumns | undefined {
   return { seq, id, namespace, origin, key, category, tags, createdAt, updatedAt, expiresAt, digest };
 }
 
-/** The entry in a stored row, or undefined when the row does not authenticate. */
+/** The entry of a stored row; undefined when it does not authenticate. */
 export function openRow(row: StoredRow, sealer: Sealer): Entry | undefined {
   const columns = parseColumns(row);
   if (columns === undefined || !(row.sealed instanceof Uint8Array)) return undefined;
@@ -57,7 +57,7 @@ export function openRow(row: StoredRow, sealer: Sealer): Entry | undefined {
   return content && { ...metaOf(columns), ...content, fingerprint: fingerprintOf(content.value) };
 }
 
-/** Splits rows into entries and those that do not open, each in the order given. */
+/** Splits rows into entries and unreadable ones, each in the given order. */
 export function openRows(
   rows: readonly StoredRow[],
   sealer: Sealer,
@@ -72,7 +72,7 @@ export function openRows(
   return { entries, unreadable };
 }
 
-/** The branded fields are as we wrote them if the row authenticates; without decrypting they are what the file says. */
+/** The branded fields are genuine if the row authenticates; without decrypting, they are what the file claims. */
 export function metaOf(columns: ClearColumns): EntryMeta {
   return {
     id: columns.id as EntryId,
@@ -87,7 +87,7 @@ export function metaOf(columns: ClearColumns): EntryMeta {
   };
 }
 
-/** What can be said of a row that does not open: what its clear columns claim. */
+/** What the clear columns of an unreadable row claim. */
 function unreadableOf(row: StoredRow): UnreadableEntry {
   return {
     id: `${row.id}` as EntryId,
@@ -96,7 +96,7 @@ function unreadableOf(row: StoredRow): UnreadableEntry {
   };
 }
 
-/** Tags that no longer parse show as none; the row itself is then found unreadable when it is opened. */
+/** Unparsable tags show as none; opening the row then finds it unreadable. */
 export function parseTags(json: string): readonly string[] {
   try {
     const parsed: unknown = JSON.parse(json);

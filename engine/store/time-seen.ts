@@ -1,45 +1,47 @@
 /**
- * Time as a store has seen it: which time to go by when the system clock may be wrong, and what may be deleted.
+ * Observed time: which time to use when the system's clock may be wrong, and what may be deleted.
  *
- * Who attacks: a clock without a battery that starts in 1970, a guest that wakes years ahead for a few seconds, a person who
- * sets the date by hand. What stops them: an expired entry is hidden by the clock as it is, which costs nothing once the clock
- * is corrected, but it is deleted only when every reading of the last 24 hours of observed time was past its expiry. Observed
- * time grows while processes look at the clock, by at most five minutes from one look to the next, so that a leap of the clock
- * is no time at all. The least of those readings is also the floor: a clock below it is certainly wrong, and then time goes on
- * from the last reading that was possible.
+ * Dangers: a clock without a battery that starts in 1970, a guest that wakes up years ahead for a few seconds, a date set by
+ * hand. An expired entry is hidden by the clock as it is, which does no harm once the clock is corrected. It is deleted only when
+ * every reading of the last 24 hours of observed time was past its expiry. Observed time advances while processes read the clock,
+ * by at most five minutes per reading, so that a jump of the clock does not count. The lowest of those readings is also the
+ * floor: a clock below it is certainly wrong, and then time continues from the last plausible reading.
  */
 
 import { BUILT_AT } from "../build-date.ts";
 import { defined } from "../defined.ts";
 import type { UnixMs } from "./memory-store.ts";
 
-/** The most that one look at the clock adds to observed time. */
+/** The most that one reading adds to observed time. */
 export const LONGEST_STEP_MS = 5 * 60 * 1_000;
-/** For how long of observed time an entry has been expired before it is deleted. */
+/** How long an entry must have been expired, in observed time, before it is deleted. */
 export const KEPT_EXPIRED_MS = 24 * 3_600 * 1_000;
 
-/** From `at` of observed time on the clock went evenly, beginning with `reading`; until the next stretch. */
+/**
+ * A stretch during which the clock advanced evenly: starts at `at` of observed time with `reading`, and ends with the next
+ * stretch.
+ */
 interface Stretch {
   readonly at: number;
   readonly reading: UnixMs;
 }
 
 export interface TimeSeen {
-  /** In all, in milliseconds. */
+  /** The total, in milliseconds. */
   readonly observedMs: number;
-  /** What the system clock showed at the last look, right or wrong. */
+  /** The last reading of the system's clock, right or wrong. */
   readonly reading: UnixMs;
-  /** The time gone by at the last look. */
+  /** The time in use at the last reading. */
   readonly inUse: UnixMs;
-  /** What the clock cannot be behind; never earlier than it was. */
+  /** The floor of the clock; never decreases. */
   readonly confirmed: UnixMs;
-  /** Of the last 24 observed hours; each begins with a later reading than the one before. Never empty. */
+  /** Of the last 24 observed hours; each starts with a later reading than the one before. Never empty. */
   readonly stretches: readonly Stretch[];
   /** While the clock is below the floor: the time in use when that began. */
   readonly astraySince?: UnixMs;
 }
 
-/** A clock that was below the floor has been set: what was written from `from` to `to` is younger than it says. */
+/** The correction of a clock that was below the floor: entries written from `from` to `to` are younger than they claim. */
 export interface Correction {
   readonly from: UnixMs;
   readonly to: UnixMs;
@@ -52,7 +54,7 @@ interface Times {
   readonly expiresAt?: UnixMs | null;
 }
 
-/** Of what was written by a clock that was wrong, the true times; of anything else, the very same. */
+/** The corrected times of entries that were written with the wrong clock; others unchanged. */
 export function withTimesRight<T extends Times>(given: T, { from, to, byMs }: Correction): T {
   const { createdAt, updatedAt, expiresAt } = given;
   if (updatedAt < from || updatedAt > to) return given;
@@ -69,7 +71,7 @@ export interface Observation {
   readonly correction?: Correction;
 }
 
-/** The first look at a clock. */
+/** The first reading of a clock. */
 export function firstLook(clock: UnixMs): TimeSeen {
   const inUse = Math.max(BUILT_AT, clock);
   return {
@@ -82,14 +84,14 @@ export function firstLook(clock: UnixMs): TimeSeen {
   };
 }
 
-/** The time to go by while the system clock shows this: the clock itself, unless it is certainly wrong. */
+/** The time to use for this reading of the system's clock: the clock itself, unless it is certainly wrong. */
 export function timeInUse(seen: TimeSeen, clock: UnixMs): UnixMs {
   if (!isAstray(seen, clock)) return clock;
   if (seen.astraySince === undefined) return Math.max(seen.confirmed, seen.inUse + 1);
   return Math.max(seen.confirmed, seen.inUse + Math.max(0, clock - seen.reading));
 }
 
-/** True when the clock is certainly wrong. */
+/** Whether the clock is certainly wrong. */
 export function isAstray({ confirmed }: TimeSeen, clock: UnixMs): boolean {
   return clock < Math.max(BUILT_AT, confirmed);
 }
@@ -113,7 +115,7 @@ export function look(seen: TimeSeen, clock: UnixMs): Observation {
   return { seen: { ...now, confirmed }, ...defined({ correction }) };
 }
 
-/** What expired at this time or before may be deleted; undefined while too little time was observed. */
+/** Entries that expired then or earlier may be deleted; undefined while too little time was observed. */
 export function expiredForGood({ observedMs, stretches }: TimeSeen): UnixMs | undefined {
   const from = observedMs - KEPT_EXPIRED_MS;
   if (from < 0) return undefined;
@@ -125,7 +127,7 @@ export function expiredForGood({ observedMs, stretches }: TimeSeen): UnixMs | un
   );
 }
 
-/** A clock that is certainly wrong still ticks: from the floor on it counts what has certainly passed. */
+/** A certainly wrong clock still ticks: from the floor on, it measures elapsed time. */
 function certainReading(seen: TimeSeen, observedMs: number): UnixMs {
   if (seen.astraySince === undefined) return Math.max(BUILT_AT, seen.confirmed);
   return expectedAt(seen.stretches, observedMs);
@@ -136,13 +138,13 @@ function expectedAt(stretches: readonly Stretch[], observedMs: number): UnixMs {
   return last === undefined ? BUILT_AT : last.reading + (observedMs - last.at);
 }
 
-/** A leap forward begins a stretch; a leap back also ends all that were later, since the least reading counts. */
+/** A jump forward starts a stretch; a jump back also ends all later ones, since the lowest reading counts. */
 function extended({ stretches }: TimeSeen, at: number, reading: UnixMs): readonly Stretch[] {
   if (stretches.length > 0 && reading === expectedAt(stretches, at)) return stretches;
   return [...stretches.filter((before) => before.reading < reading), { at, reading }];
 }
 
-/** Without what was over before the last 24 observed hours began. */
+/** Without stretches that ended before the last 24 observed hours. */
 function recent(stretches: readonly Stretch[], observedMs: number): readonly Stretch[] {
   const from = observedMs - KEPT_EXPIRED_MS;
   const first = stretches.findLastIndex(({ at }) => at <= from);
@@ -154,12 +156,15 @@ function correctionOf({ astraySince, inUse }: TimeSeen, clock: UnixMs): Correcti
   return { from: astraySince, to: inUse, byMs: clock - inUse };
 }
 
-/** As one line of text, to be kept. */
+/** One line of text, to be saved. */
 export function encodeTimeSeen({ stretches, ...seen }: TimeSeen): string {
   return JSON.stringify({ ...seen, stretches: stretches.map(({ at, reading }) => [at, reading]) });
 }
 
-/** Undefined for anything that {@link encodeTimeSeen} did not make: time is then observed anew, and nothing deleted for a day. */
+/**
+ * Undefined for anything that {@link encodeTimeSeen} did not create: observation then starts anew, and nothing is deleted for a
+ * day.
+ */
 export function decodeTimeSeen(text: string): TimeSeen | undefined {
   const { observedMs, reading, inUse, confirmed, stretches, astraySince } = parseObject(text);
   if (!isTime(observedMs) || !isTime(reading) || !isTime(inUse) || !isTime(confirmed)) return undefined;

@@ -1,12 +1,12 @@
-/** The bounds that every store holds vectors to, and their form as bytes. */
+/** Limits of vectors in every store, and their encoding as bytes. */
 import { endianness } from "node:os";
 import { invalidField } from "../errors.ts";
 import type { EntryVectors, Fingerprint, ReferenceVectors, VectorsQuery } from "./memory-store.ts";
 
-/** Far beyond any model, and any entry cut into passages. */
+/** Far above any model, and any entry split into passages. */
 const VECTOR_LIMITS = { spaceBytes: 2_048, dimensions: 65_536, numbers: 64 * 1_024 * 1_024 } as const;
 
-/** A model that serves and the one that follows it, with room to go back and forth. */
+/** The serving model and its successor, plus two for going back and forth. */
 export const KEPT_REFERENCE_SPACES = 4;
 
 const MOST_IDS = 1_000;
@@ -22,7 +22,8 @@ export function checkSpace(space: string): void {
 
 export function checkVectorsQuery({ space, ids }: Pick<VectorsQuery, "space" | "ids">): void {
   checkSpace(space);
-  if (ids.length > MOST_IDS) throw invalidField("ids", `may be ${MOST_IDS}, and are ${ids.length}`);
+  if (ids.length > MOST_IDS)
+    throw invalidField("ids", `may be at most ${MOST_IDS}, but there are ${ids.length}`);
 }
 
 export function checkNewVectors(space: string, batch: readonly EntryVectors[]): void {
@@ -44,7 +45,7 @@ function checkNumbers({ dimensions, vectors }: Pick<EntryVectors, "dimensions" |
   }
 }
 
-/** The fingerprint of what was embedded, 8 bytes, then each number as a little-endian Float32. */
+/** The fingerprint of the embedded value (8 bytes), then each number as a little-endian Float32. */
 export function encodeVectors({
   fingerprint,
   vectors,
@@ -56,14 +57,14 @@ export function encodeVectors({
   return bytes;
 }
 
-/** Undefined for what {@link encodeVectors} does not make. */
+/** Undefined for anything that {@link encodeVectors} did not create. */
 export function decodeVectors(
   content: Uint8Array,
   dimensions: number,
 ): Pick<EntryVectors, "fingerprint" | "vectors"> | undefined {
   const count = (content.byteLength - FINGERPRINT_BYTES) / NUMBER_BYTES;
   if (!isWholeVectors(count, dimensions)) return undefined;
-  const numbers = Uint8Array.from(content.subarray(FINGERPRINT_BYTES)); // a copy, since Float32 wants its place aligned
+  const numbers = Uint8Array.from(content.subarray(FINGERPRINT_BYTES)); // a copy, since Float32Array needs alignment
   if (IS_BIG_ENDIAN) Buffer.from(numbers.buffer).swap32();
   const fingerprint = Buffer.from(content.subarray(0, FINGERPRINT_BYTES)).toString("hex") as Fingerprint;
   return { fingerprint, vectors: new Float32Array(numbers.buffer) };

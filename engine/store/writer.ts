@@ -1,12 +1,12 @@
-/** Who wrote an entry, as the host vouches for it: never from an argument, and sealed with the value. */
+/** The writer of an entry, as vouched for by the host: never taken from an argument, and sealed with the value. */
 import { invalidField } from "../errors.ts";
 
 export interface Writer {
-  /** The way in: `openclaw`, `rest`, `cli`, `pack` (over MCP, as a rule). */
+  /** The surface: `openclaw`, `rest`, `cli`, `pack` (usually over MCP). */
   readonly surface: string;
-  /** The agent, token subject or caller behind it. */
+  /** The agent, token subject or caller. */
   readonly agent?: string;
-  /** What kind of session it was, such as `direct`, `group`, `subagent` or `cron`. */
+  /** The kind of session, such as `direct`, `group`, `subagent` or `cron`. */
   readonly sessionKind?: string;
 }
 
@@ -23,13 +23,13 @@ export function checkWriter(writer: Writer): void {
     const least = field === "surface" ? 1 : 0;
     const bytes = Buffer.byteLength(text ?? "");
     if (text?.isWellFormed() !== false && bytes >= least && bytes <= LIMITS[field]) continue;
-    throw invalidField(`writer.${field}`, `must be text of ${least} to ${LIMITS[field]} bytes`);
+    throw invalidField(`writer.${field}`, `must be a string of ${least} to ${LIMITS[field]} bytes`);
   }
 }
 
 /**
- * What is sealed: two bytes of length, the writer as JSON with a mark behind it for a life that was prolonged (nothing where there
- * is neither), and the value.
+ * The content to seal: two bytes of length, then JSON with the writer and a mark for a prolonged life (empty when there is
+ * neither), then the value.
  */
 export function encodeContent({ value, writer, prolonged }: Content): Uint8Array {
   const about = [...FIELDS.map((field) => writer?.[field] ?? null), ...(prolonged ? [PROLONGED] : [])];
@@ -53,7 +53,7 @@ export interface Content extends About {
   readonly value: Uint8Array;
 }
 
-/** Undefined for what {@link encodeContent} does not make. */
+/** Undefined for anything that {@link encodeContent} did not create. */
 export function decodeContent(content: Uint8Array): Content | undefined {
   if (content.byteLength < LENGTH_BYTES) return undefined;
   const view = Buffer.from(content.buffer, content.byteOffset, content.byteLength);

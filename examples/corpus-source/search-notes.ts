@@ -1,11 +1,11 @@
-/** A corpus source: recall over texts of your own, here the Markdown files of a folder. */
+/** A corpus source: recall over your own texts, here the Markdown files of a folder. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type CorpusSource, createRecall, entryOf, namespaceOf } from "helmdeck-memory";
 
 const [folder = import.meta.dirname, query = "how do I run it"] = process.argv.slice(2);
 
-/** Recall asks what changed since a cursor. These files never change while we look: all of them are the first page. */
+/** Recall asks for changes since a cursor. These files do not change during the search, so the first page has all of them. */
 const notes: CorpusSource = {
   async changes(_namespace, since) {
     const upserts = since > 0 ? [] : await readNotes();

@@ -1,4 +1,4 @@
-/** The memory as a library: a program of your own stores, searches and forgets in its own process. */
+/** The memory as a library: your own program stores, searches and forgets in its own process. */
 import { isHelmdeckError, openMemory } from "helmdeck-memory";
 
 const memory = await openMemory({ databasePath: "./example/memory.sqlite", keyPath: "./example.key" });

@@ -1,4 +1,4 @@
-/** An MCP client: starts `helmdeck-memory mcp`, stores a fact and searches it with the tools that a model would call. */
+/** An MCP client: starts `helmdeck-memory mcp`, stores a fact and searches it with the same tools as a model. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 

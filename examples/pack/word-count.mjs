@@ -1,4 +1,4 @@
-/** A pack: its schemas say what goes in and what comes out, `run` does the work. The type gives an editor what it needs. */
+/** A pack: schemas for its input and output, and `run` for the work. The type gives editors completion. */
 
 /** @type {import("helmdeck-memory/packs").PackMaker} */
 export default ({ definePack, z, failure }) =>

@@ -1,4 +1,4 @@
-/** How an OpenClaw in a container is on the network, and how its compose project can be told to keep it there. */
+/** Inspects how OpenClaw's container is attached to the network, and how its compose project can keep it attached. */
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Environment } from "../environment.ts";
@@ -6,11 +6,11 @@ import { NETWORK } from "../install-names.ts";
 import type { AttachmentFacts, ComposeMembership, Target } from "../installation-facts.ts";
 import type { Container } from "../run-docker.ts";
 
-/** How our own override file begins. */
+/** The first line of our override file. */
 export const OVERRIDE_MARK = "# Written by helmdeck-memory's install.sh";
 
 const LABEL = "com.docker.compose";
-/** The names that compose looks for by itself, and the override beside each. */
+/** The file names that compose finds by default, each with its override file. */
 const PROJECT_FILES: Readonly<Record<string, string>> = {
   "compose.yaml": "compose.override.yaml",
   "compose.yml": "compose.override.yml",

@@ -1,4 +1,4 @@
-/** What Docker says: engine, compose, network, and the sidecar as it is beside the sidecar as it should be. */
+/** Inspects Docker: engine, compose, network, and the current and wanted state of the sidecar. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { ComposeFlavour, DockerFacts, OpenClawFacts, SidecarFacts } from ".
 import type { Options } from "../options.ts";
 import type { Container, Docker } from "../run-docker.ts";
 
-/** How many ports of loopback are tried from Ollama's own on. */
+/** The number of loopback ports to try, starting with Ollama's default. */
 const PORTS_TRIED = 50;
 
 export async function inspectDocker(
@@ -32,7 +32,7 @@ export async function inspectDocker(
   return { state: "ready", engine, compose, hasNetwork, image, hasImage, sidecar };
 }
 
-/** The sidecar as this process reaches it; undefined while it does not run. */
+/** The sidecar's address from this process; undefined if it does not run. */
 export async function sidecarAddress(
   client: Docker,
   docker: DockerFacts,
@@ -44,7 +44,7 @@ export async function sidecarAddress(
   return containerAddress(await client.container(SERVICE));
 }
 
-/** Of the container itself, which Linux routes to; Docker Desktop does not. */
+/** The container's own address, which is reachable on Linux but not with Docker Desktop. */
 export function containerAddress(container: Container | undefined): string | undefined {
   const address = container?.NetworkSettings.Networks?.[NETWORK]?.IPAddress;
   return address ? `http://${address}:${IMAGE_PORT}` : undefined;
@@ -81,7 +81,7 @@ function publishedPort(container: Container | undefined): number | undefined {
   return Number.isInteger(port) && port > 0 ? port : undefined;
 }
 
-/** The first from here on that nobody listens on; an Ollama of the machine's own may have the usual one. */
+/** The first free port from here on; the machine's own Ollama may use the default one. */
 async function freePort(first: number): Promise<number> {
   for (let port = first; port < first + PORTS_TRIED; port += 1) if (await isFree(port)) return port;
   return first;

@@ -1,18 +1,18 @@
 /**
- * How OpenClaw's gateway is, as its own command line sees it from here.
+ * Inspects OpenClaw's gateway through OpenClaw's own command line.
  *
- * Only a gateway that nothing answers for counts as stopped: a second one beside it would die at once, and what goes through the
- * first one would fail half-way.
+ * A gateway counts as stopped only if nothing answers at all: a second gateway would exit at once, and calls to the first one
+ * would fail midway.
  */
 import type { GatewayFacts, GatewayLock } from "../installation-facts.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 
 const CALL = ["gateway", "call", "health", "--timeout", "20000", "--json"];
-/** OpenClaw's own patience with a gateway that starts or has much to do. Without credentials it answers at once. */
+/** OpenClaw's own timeout for a starting or busy gateway. Without credentials it answers at once. */
 const HEALTH = ["health", "--timeout", "60000", "--json"];
 
-/** `config` is the configuration as it is written. */
+/** `config`: the configuration as written in the file. */
 export async function inspectGateway(
   openclaw: Pick<OpenClaw, "ask">,
   config: Json | undefined,
@@ -23,7 +23,7 @@ export async function inspectGateway(
   if (at(answer, "ok") === true) return "running";
   if (isRefusal(answer)) return { variable, problem: refusal(answer) };
   if (nothingListens(answer)) return "stopped";
-  // Without credentials the call does not even try; health looks whether anything is there.
+  // Without credentials the call is not sent; health shows whether anything is listening.
   const health = await openclaw.ask(HEALTH);
   const isLocked = errorType(answer) === "gateway_credentials_required";
   if (at(health, "ok") === true) return isLocked ? { variable, problem: "missing" } : "running";
@@ -37,7 +37,7 @@ function errorType(answer: Json | undefined): Json | undefined {
   return at(answer, "error", "type");
 }
 
-/** It answered, and said no. */
+/** The gateway answered with a refusal. */
 function isRefusal(answer: Json | undefined): boolean {
   return errorType(answer) === "gateway_request_error";
 }
@@ -51,7 +51,7 @@ function nothingListens(answer: Json | undefined): boolean {
   return String(at(answer, "error", "reason")).includes("ECONNREFUSED");
 }
 
-/** The variable that the gateway's password or token comes from. */
+/** The variable with the gateway's password or token. */
 function variableFor(auth: Json | undefined): string {
   const kind = at(auth, "mode") === "password" ? "password" : "token";
   const secret = at(auth, kind);

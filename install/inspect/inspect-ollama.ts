@@ -1,8 +1,8 @@
-/** An Ollama of the operator's own on this machine: where OLLAMA_HOST says, or on Ollama's own port. Another machine's is never asked. */
+/** Finds the operator's own Ollama on this machine: at OLLAMA_HOST, or on Ollama's default port. Never contacts another machine. */
 import type { Environment } from "../environment.ts";
 import { IMAGE_PORT } from "../install-names.ts";
 
-/** Its address; undefined where none answers. */
+/** Its address; undefined if none answers. */
 export async function findOllama({
   env,
   sidecarAt,
@@ -11,7 +11,7 @@ export async function findOllama({
   return url !== undefined && (await sidecarAt(url).health()).ok ? url : undefined;
 }
 
-/** As Ollama reads the variable; a server that listens everywhere is asked on loopback. */
+/** Parses the variable like Ollama does; a server that listens on all addresses is reached on loopback. */
 function loopbackUrl(host: string): string | undefined {
   const text = /^https?:\/\//.test(host) ? host : `http://${host.replace(/^(?=:\d)/, "127.0.0.1")}`;
   if (!URL.canParse(text)) return undefined;

@@ -1,4 +1,4 @@
-/** Finds OpenClaw, on this machine or in a container, and says how it is set up; nothing secret is kept. */
+/** Finds OpenClaw, on this machine or in a container, and reads its setup without any secrets. */
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -28,14 +28,14 @@ export interface FoundOpenClaw {
   readonly openclaw: OpenClaw | undefined;
 }
 
-/** Asking OpenClaw for the state of its notes takes seconds. `if-we-were-here`: where nothing of ours is, nothing of ours can be amiss. */
+/** Asking OpenClaw for the state of its notes takes seconds. `if-we-were-here`: only if an earlier run may have changed it. */
 export type AskForNotes = "always" | "if-we-were-here" | "never";
 
 interface InspectOptions {
   readonly notes: AskForNotes;
 }
 
-/** `wanted`: what the operator named, or where an earlier run installed. */
+/** `wanted`: the target that the operator named, or that of an earlier run. */
 export async function inspectOpenClaw(
   environment: Environment,
   wanted: Target | undefined,
@@ -57,13 +57,13 @@ export async function inspectOpenClaw(
   return { facts, openclaw: undefined };
 }
 
-/** This machine, and every running container that by its image or name may be an OpenClaw of its own. */
+/** This machine, and every running container whose image or name suggests OpenClaw. */
 async function possibleTargets({ docker }: Environment): Promise<readonly Target[]> {
   const containers = await Promise.all((await docker.runningNames()).map((name) => docker.container(name)));
   const names = containers.flatMap((container) => {
     const { NetworkMode = "" } = container?.HostConfig ?? {};
     const isOne = /openclaw/i.test(`${container?.Config.Image} ${container?.Name}`);
-    // One that shares another's network is that one's command line.
+    // A container that shares another's network is only its command line.
     return container !== undefined && isOne && !NetworkMode.startsWith("container:")
       ? [container.Name.slice(1)]
       : [];
@@ -78,7 +78,7 @@ async function inspectFound(
 ): Promise<OpenClawFacts> {
   const { target } = openclaw;
   try {
-    const asked = openclaw.config("memory.search"); // meanwhile
+    const asked = openclaw.config("memory.search"); // runs concurrently
     const configPath = await openclaw.configPath();
     const config = await openclaw.authoredConfig(configPath);
     const memory = target.kind === "host" ? memoryFacts(environment, config) : undefined;
@@ -114,7 +114,7 @@ async function inspectFound(
   }
 }
 
-/** An installer of ours has run for this account, or its plugin or memory is there. */
+/** Our installer has run for this account, or its plugin or memory exists. */
 function wereHere(
   { journal }: Environment,
   config: Json | undefined,
@@ -137,7 +137,7 @@ function searchFacts(search: Json | undefined): SearchFacts {
   };
 }
 
-/** As the plugin itself reads them, defaults included; a setting that it cannot use is somebody's, too. */
+/** Read like the plugin does, including defaults. A setting that it cannot use also counts as the operator's. */
 function factsEmbedder(embeddings: Json | undefined): FactsEmbedder {
   const { apiKey, ...given } = objectIn(embeddings);
   const settings = embeddingSettingsOf(given, (field) => field);
@@ -148,7 +148,7 @@ function factsEmbedder(embeddings: Json | undefined): FactsEmbedder {
   return { provider, model, url: withoutSlash(url) };
 }
 
-/** A token that is no file is left out: it is nothing that an installation could have set. */
+/** Ignores tokens that are not files, because an installation cannot have set them. */
 function engineOf(source: Json | undefined): EngineChoice | undefined {
   const url = text(at(source, "url"));
   if (at(source, "kind") !== "engine" || url === undefined) return undefined;
@@ -167,7 +167,7 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, "");
 }
 
-/** "*" among the disabled: all of them are. */
+/** "*" among the disabled plugins: all are disabled. */
 function pluginFacts(config: Json | undefined): Pick<OpenClawReady, "allowedPlugins" | "disabledPlugins"> {
   const plugins = at(config, "plugins");
   const allow = at(plugins, "allow");
@@ -191,7 +191,7 @@ function agentsWithProvider(config: Json | undefined): readonly string[] {
     .map(([id]) => id);
 }
 
-/** By the contents of its two files: a version alone would not tell one build from another. */
+/** Compares the contents of its two files, because two builds can have the same version. */
 async function installedFacts(
   { root }: Environment,
   openclaw: OpenClaw,

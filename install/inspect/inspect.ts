@@ -1,4 +1,4 @@
-/** Looks at the machine and changes nothing: Docker, the sidecar, OpenClaw, what an earlier run left. */
+/** Inspects the machine without changing it: Docker, the sidecar, OpenClaw, and traces of an earlier run. */
 import { readFile, statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import { type AskForNotes, type FoundOpenClaw, inspectOpenClaw } from "./inspect
 
 export interface Inspected {
   readonly facts: Facts;
-  /** The handle on the OpenClaw that the facts are about, when it is ready. */
+  /** The handle of the inspected OpenClaw, if it is ready. */
   readonly openclaw: FoundOpenClaw["openclaw"];
 }
 
@@ -45,7 +45,7 @@ export async function inspect(environment: Environment, options: Options): Promi
   };
 }
 
-/** Where our service goes or has gone, an earlier version may have left an index behind that OpenClaw cannot use. */
+/** If our service is removed, an earlier version may have left an index that OpenClaw cannot use. */
 function askForNotes({ journal }: Environment, { mode, embeddings }: Options): AskForNotes {
   if (mode === "repair") return "always";
   const goes = mode === "uninstall" || (mode === "install" && embeddings.kind === "none");
@@ -60,7 +60,7 @@ async function inspectMachine({ homeDir }: Environment): Promise<MachineFacts> {
 async function inspectPlugin({ root }: Environment): Promise<PluginPackage> {
   const manifest = JSON.parse(
     await readFile(join(root, "dist", "plugin", "openclaw.plugin.json"), "utf8"),
-  ) as Json; // our own build wrote it
+  ) as Json; // written by our own build
   const version = at(manifest, "version");
   const tools = strings(at(manifest, "contracts", "tools"));
   const commands = names(at(manifest, "cliCommands")).map((name) => `openclaw ${name}`);
@@ -83,7 +83,7 @@ async function inspectService(
   const service = sidecarAt(url);
   const health = await service.health();
   if (!health.ok) return { url, health: { reason: health.reason }, hasModel: false };
-  const hasModel = await service.hasModel(model).catch(() => false); // then it is asked for, and says why
+  const hasModel = await service.hasModel(model).catch(() => false); // the step then asks again and reports the reason
   return { url, health: "ok", hasModel };
 }
 

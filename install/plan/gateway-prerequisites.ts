@@ -1,4 +1,4 @@
-/** What stands between the installer and OpenClaw's gateway: nothing is changed while a gateway runs that will not be asked. */
+/** Prerequisites of OpenClaw's gateway: nothing is changed while a gateway runs that refuses or does not answer. */
 import type { GatewayLock, OpenClawReady, Target } from "../installation-facts.ts";
 import type { UnmetPrerequisite } from "./plan.ts";
 
@@ -12,7 +12,7 @@ export function gatewayPrerequisite(openclaw: OpenClawReady): UnmetPrerequisite 
   return gatewayAccessPrerequisite(openclaw);
 }
 
-/** It is there, and cannot be asked: OpenClaw's own command for plugins would fail. */
+/** The gateway exists but cannot be reached: OpenClaw's own plugin commands would fail. */
 export function gatewayAccessPrerequisite({ gateway, target }: OpenClawReady): UnmetPrerequisite | undefined {
   if (typeof gateway === "object") return lockedGateway(gateway, target);
   if (gateway !== "silent") return undefined;
@@ -27,7 +27,7 @@ function lockedGateway({ variable, problem }: GatewayLock, target: Target): Unme
   switch (problem) {
     case "missing":
       return unmet(
-        `${who}, and ${variable} is not set${there(target)}: it lets nobody in without.`,
+        `${who}, and ${variable} is not set${there(target)}, but the gateway requires it.`,
         remedyFor(variable, target),
       );
     case "refused":
@@ -37,14 +37,14 @@ function lockedGateway({ variable, problem }: GatewayLock, target: Target): Unme
       );
     case "locked_out":
       return unmet(
-        `${who}, and refuses everybody for a while after too many wrong credentials.`,
+        `${who}, and refuses all logins for a while after too many wrong credentials.`,
         "Wait a few minutes, then run this again.",
       );
   }
 }
 
 function remedyFor(variable: string, target: Target): string {
-  const right = `${variable} to what the gateway was started with`;
+  const right = `${variable} to the value that the gateway was started with`;
   return target.kind === "host"
     ? `Set ${right} (export ${variable}=…) and run this again; or stop the gateway first: openclaw gateway stop`
     : `Set ${right} in the environment of the container ${target.name}, and run this again.`;

@@ -1,4 +1,4 @@
-/** What is to be done: facts and options in, a plan out. Pure, so that --dry-run and a run cannot differ. */
+/** Makes the plan from facts and options. Pure, so that --dry-run and a real run cannot differ. */
 
 import { NETWORK, PLUGIN_ID } from "../install-names.ts";
 import type { Facts, FactsService, OpenClawReady } from "../installation-facts.ts";
@@ -31,7 +31,7 @@ export function makePlan(facts: Facts, options: Options): Plan {
   }
 }
 
-/** As for an OpenClaw that is left to its keywords when this machine cannot have the sidecar. */
+/** The options for keyword search only. */
 export function withoutEmbeddings(options: Options): Options {
   return { ...options, embeddings: { kind: "none" }, gpu: false };
 }
@@ -50,7 +50,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const embeddings = planEmbeddings(openclaw, facts, options);
   const own = planFacts(openclaw, facts, options, embeddings.baseUrl);
   const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
-  // The search last: a gateway that runs restarts its insides when it changes.
+  // The search setting comes last, because a running gateway reloads when it changes.
   const source = planSource(openclaw, options);
   const tools = planAuditTools(openclaw, facts, options);
   const changes = [
@@ -115,7 +115,7 @@ function pluginSteps({ installed, configPath }: OpenClawReady, { plugin }: Facts
   return [{ kind: "install-plugin", plugin: PLUGIN_ID, configPath, ...plugin }];
 }
 
-/** Before the first change only: the copy is of the time before us. */
+/** Only before the first change, because the copy must show the state before us. */
 function copySteps(openclaw: OpenClawReady, { journal }: Facts, changes: readonly Step[]): readonly Step[] {
   if (changes.length === 0 || journal.hasConfigCopy) return [];
   return [{ kind: "back-up-config", configPath: openclaw.configPath }];
@@ -137,12 +137,12 @@ function attachWarnings({ target, attachment }: OpenClawReady, { embeddings }: O
   const { compose } = attachment;
   if (compose === undefined) {
     return [
-      `${target.name} is not managed by compose: whoever makes it anew passes --network ${NETWORK}, or runs this again.`,
+      `${target.name} is not managed by compose. If you recreate it, pass --network ${NETWORK}, or run this again.`,
     ];
   }
   if (compose.override === "ours" || (compose.override === "absent" && compose.readsOverride)) return [];
   return [
-    `${compose.overrideFile} is not written, since ${compose.override === "theirs" ? "there is one already" : "the project is started with files named by hand"}: ` +
-      `give the service ${compose.service} the external network ${NETWORK} there, or it is detached when compose recreates it.`,
+    `${compose.overrideFile} is not written, because ${compose.override === "theirs" ? "it already exists" : "the project is started with explicit files"}: ` +
+      `add the external network ${NETWORK} to the service ${compose.service} yourself, or compose detaches it when it recreates the container.`,
   ];
 }

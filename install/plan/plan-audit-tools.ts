@@ -1,4 +1,4 @@
-/** The part of a plan that asks once which tools' calls are recorded, and does as it was answered. */
+/** Plans the recording of tool calls: asks once, then applies the answer. */
 import type { Facts, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import type { Step } from "../steps/registry.ts";
@@ -26,5 +26,5 @@ export function planAuditTools(
 
 const QUESTION: Question = {
   about: "tools",
-  text: 'Record what your agent does with any tool, not with helmdeck\'s alone? Then "what did you do yesterday?" has an answer. Kept for 30 days: the tool, when, how it ended, few inputs, never a result, and nothing from groups.',
+  text: 'Record the calls of all tools, not only helmdeck\'s? Your agent can then answer "what did you do yesterday?". Kept for 30 days: tool, time, outcome and a few inputs; never results, and nothing from groups.',
 };

@@ -1,4 +1,4 @@
-/** The part of a plan that brings the embedding service up, or takes it away. */
+/** Plans to start or remove the embedding service. */
 
 import { composeFiles, composeVariables } from "../compose-files.ts";
 import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
@@ -10,9 +10,9 @@ import type { ServicePlace } from "../steps/service-for-embeddings.ts";
 export interface EmbeddingsPlan {
   readonly before: readonly Step[];
   readonly checks: readonly Step[];
-  /** What goes only when nothing points at it any more. */
+  /** Steps that run only after nothing refers to the service any more. */
   readonly after: readonly Step[];
-  /** As OpenClaw is to reach it; undefined without embeddings. */
+  /** The address for OpenClaw; undefined without embeddings. */
   readonly baseUrl: string | undefined;
 }
 
@@ -77,7 +77,7 @@ function checks(
   return [here, { kind: "check-from-container", container: target.name, url: baseUrl, model }];
 }
 
-/** A sidecar that an earlier run started is stopped; its models stay, so that the way back is quick. */
+/** Stops the sidecar of an earlier run. Its models stay, so that it can be started again quickly. */
 function stopSteps({ docker, journal }: Facts): readonly Step[] {
   if (!journal.startedSidecar || docker.state !== "ready" || docker.sidecar.state === "absent") return [];
   return [{ kind: "stop-sidecar", compose: docker.compose, files: [COMPOSE_FILE], deletesModels: false }];

@@ -1,4 +1,4 @@
-/** The part of a plan that decides who embeds helmdeck's own facts; what an operator set there is asked about first. */
+/** Plans the embedding service for helmdeck's own facts. Asks before it replaces an operator's setting. */
 import {
   type Facts,
   type FactsEmbedder,
@@ -12,7 +12,7 @@ import type { Question } from "./plan.ts";
 import type { SearchPlan } from "./plan-search.ts";
 
 export interface FactsPlan extends Pick<SearchPlan, "steps" | "warnings" | "questions"> {
-  /** The service that embeds them when the plan is done; undefined when that is not ours to say. */
+  /** The service after the plan; undefined if the operator's setting stays. */
   readonly embeds: FactsService | undefined;
 }
 
@@ -31,7 +31,7 @@ export function planFacts(
   const isTheirs = facts.provider !== "unset" && !isOurs(facts, journal.facts);
   if (isTheirs && !replaces.includes("facts")) {
     const warnings = [
-      `helmdeck's facts stay with ${nameOf(facts)}: it is set so, and nobody said otherwise.`,
+      `helmdeck's facts stay with ${nameOf(facts)}: you set it, and nobody said to replace it.`,
     ];
     return { ...NOTHING, warnings, questions: [questionAbout(facts, service)] };
   }
@@ -54,8 +54,8 @@ function isOurs(facts: FactsEmbedder, set: JsonObject | undefined): boolean {
 }
 
 function nameOf(facts: FactsEmbedder): string {
-  if (facts.provider === "none") return "search by words (provider none)";
-  return "url" in facts ? `${facts.provider} at ${facts.url}` : "a service that cannot be used";
+  if (facts.provider === "none") return "keyword search (provider none)";
+  return "url" in facts ? `${facts.provider} at ${facts.url}` : "an unusable service";
 }
 
 function questionAbout(facts: FactsEmbedder, { url }: FactsService): Question {

@@ -1,4 +1,4 @@
-/** The part of a plan that decides who embeds for OpenClaw's own search; an operator's own provider is asked about first. */
+/** Plans the embedding provider of OpenClaw's own search. Asks before it replaces an operator's provider. */
 
 import { INSTALLER, OLLAMA_PLUGIN_ID } from "../install-names.ts";
 import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
@@ -11,7 +11,7 @@ export interface SearchPlan {
   readonly steps: readonly Step[];
   readonly warnings: readonly string[];
   readonly questions: readonly Question[];
-  /** OpenClaw embeds with our service when the plan is done. */
+  /** Whether OpenClaw uses our service after the plan. */
   readonly embeds: boolean;
 }
 
@@ -32,7 +32,7 @@ export function planSearch(
   if (disabledPlugins.includes(OLLAMA_PLUGIN_ID))
     return kept([
       ...warnings,
-      `OpenClaw's plugin ${OLLAMA_PLUGIN_ID} is switched off, so its search is left as it is: openclaw plugins enable ${OLLAMA_PLUGIN_ID}, then run this again.`,
+      `OpenClaw's plugin ${OLLAMA_PLUGIN_ID} is disabled, so its search is not changed. To enable it: openclaw plugins enable ${OLLAMA_PLUGIN_ID}, then run this again.`,
     ]);
   if (isRight(search, options.model, baseUrl) && pluginsToAllow(openclaw).length === 0)
     return { ...kept([...warnings, DOWN_WARNING]), embeds: true };
@@ -55,7 +55,7 @@ export function planSearch(
 
 const DOWN_WARNING =
   "From now on, OpenClaw's own search needs the embedding service. While the service is down, OpenClaw finds none of its own notes " +
-  `(helmdeck's facts are still found, by words). To go back: ${INSTALLER} --no-embeddings; or openclaw config set memory.search.provider none, ` +
+  `(keyword search still finds helmdeck's facts). To go back: ${INSTALLER} --no-embeddings; or openclaw config set memory.search.provider none, ` +
   "then openclaw memory index --force.";
 
 function pointStep(
@@ -99,7 +99,7 @@ function isRight(
   return provider === "ollama" && current === model && at === baseUrl;
 }
 
-/** A provider that a person chose; not the host's own default, not "none", and not what we set before. */
+/** A provider that a person chose: not the host's default, not "none", and not our own earlier setting. */
 function ownProvider({ provider, baseUrl }: SearchFacts, set: JsonObject | undefined): string | undefined {
   if (provider === undefined || provider === "auto" || provider === "none") return undefined;
   const isOurs = provider === "ollama" && baseUrl === at(set, "search", "remote", "baseUrl");

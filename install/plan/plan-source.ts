@@ -1,4 +1,4 @@
-/** The part of a plan that decides who keeps memory: this host, unless the operator names an engine or had named one before. */
+/** Plans the memory's source: this host, unless the operator names an engine or named one before. */
 import { isDeepStrictEqual } from "node:util";
 import type { OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
@@ -6,7 +6,7 @@ import type { Step } from "../steps/registry.ts";
 
 export interface SourcePlan {
   readonly steps: readonly Step[];
-  /** The engine that keeps memory when the plan is done; undefined where this host does. */
+  /** The engine that keeps memory after the plan; undefined: this host. */
   readonly engineUrl: string | undefined;
 }
 

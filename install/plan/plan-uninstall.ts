@@ -1,4 +1,4 @@
-/** The plan that takes everything back: what the journal says was changed, and nothing else. */
+/** Plans the uninstallation: undoes exactly the changes in the journal. */
 
 import { type Facts, type OpenClawReady, readyDocker, targetName } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
@@ -26,7 +26,7 @@ function goneWarnings({ journal }: Facts): readonly string[] {
   return ["OpenClaw was not found, so its configuration was not restored."];
 }
 
-/** A configuration that OpenClaw does not accept is mended first: how it was before us must not be forgotten over it. */
+/** A configuration that OpenClaw rejects must be fixed first, because the journal's original state must not be lost. */
 function uninstallPrerequisites(facts: Facts): readonly UnmetPrerequisite[] {
   const { openclaw } = facts;
   if (openclaw.state === "ambiguous" || isOtherTarget(facts)) return [targetPrerequisite(facts)];
@@ -63,7 +63,7 @@ function targetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite {
   const choices = openclaw.state === "ambiguous" ? openclaw.choices : ["another OpenClaw"];
   return {
     what: "openclaw",
-    message: `This found ${choices.join(", ")}${was === undefined ? "" : `, and what was installed is in ${was}`}.`,
+    message: `Found ${choices.join(", ")}${was === undefined ? "" : `, but the installation is in ${was}`}.`,
     remedy: `Choose one: --openclaw ${was ?? choices[0]}`,
   };
 }

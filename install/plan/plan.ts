@@ -1,18 +1,18 @@
-/** What the planner gives: steps, or what stands in their way. */
+/** A plan: steps, or unmet prerequisites. */
 import type { Target } from "../installation-facts.ts";
 import type { Step } from "../steps/registry.ts";
 
 export interface Plan {
   readonly target: Target | undefined;
   readonly steps: readonly Step[];
-  /** What a person should know before and after. */
+  /** Notes for the person, shown before and after. */
   readonly warnings: readonly string[];
   readonly unmet: readonly UnmetPrerequisite[];
-  /** What the operator set stands in the way: it goes only when the operator says so. */
+  /** Questions about the operator's own settings, which are replaced only with consent. */
   readonly questions: readonly Question[];
 }
 
-/** What the machine lacks, with what to do about it. */
+/** A missing prerequisite, with its remedy. */
 export interface UnmetPrerequisite {
   readonly what: "docker" | "openclaw" | "gateway" | "disk" | "memory" | "embeddings" | "turn";
   readonly message: string;

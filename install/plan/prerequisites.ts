@@ -1,4 +1,4 @@
-/** What stands in the way, all of it at once, each with what to do about it. */
+/** Lists all unmet prerequisites together, each with its remedy. */
 
 import { INSTALLER, OLDEST_OPENCLAW } from "../install-names.ts";
 import { type Facts, type OpenClawFacts, type OpenClawReady, targetName } from "../installation-facts.ts";
@@ -6,7 +6,7 @@ import type { Options } from "../options.ts";
 import { gatewayPrerequisite } from "./gateway-prerequisites.ts";
 import type { UnmetPrerequisite } from "./plan.ts";
 
-/** Ollama's image takes about 9 GB, as its users report; the model 0.3 GB. */
+/** Ollama's image takes about 9 GB according to its users; the model takes 0.3 GB. */
 const DISK_FOR_IMAGE_BYTES = 12e9;
 const DISK_FOR_MODEL_BYTES = 1e9;
 const MEMORY_BYTES = 2e9;
@@ -74,18 +74,18 @@ function readyPrerequisite(openclaw: OpenClawReady, { mode }: Options): UnmetPre
     );
   if (disabledPlugins.includes("*"))
     return unmet("OpenClaw's plugins are disabled.", "openclaw config set plugins.enabled true");
-  // OpenClaw's command line indexes its notes by itself.
+  // OpenClaw's command line indexes its notes itself.
   return mode === "repair" ? undefined : gatewayPrerequisite(openclaw);
 }
 
-/** One installation is recorded; a second one elsewhere would lose how the first is taken back. */
+/** The journal records one installation; a second one elsewhere would lose the first one's undo information. */
 function sameTargetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite | undefined {
   if (openclaw.state !== "ready" || journal.target === undefined) return undefined;
   if (targetName(openclaw.target) === targetName(journal.target)) return undefined;
   const where = targetName(journal.target);
   return {
     what: "openclaw",
-    message: `An earlier run installed into ${where}, and this one would into ${targetName(openclaw.target)}.`,
+    message: `An earlier run installed into ${where}, but this run would install into ${targetName(openclaw.target)}.`,
     remedy: `First: ${INSTALLER} --uninstall --openclaw ${where}`,
   };
 }
@@ -93,7 +93,7 @@ function sameTargetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite
 function dockerPrerequisite({ docker, ollama }: Facts): UnmetPrerequisite | undefined {
   const there =
     ollama === undefined
-      ? "an Ollama that is already there (--embeddings-url URL)"
+      ? "an existing Ollama (--embeddings-url URL)"
       : `the Ollama that answers on this machine (--embeddings-url ${ollama})`;
   const remedy = (first: string) => `${first}; or use ${there}; or search by keywords (--no-embeddings)`;
   const unmet = (message: string, first: string): UnmetPrerequisite => ({

@@ -1,4 +1,4 @@
-/** helmdeck's facts: the gateway embeds them with the service that was set, and a question in other words finds one. */
+/** Checks helmdeck's facts: the gateway embeds them with the configured service, and a paraphrase finds one. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
@@ -10,16 +10,16 @@ import { smokeTestFailed } from "./smoke-test-failed.ts";
 
 type Clock = Pick<Environment, "now" | "pause">;
 
-/** The plugin is loaded anew when its configuration changes; this is for a slow machine. */
+/** The plugin is reloaded when its configuration changes; generous for a slow machine. */
 const SETTLED_WITHIN_MS = 120_000;
-/** Facts that were there before are embedded first. As long as that goes on, it is waited for, but not for ever. */
+/** Existing facts are embedded first. Upper limit while there is progress. */
 const FOUND_WITHIN_MS = 600_000;
-/** Nothing was embedded for so long, a cold model's loading included. */
+/** Limit without any progress, including the loading of a cold model. */
 const STANDSTILL_MS = 60_000;
 const LOOK_AGAIN_MS = 500;
-const ON = `search goes on by words. Then: ${INSTALLER} --verify`;
+const ON = `keyword search still works. Then: ${INSTALLER} --verify`;
 
-/** The gateway's own word; it may still run with the settings from before. */
+/** Asks the gateway itself, which may still use its former settings. */
 export async function waitUntilFactsUse(
   openclaw: OpenClaw,
   service: FactsService,
@@ -39,7 +39,7 @@ export async function waitUntilFactsUse(
   }
 }
 
-/** Embedding goes on in the background, and nobody is told when it is done: status says how far it is. */
+/** Embedding runs in the background without a notification; status shows the progress. */
 export async function waitUntilFoundByParaphrase(
   openclaw: OpenClaw,
   marker: Marker,
@@ -94,10 +94,10 @@ function progressIn(status: Json | undefined): Progress {
 }
 
 function whyNot({ embedded, waiting, failure }: Progress, { model, url }: FactsService): string {
-  const what = `memory_search did not find a stored fact by other words (${QUESTIONS.paraphrased})`;
+  const what = `memory_search did not find a stored fact by a paraphrase (${QUESTIONS.paraphrased})`;
   if (failure !== undefined)
     return `${what}: helmdeck gets no embeddings from ${url} (${failure}). See: openclaw helmdeck doctor; ${ON}`;
   if (waiting > 0)
-    return `${what}: of ${embedded + waiting} entries ${waiting} are not embedded yet. Give it time; ${ON}`;
-  return `${what}, though it is embedded: ${model} does not see that they mean the same. Use another model (--embedding-model); ${ON}`;
+    return `${what}: of ${embedded + waiting} entries, ${waiting} are not embedded yet. Wait a while; ${ON}`;
+  return `${what}, although it is embedded: ${model} does not match their meanings. Use another model (--embedding-model); ${ON}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The marker of the smoke test: a fact about nobody, stored through the gateway, asked for in its words and in others, forgotten.
+ * The smoke test's marker: a neutral fact that is stored through the gateway, searched by its words and by a paraphrase, and forgotten.
  *
- * It is forgotten through the gateway; where that is gone meanwhile, in the memory itself; and it expires after an hour.
+ * It is forgotten through the gateway or, if the gateway has stopped, in the memory itself. It expires after an hour anyway.
  */
 import { existsSync } from "node:fs";
 import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
@@ -16,17 +16,17 @@ export const MARKER = {
   value: "A newborn puppy opens its eyes after two weeks.",
 } as const;
 
-/** The second shares no word with the marker, nor a stem or synonym of one: only what both mean leads from it to the marker. */
+/** The paraphrase shares no word, stem or synonym with the marker, so only its meaning can lead to it. */
 export const QUESTIONS = {
   verbatim: "newborn puppy opens its eyes",
   paraphrased: "how long do young canines stay blind",
 } as const;
 
 const TTL_SECONDS = 3_600;
-/** OpenClaw's default agent, in whose memory the marker is. */
+/** OpenClaw's default agent, whose memory gets the marker. */
 const SUBJECT = "main";
 
-/** Where memory shows it. */
+/** The marker's path in memory. */
 export interface Marker {
   readonly path: string;
 }
@@ -44,7 +44,7 @@ export async function isFound(openclaw: OpenClaw, { path }: Marker, query: strin
   return Array.isArray(results) && results.some((hit) => at(hit, "path") === path);
 }
 
-/** Never throws: a marker that stays is told, and is no reason to call the smoke test failed. */
+/** Never throws: a marker that stays causes a warning, but not a failed smoke test. */
 export async function forgetMarker(
   openclaw: OpenClaw,
   memory: MemoryLocation | undefined,
@@ -59,7 +59,7 @@ export async function forgetMarker(
   }
 }
 
-/** Past the gateway, in the memory that it uses; where there is none, none is made. */
+/** Without the gateway, in its memory. Does not create a memory. */
 async function forgetDirectly(
   place: MemoryLocation | undefined,
   env: StepContext["environment"]["env"],

@@ -1,4 +1,4 @@
-/** OpenClaw's own notes: the gateway embeds with the provider that was set, and its index is whole. */
+/** Checks OpenClaw's own notes: the gateway uses the configured provider, and its index is complete. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
@@ -6,11 +6,11 @@ import { at, type Json, jsonIn } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 import { smokeTestFailed } from "./smoke-test-failed.ts";
 
-/** A gateway restarts by itself when its search is pointed elsewhere; this is for a slow machine. */
+/** A gateway reloads when its search setting changes; generous for a slow machine. */
 const SETTLED_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 1_000;
 
-/** The gateway's own word: its command line may already use a provider that the running gateway has not loaded. */
+/** Asks the gateway itself: the command line may already use a provider that the running gateway has not loaded. */
 export async function waitUntilSearchUses(
   openclaw: OpenClaw,
   provider: string,
@@ -41,12 +41,14 @@ function searchState(details: Json | undefined): string {
   return typeof provider === "string" ? provider : "no provider";
 }
 
-/** OpenClaw's own check of its index; throws when an embedding did not come back or the index is of another provider. */
+/** OpenClaw's own check of its index. Throws if embedding failed or the index belongs to another provider. */
 export async function embeddedNotes(openclaw: OpenClaw): Promise<string> {
   const report = await openclaw.must("check its index", ["memory", "status", "--deep", "--json"]);
   const agents = jsonIn(report);
   if (!Array.isArray(agents))
-    throw smokeTestFailed("OpenClaw does not say how its index is: openclaw memory status --deep");
+    throw smokeTestFailed(
+      "OpenClaw does not report the state of its index. See: openclaw memory status --deep",
+    );
   for (const agent of agents) {
     const error = at(agent, "embeddingProbe", "error");
     if (at(agent, "embeddingProbe", "ok") !== true)

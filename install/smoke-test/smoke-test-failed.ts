@@ -1,4 +1,4 @@
-/** What a smoke test that fails ends with: why, and what to do. */
+/** The error of a failed smoke test: the reason and the remedy. */
 import { HelmdeckError } from "../../app/index.ts";
 
 export function smokeTestFailed(message: string): HelmdeckError {

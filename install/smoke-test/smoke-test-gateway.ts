@@ -1,9 +1,9 @@
 /**
- * A gateway of our own on loopback, for as long as the smoke test takes, where none runs.
+ * Starts a temporary gateway on loopback for the smoke test if none is running.
  *
- * It is the operator's OpenClaw with the operator's configuration, so it must not act: no channels, no schedule. Its token is
- * made for it and is in its environment alone. It ends with this process, also when that is killed: the shell that watches it
- * sees its standard input close. When it ends by itself, whoever waits for it is told at once, with its own reason.
+ * It runs the operator's OpenClaw with the operator's configuration, so it must not act: no channels, no schedule. Its token
+ * is generated and only in its environment. It ends with this process, even if this process is killed, because the watching
+ * shell sees its standard input close. If the gateway ends early, waiting code fails at once with its reason.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -21,13 +21,13 @@ import type { OpenClaw } from "../run-openclaw.ts";
 
 const READY_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 200;
-/** What the gateway prints, in the folder of this run. */
+/** The gateway's output, in this run's folder. */
 const LOG = "log";
 
 /**
- * The watcher leads a process group, and all that the gateway starts is in it. It prints the gateway's exit code when that ends
- * by itself. Once standard input closes, the group is asked to end and gets a minute: a gateway that is killed leaves a lease on
- * OpenClaw's state behind. Then whatever is left is killed. `$0` is the folder, which goes too.
+ * The watcher leads a process group with all processes of the gateway. It prints the exit code if the gateway ends early. When
+ * standard input closes, it sends SIGTERM to the group and waits up to a minute, because a killed gateway leaves a lease on
+ * OpenClaw's state. Then it kills the rest. `$0` is the folder, which it deletes.
  */
 const WATCHED = `
 {
@@ -58,7 +58,7 @@ const QUIET = {
 type Watcher = ChildProcessByStdio<Writable, Readable, null>;
 type Pause = Environment["pause"];
 
-/** `use` gets the OpenClaw that asks this gateway, and a pause that ends with an error when the gateway ends. */
+/** `use` gets an OpenClaw that uses this gateway, and a pause that rejects if the gateway ends. */
 export async function withGateway<Answer>(
   openclaw: OpenClaw,
   { env, pause }: Pick<Environment, "env" | "pause">,
@@ -88,14 +88,14 @@ function watch(folder: string, env: NodeJS.ProcessEnv): Watcher {
   const watcher = spawn("sh", ["-c", WATCHED, folder], {
     env,
     stdio: ["pipe", "pipe", "ignore"],
-    // A group of its own; so Ctrl-C in the terminal is for us, and the watcher ends the gateway afterwards.
+    // Its own process group, so that Ctrl-C reaches only us and the watcher then ends the gateway.
     detached: true,
   });
-  watcher.stdin.on("error", () => {}); // it has ended already
+  watcher.stdin.on("error", () => {}); // it has already ended
   return watcher;
 }
 
-/** Rejects when the gateway has ended by itself; never resolves. */
+/** Rejects if the gateway ends early; never resolves. */
 function goneOf(watcher: Watcher, folder: string): Promise<never> {
   const gone = Promise.race([once(watcher.stdout, "data"), once(watcher, "error")]).then(async ([said]) => {
     const code = said instanceof Error ? said.message : String(said).trim();
@@ -104,7 +104,7 @@ function goneOf(watcher: Watcher, folder: string): Promise<never> {
       `The gateway that was started for the smoke test stopped (${code}): ${await saidIn(folder)}`,
     );
   });
-  gone.catch(() => {}); // told to whoever waits at that moment
+  gone.catch(() => {}); // reported to waiting code
   return gone;
 }
 
@@ -112,11 +112,11 @@ const ANOTHER_RUNS = /another OpenClaw process|already (?:running|in use)|EADDRI
 
 async function saidIn(folder: string): Promise<string> {
   const line = lineIn(await readFile(join(folder, LOG), "utf8").catch(() => ""));
-  if (line === undefined) return "it said nothing. See: openclaw gateway run";
+  if (line === undefined) return "it printed nothing. See: openclaw gateway run";
   if (!ANOTHER_RUNS.test(line)) return line;
   return (
-    `${line} Another gateway of this OpenClaw runs, which is not where this shell looks for it: set OPENCLAW_GATEWAY_PORT and ` +
-    `OPENCLAW_GATEWAY_TOKEN to what it was started with, then: ${INSTALLER} --verify`
+    `${line} Another gateway of this OpenClaw runs on a port or with a token that this shell does not use. Set OPENCLAW_GATEWAY_PORT and ` +
+    `OPENCLAW_GATEWAY_TOKEN to its values, then: ${INSTALLER} --verify`
   );
 }
 
@@ -139,7 +139,7 @@ async function isReady(port: number): Promise<boolean> {
     await response.arrayBuffer();
     return response.ok;
   } catch {
-    return false; // nothing listens yet
+    return false; // not listening yet
   }
 }
 

@@ -1,15 +1,15 @@
-/** Who keeps memory: the gateway asks the engine that was set, and the engine takes its token. */
+/** Checks the memory's source: the gateway uses the configured engine, and the engine accepts its token. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import { at } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 
-/** The plugin is loaded anew when its configuration changes; this is for a slow machine. */
+/** The plugin is reloaded when its configuration changes; generous for a slow machine. */
 const SETTLED_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 500;
 
-/** The gateway's own word; it may still run with the settings from before. An engine that fails is not waited for. */
+/** Asks the gateway itself, which may still use its former settings. Does not wait for a failing engine. */
 export async function waitUntilMemoryIsAt(
   openclaw: OpenClaw,
   url: string,

@@ -1,4 +1,4 @@
-/** OpenClaw's container on the sidecar's network, also when compose makes that container anew. */
+/** Attaches OpenClaw's container to the sidecar's network, and keeps it attached when compose recreates the container. */
 import { readFile, unlink, writeFile } from "node:fs/promises";
 import { OVERRIDE_MARK } from "../inspect/inspect-attachment.ts";
 import { NETWORK } from "../install-names.ts";
@@ -11,7 +11,7 @@ interface AttachContainer {
   readonly kind: "attach-container";
   readonly container: string;
   readonly network: string;
-  /** Written so that compose attaches it again when it makes the container anew. */
+  /** Makes compose attach the container again when it recreates it. */
   readonly override: Override | undefined;
 }
 interface Override {
@@ -61,11 +61,11 @@ async function isAttached(docker: Docker, container: string): Promise<boolean> {
   return Object.hasOwn(Networks ?? {}, NETWORK);
 }
 
-/** Every network by name: one that is named makes compose leave out the default one. */
+/** Lists all networks, because compose leaves out the default one if any is listed. */
 function overrideText({ service, networks }: Override): string {
   const lines = [
     OVERRIDE_MARK,
-    "# so that this service is on the embedding sidecar's network also when compose recreates it. --uninstall deletes it.",
+    "# so that this service stays on the embedding sidecar's network when compose recreates it. --uninstall deletes it.",
     "services:",
     `  ${service}:`,
     "    networks:",

@@ -1,4 +1,4 @@
-/** Which tools' calls are recorded: the plugin's `auditTools`, as a person answered once, and what was there before. */
+/** Sets the plugin's `auditTools` to the person's answer, and restores the former setting. */
 import { defined } from "../../app/index.ts";
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { FACTS } from "../config-section.ts";
@@ -26,8 +26,8 @@ export const setAuditTools: StepDefinition<SetAuditTools, RestoreAuditTools> = {
   kind: "audit-tools",
   title: ({ answer }) =>
     answer === "all"
-      ? "let memory record what the agent does with any tool (auditTools: all)"
-      : "note that only helmdeck's own tools are recorded",
+      ? "record the calls of all tools (auditTools: all)"
+      : "record only the calls of helmdeck's own tools",
   exitCode: EXIT.openclaw,
   record: async ({ configPath, answer }, context) => {
     const settings = await settingsIn(configPath, context);
@@ -49,7 +49,7 @@ export const setAuditTools: StepDefinition<SetAuditTools, RestoreAuditTools> = {
   },
   undo: {
     kind: "restore-audit-tools",
-    title: ({ configPath }) => `give auditTools its former setting back in ${configPath}`,
+    title: ({ configPath }) => `restore auditTools in ${configPath}`,
     exitCode: EXIT.openclaw,
     plan: ({ journal, openclaw }) =>
       openclaw !== undefined && journal.auditTools?.isSet === true && !isConfigAsLeft(journal)
@@ -60,7 +60,7 @@ export const setAuditTools: StepDefinition<SetAuditTools, RestoreAuditTools> = {
       const settings = await settingsIn(configPath, context);
       if (change === undefined || settings === undefined) return;
       if (at(settings, KEY) !== change.answer)
-        return context.warn("auditTools was changed since the installation; that stays.");
+        return context.warn("auditTools was changed since the installation and stays.");
       const former = restored(settings, change.before, change.hadSettings);
       await patchConfig(configPath, context, patchAt(FACTS.path, patchBetween(settings, former)));
     },
@@ -68,7 +68,7 @@ export const setAuditTools: StepDefinition<SetAuditTools, RestoreAuditTools> = {
   },
 };
 
-/** As the plugin reads its settings. */
+/** Read like the plugin does. */
 function auditedTools(settings: Maybe): AuditTools {
   return at(settings, KEY) === "all" ? "all" : "helmdeck";
 }

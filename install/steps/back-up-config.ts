@@ -1,4 +1,4 @@
-/** The copy of OpenClaw's configuration from before the first change; put back byte for byte where nobody wrote to the file since. */
+/** Keeps a copy of OpenClaw's configuration before the first change, and restores it exactly if nobody changed the file since. */
 import { HelmdeckError } from "../../app/index.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { fingerprint } from "../journal.ts";
@@ -19,7 +19,7 @@ export const backUpConfig: StepDefinition<BackUpConfig, RestoreConfigCopy> = {
   kind: "back-up-config",
   title: ({ configPath }) => `keep a copy of ${configPath}`,
   exitCode: EXIT.openclaw,
-  // Changes nothing but the journal, which names the copy only once that is there.
+  // Changes only the journal, which names the copy after it exists.
   run: async ({ configPath }, context) => {
     const { journal } = context.environment;
     const bytes = await requireOpenClaw(context).readConfigFile(configPath);
@@ -31,7 +31,7 @@ export const backUpConfig: StepDefinition<BackUpConfig, RestoreConfigCopy> = {
   },
   undo: {
     kind: "restore-config-copy",
-    title: ({ configPath }) => `put ${configPath} back byte for byte: nobody changed it since`,
+    title: ({ configPath }) => `restore ${configPath} exactly, because nobody changed it since`,
     exitCode: EXIT.openclaw,
     plan: ({ journal, openclaw }) =>
       openclaw !== undefined && isConfigAsLeft(journal)

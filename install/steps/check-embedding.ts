@@ -1,4 +1,4 @@
-/** An embedding comes back from the service. This also loads the model, which then stays in memory. */
+/** Checks that the service returns an embedding. This also loads the model, which then stays in memory. */
 
 import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
 import { INSTALLER } from "../install-names.ts";
@@ -12,11 +12,11 @@ interface CheckEmbedding {
   readonly service: ServicePlace;
 }
 
-const MORE_MEMORY = `The sidecar that this starts may take 2 GB: HELMDECK_EMBEDDINGS_MEMORY=4g ${INSTALLER} gives it more.`;
+const MORE_MEMORY = `The sidecar may use 2 GB of memory. To give it more: HELMDECK_EMBEDDINGS_MEMORY=4g ${INSTALLER}`;
 
 export const checkEmbedding: StepDefinition<CheckEmbedding> = {
   kind: "check-embedding",
-  title: ({ model }) => `see that ${model} embeds`,
+  title: ({ model }) => `check that ${model} embeds`,
   exitCode: EXIT.sidecar,
   run: async ({ model, service: place }, { environment }) => {
     const service = await reachService(place, environment);

@@ -1,4 +1,4 @@
-/** An embedding comes back where OpenClaw will ask for it: a name that resolves here need not resolve in its container. */
+/** Checks the embedding service from OpenClaw's container, because a name that resolves here may not resolve there. */
 import { HelmdeckError } from "../../app/index.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
@@ -14,17 +14,17 @@ interface CheckFromContainer {
 
 export const checkFromContainer: StepDefinition<CheckFromContainer> = {
   kind: "check-from-container",
-  title: ({ container, url }) => `see that ${container} reaches ${url}`,
+  title: ({ container, url }) => `check that ${container} reaches ${url}`,
   exitCode: EXIT.openclaw,
   run: async ({ url, model, container }, context) => {
     const ran = await requireOpenClaw(context).exec(["node", "-e", ASK_FROM_INSIDE, url, model], {
       timeoutMs: FIRST_EMBEDDING_MS,
     });
     if (ran.exitCode === 0) return `${ran.stdout.trim()} dimensions`;
-    const said = ran.stderr.trim().split("\n").at(-1) || "it said nothing";
+    const said = ran.stderr.trim().split("\n").at(-1) || "it printed nothing";
     throw new HelmdeckError(
       "embeddings_unavailable",
-      `${container} gets no embedding from ${url}: ${said}. A loopback address means the container itself there; Docker's name for this machine is host.docker.internal.`,
+      `${container} gets no embedding from ${url}: ${said}. In a container, a loopback address means the container itself; use host.docker.internal for this machine.`,
     );
   },
 };

@@ -1,4 +1,4 @@
-/** The Docker network that the sidecar is on. */
+/** The sidecar's Docker network. */
 
 import { NETWORK } from "../install-names.ts";
 import { EXIT } from "../installer-exit-codes.ts";
@@ -27,7 +27,7 @@ export const createNetwork: StepDefinition<CreateNetwork, RemoveNetwork> = {
       docker !== undefined && journal.madeNetwork ? { kind: "remove-network", network: NETWORK } : undefined,
     run: async (_, { environment, warn }) => {
       const isGone = await environment.docker.removeNetwork();
-      if (!isGone) warn(`The network ${NETWORK} stays, because something still uses it.`);
+      if (!isGone) warn(`The network ${NETWORK} was not removed, because something still uses it.`);
     },
     forgets: ["madeNetwork"],
   },

@@ -1,4 +1,4 @@
-/** The memory in OpenClaw's container, and its key: gone for good. */
+/** Permanently deletes the memory in OpenClaw's container, and its key. */
 import { HelmdeckError } from "../../app/index.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
@@ -13,7 +13,7 @@ const DELETE = `cd "\${OPENCLAW_STATE_DIR:-$HOME/.openclaw}" && rm -rf helmdeck-
 
 export const deleteMemoryInContainer: StepDefinition<DeleteMemoryInContainer> = {
   kind: "delete-memory-in-container",
-  title: ({ container }) => `delete what is remembered in ${container}, and its key`,
+  title: ({ container }) => `delete the memory in ${container} and its key`,
   exitCode: EXIT.openclaw,
   run: async ({ container }, context) => {
     const ran = await requireOpenClaw(context).exec(["sh", "-c", DELETE]);

@@ -1,4 +1,4 @@
-/** What is remembered on this machine, and its key: gone for good. */
+/** Permanently deletes the memory on this machine, and its key. */
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { MemoryLocation } from "../installation-facts.ts";
@@ -11,11 +11,10 @@ interface DeleteMemory extends MemoryLocation {
 
 export const deleteMemory: StepDefinition<DeleteMemory> = {
   kind: "delete-memory",
-  title: ({ databasePath, keyPath }) =>
-    `delete what is remembered (${databasePath}) and its key (${keyPath})`,
+  title: ({ databasePath, keyPath }) => `delete the memory (${databasePath}) and its key (${keyPath})`,
   exitCode: EXIT.openclaw,
   run: async ({ databasePath, keyPath }) => {
-    // The folder is ours alone where it has its usual name; elsewhere only the database's own files are.
+    // A folder with the usual name is ours; elsewhere only the database's own files are.
     const isOurFolder = dirname(databasePath).endsWith("/helmdeck-memory");
     const files = ["", "-wal", "-shm"].map((ending) => `${databasePath}${ending}`);
     for (const path of isOurFolder ? [dirname(databasePath)] : files)
@@ -24,10 +23,10 @@ export const deleteMemory: StepDefinition<DeleteMemory> = {
   },
 };
 
-/** Copies under names of a person's own stay. */
+/** Copies that a person named stay. */
 const OURS = /^(|\.new|\.former-[0-9a-f]{16}|\.stores\.json)$/;
 
-/** The key, those before it, and what is noted beside it. */
+/** The key, former keys, and notes next to them. */
 async function ofKey(keyPath: string): Promise<readonly string[]> {
   const names = await readdir(dirname(keyPath)).catch(() => []);
   const endings = names.map((name) => [name, name.slice(basename(keyPath).length)] as const);

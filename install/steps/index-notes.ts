@@ -1,4 +1,4 @@
-/** OpenClaw's index of its own notes, made anew where it does not fit who embeds now; so it is also taken back. */
+/** Rebuilds OpenClaw's note index if it does not match the current provider, after installing and after uninstalling. */
 
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
@@ -16,25 +16,25 @@ import type { Definition, StepDefinition } from "./step-definition.ts";
 interface IndexNotes {
   readonly kind: "index-notes";
   readonly configPath: string;
-  /** Once the former provider is back, it may itself be down: that is then only said. */
+  /** After restoring the former provider, a failure is only a warning, because that provider may be down. */
   readonly mustWork: boolean;
-  /** The gateway that runs must have let go of our service first. */
+  /** A running gateway must have stopped using our service first. */
   readonly awaitsGateway: boolean;
 }
 
 type Clock = Pick<Environment, "now" | "pause">;
 
-/** Many notes, and a model that runs on a slow processor. */
+/** For many notes and a model on a slow processor. */
 const INDEX_TIMEOUT_MS = 1_800_000;
-/** The gateway may be indexing itself. */
+/** The gateway may be indexing at the same time. */
 const RESET_WITHIN_MS = 60_000;
-/** A gateway restarts by itself when its search changes; this is for a slow machine. */
+/** A gateway reloads when its search setting changes; generous for a slow machine. */
 const FOLLOWS_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 2_000;
 
 const index: Definition<IndexNotes> = {
   kind: "index-notes",
-  title: () => "let OpenClaw index its notes anew",
+  title: () => "rebuild OpenClaw's index of its notes",
   exitCode: EXIT.openclaw,
   run: renewIndexes,
 };
@@ -59,7 +59,7 @@ export function indexNotesStep({ configPath, gateway }: OpenClawReady, isPointed
   };
 }
 
-/** What we set is taken back, now or by an earlier run that was killed, or by a version that left the index as it was. */
+/** Our setting was undone: now, by an earlier killed run, or by a version that did not repair the index. */
 export function isDueOnceTakenBack(
   { search, indexDue, target }: JournalFacts,
   openclaw: OpenClawReady,
@@ -67,7 +67,7 @@ export function isDueOnceTakenBack(
   return search !== undefined || indexDue || (target !== undefined && isStuck(openclaw));
 }
 
-/** Nobody chose a provider, and OpenClaw will not touch the vectors of the one that is gone. */
+/** No provider is chosen, and OpenClaw does not touch the vectors of the removed one. */
 export function isStuck({ unfitIndexes = [] }: OpenClawReady): boolean {
   return unfitIndexes.some(({ isChosen }) => !isChosen);
 }
@@ -95,8 +95,8 @@ async function unfit(openclaw: OpenClaw, configPath: string): Promise<readonly U
 }
 
 /**
- * Why it did not work; undefined when it did. Where nobody chose a provider, one may be there all the same (OpenClaw's own
- * default, with a key): only when none is, the vectors go. A reset takes cached embeddings along, which somebody may have paid for.
+ * The reason for a failure; undefined on success. Even if no provider was chosen, OpenClaw's default may be available (with a
+ * key). The vectors are deleted only if there is none, because a reset also deletes cached embeddings that may have cost money.
  */
 async function renew(
   openclaw: OpenClaw,
@@ -114,7 +114,7 @@ async function renew(
   return problemIn(reset) ?? problemIn(await run("index"));
 }
 
-/** With no notes at all, OpenClaw indexes nothing, calls that done, and keeps the vectors. */
+/** Without any notes, OpenClaw indexes nothing, reports success, and keeps the vectors. */
 async function isUnfit(openclaw: OpenClaw, configPath: string, { agentId }: UnfitIndex): Promise<boolean> {
   const indexes = (await unfit(openclaw, configPath)) ?? [];
   return indexes.some((index) => index.agentId === agentId);
@@ -133,7 +133,7 @@ function problemIn(ran: CommandResult): string | undefined {
   return ran.exitCode === 0 ? undefined : reasonOf(ran);
 }
 
-/** A gateway that still embeds with our service would put its vectors back. */
+/** A gateway that still uses our service would write its vectors again. */
 async function waitUntilGatewayFollows(
   openclaw: OpenClaw,
   configPath: string,
@@ -154,7 +154,7 @@ async function hasStoppedUsingOllama(openclaw: OpenClaw): Promise<boolean> {
     const details = await openclaw.callTool("memory_search", { query: "notes", corpus: "memory" });
     return at(details, "provider") !== "ollama";
   } catch {
-    return false; // it restarts
+    return false; // it is restarting
   }
 }
 
@@ -162,7 +162,7 @@ function forAgent(index: UnfitIndex | undefined): string {
   return index === undefined ? "" : ` (agent ${index.agentId})`;
 }
 
-/** Of the two, `--force` alone is refused where nobody chose a provider. */
+/** OpenClaw refuses `--force` if no provider was chosen. */
 function remedyFor(index: UnfitIndex | undefined): string {
   if (index === undefined) return `${INSTALLER} --repair`;
   const { agentId, isChosen } = index;

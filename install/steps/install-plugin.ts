@@ -1,4 +1,4 @@
-/** The plugin in OpenClaw: packed and installed; uninstalled, with nothing of it left in the configuration. */
+/** Packs and installs the plugin; uninstalls it without leaving traces in the configuration. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ interface UninstallPlugin {
   readonly kind: "uninstall-plugin";
   readonly plugin: string;
   readonly configPath: string;
-  /** False after a run that was killed: then only what it left in the configuration goes. */
+  /** False after a killed run: then only its traces in the configuration are removed. */
   readonly isThere: boolean;
 }
 
@@ -50,8 +50,7 @@ export const installPlugin: StepDefinition<InstallPlugin, UninstallPlugin> = {
   },
   undo: {
     kind: "uninstall-plugin",
-    title: ({ plugin, isThere }) =>
-      `${isThere ? "uninstall" : "clear away what is left of"} the plugin ${plugin}`,
+    title: ({ plugin, isThere }) => `${isThere ? "uninstall" : "remove the rest of"} the plugin ${plugin}`,
     exitCode: EXIT.openclaw,
     plan: planUninstallation,
     run: (step, context) =>
@@ -60,7 +59,7 @@ export const installPlugin: StepDefinition<InstallPlugin, UninstallPlugin> = {
         const plugins = async () => at(await openclaw.authoredConfig(step.configPath), "plugins");
         const [before, last] = [at(await configBefore(context), "plugins"), await plugins()];
         if (step.isThere) await openclaw.uninstallPlugin(step.plugin);
-        // A running gateway leaves a switched-off entry behind; what an operator had in it goes.
+        // A running gateway leaves a disabled entry, without the operator's settings.
         const now = await plugins();
         const allowed = context.environment.journal.entries.search?.allowed ?? [];
         const patch = patchBetween(now, withoutPlugin({ before, last, now }, step.plugin, allowed));
@@ -70,7 +69,7 @@ export const installPlugin: StepDefinition<InstallPlugin, UninstallPlugin> = {
   },
 };
 
-/** A plugin that was there before us stays. One that is there without a record, or the rest of one, is ours all the same. */
+/** A plugin from before our installation stays. A plugin without a record, or its rest, counts as ours. */
 function planUninstallation({ journal, openclaw }: UninstallFacts): UninstallPlugin | undefined {
   if (openclaw === undefined) return undefined;
   const { installed, configPath } = openclaw;
@@ -91,7 +90,7 @@ async function packPlugin(folder: string, { run, root }: Environment): Promise<s
   return join(folder, name);
 }
 
-/** The file where OpenClaw runs; in a container a copy that is gone afterwards. */
+/** The file at OpenClaw's location; in a container, a temporary copy. */
 async function withFileThere(
   openclaw: Pick<OpenClaw, "target" | "exec">,
   file: string,
@@ -101,10 +100,7 @@ async function withFileThere(
   const copy = `/tmp/helmdeck-plugin-${process.pid}.tgz`;
   const ran = await openclaw.exec(["sh", "-c", 'cat > "$1"', "sh", copy], { input: await readFile(file) });
   if (ran.exitCode !== 0)
-    throw new HelmdeckError(
-      "upstream_failed",
-      "The container takes no file in /tmp; give it a writable one.",
-    );
+    throw new HelmdeckError("upstream_failed", "The container's /tmp is not writable; make it writable.");
   try {
     await use(copy);
   } finally {

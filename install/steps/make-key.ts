@@ -1,4 +1,4 @@
-/** The memory's key, which opening memory once makes, as the plugin would. It stays when all else is taken back. */
+/** Creates the memory's key by opening memory once, as the plugin would. An uninstallation keeps the key. */
 import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
 import { EXIT } from "../installer-exit-codes.ts";
@@ -10,7 +10,7 @@ interface MakeKey extends MemoryLocation {
 
 export const makeKey: StepDefinition<MakeKey> = {
   kind: "make-key",
-  title: () => "make the memory's key",
+  title: () => "create the memory's key",
   detail: ({ keyPath }) => `${keyPath}; back it up, nothing can be read without it`,
   exitCode: EXIT.openclaw,
   run: async ({ databasePath, keyPath }, { environment: { env } }) => {

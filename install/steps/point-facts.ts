@@ -1,4 +1,4 @@
-/** Who embeds helmdeck's facts: the plugin's own configuration, and what was there before. */
+/** Sets the embedding service of helmdeck's facts in the plugin's configuration, and restores the former one. */
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { changeOf, FACTS, restored } from "../config-section.ts";
 import type { FactsService } from "../installation-facts.ts";
@@ -11,7 +11,7 @@ import type { StepDefinition } from "./step-definition.ts";
 interface PointFacts extends FactsService {
   readonly kind: "point-facts";
   readonly configPath: string;
-  /** What the operator had set, and goes. */
+  /** The operator's setting that is replaced. */
   readonly replaces: string | undefined;
 }
 interface RestoreFacts {
@@ -36,7 +36,7 @@ export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
   },
   undo: {
     kind: "restore-facts",
-    title: ({ configPath }) => `give helmdeck's facts their former setting back in ${configPath}`,
+    title: ({ configPath }) => `restore the embedding setting of helmdeck's facts in ${configPath}`,
     exitCode: EXIT.openclaw,
     plan: ({ journal, openclaw }) =>
       openclaw !== undefined && journal.facts !== undefined && !isConfigAsLeft(journal)
@@ -55,7 +55,7 @@ export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
   },
 };
 
-/** Set as a whole: a key for the former service must not reach another one. */
+/** Replaced completely, because a key for the former service must not reach another one. */
 export function factsSetting({ provider, model, url }: FactsService): JsonObject {
   return { embeddings: { provider, url, model } };
 }

@@ -1,4 +1,4 @@
-/** Who embeds for OpenClaw's own search: `memory.search`, with the provider's plugin allowed, and what was there before. */
+/** Sets the provider of OpenClaw's `memory.search` and allows its plugin, and restores the former state. */
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { changeOf, restored, SEARCH } from "../config-section.ts";
 import { EXIT } from "../installer-exit-codes.ts";
@@ -13,9 +13,9 @@ interface PointSearch {
   readonly provider: "ollama";
   readonly model: string;
   readonly baseUrl: string;
-  /** The provider of the operator's own that goes. */
+  /** The operator's own provider that is replaced. */
   readonly replaces: string | undefined;
-  /** Added to `plugins.allow`, without which the gateway does not load the provider. */
+  /** Plugins to add to `plugins.allow`; otherwise the gateway does not load the provider. */
   readonly allow: readonly string[];
 }
 interface RestoreSearch {
@@ -47,7 +47,7 @@ export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
   },
   undo: {
     kind: "restore-search",
-    title: ({ configPath }) => `give OpenClaw's memory.search its former provider back in ${configPath}`,
+    title: ({ configPath }) => `restore the provider of OpenClaw's memory.search in ${configPath}`,
     exitCode: EXIT.openclaw,
     plan: ({ journal, openclaw }) =>
       openclaw !== undefined && journal.search !== undefined && !isConfigAsLeft(journal)
@@ -70,7 +70,7 @@ export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
   },
 };
 
-/** `remote` is set as a whole: a key for the former provider must not reach another service. */
+/** `remote` is replaced completely, because a key for the former provider must not reach another service. */
 export function searchSetting(model: string, baseUrl: string): JsonObject {
   return { search: { provider: "ollama", model, remote: { baseUrl } } };
 }

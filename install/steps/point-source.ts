@@ -1,4 +1,4 @@
-/** Who keeps memory: the plugin's `source`, set to a served engine, and what was there before. */
+/** Sets the plugin's `source` to an engine, and restores the former one. */
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { changeOf, restored, SOURCE } from "../config-section.ts";
 import type { EngineChoice } from "../installation-facts.ts";
@@ -23,7 +23,7 @@ export const pointSource: StepDefinition<PointSource, RestoreSource> = {
     const whose = Object.keys(tokens).join(", ");
     return `let the engine at ${url} keep the memory of ${whose}, each with the token in its file`;
   },
-  detail: () => "Memory on this machine stays here, and is not searched meanwhile.",
+  detail: () => "The memory on this machine stays, but is not searched.",
   exitCode: EXIT.openclaw,
   record: async (step, context) => {
     const openclaw = requireOpenClaw(context);
@@ -37,7 +37,7 @@ export const pointSource: StepDefinition<PointSource, RestoreSource> = {
   },
   undo: {
     kind: "restore-source",
-    title: ({ configPath }) => `give memory its former source back in ${configPath}`,
+    title: ({ configPath }) => `restore the memory's source in ${configPath}`,
     exitCode: EXIT.openclaw,
     plan: ({ journal, openclaw }) =>
       openclaw !== undefined && journal.source !== undefined && !isConfigAsLeft(journal)
@@ -50,13 +50,13 @@ export const pointSource: StepDefinition<PointSource, RestoreSource> = {
       const former = restored(SOURCE, source, now);
       await patchConfig(configPath, context, patchAt(SOURCE.path, patchBetween(now, former)));
       if (!isEqual(at(former, "source"), at(source.before, "source")))
-        context.warn("The plugin's source was changed since the installation; that stays.");
+        context.warn("The plugin's source was changed since the installation and stays.");
     },
     forgets: ["source"],
   },
 };
 
-/** Set as a whole: a token for one engine must not reach another one. */
+/** Replaced completely, because a token for one engine must not reach another one. */
 function sourceSetting({ url, tokens, fingerprint256 }: EngineChoice): JsonObject {
   const files = Object.entries(tokens).map(([agent, file]) => [agent, { file }] as const);
   return {

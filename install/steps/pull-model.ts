@@ -1,4 +1,4 @@
-/** The model, downloaded into the embedding service. It stays there: other programs may use it. */
+/** Downloads the model into the embedding service. It is kept on uninstall, because other programs may use it. */
 import { DEFAULT_MODEL } from "../install-names.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";
@@ -21,8 +21,8 @@ export const pullModel: StepDefinition<PullModel> = {
       await runInit(model, environment);
       return undefined;
     }
-    // When this was planned, the service may not have run; and a model that is there needs no network.
-    if (await service.hasModel(model).catch(() => false)) return "it is there already";
+    // The service may not have run when this was planned; and an existing model needs no network.
+    if (await service.hasModel(model).catch(() => false)) return "already downloaded";
     await service.pull(model, ({ completedBytes, totalBytes }) => {
       if (completedBytes !== undefined && totalBytes !== undefined) progress(completedBytes, totalBytes);
     });

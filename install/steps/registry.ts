@@ -1,7 +1,6 @@
 /**
- * Every step, one line each. Uninstalling goes through the list from its end to its beginning, so what has to wait for others to
- * be taken back stands before them: OpenClaw indexes its notes only once its configuration is what it was. In which order an
- * installation takes its steps is the planner's to say.
+ * All kinds of steps. An uninstallation goes through the list in reverse, so a step that must be undone last comes first:
+ * OpenClaw rebuilds its note index only after its configuration is restored. The planner decides the order of an installation.
  */
 import { HelmdeckError } from "../../app/index.ts";
 import { attachContainer } from "./attach-container.ts";
@@ -47,7 +46,7 @@ const STEPS = [
 
 type Registered = (typeof STEPS)[number];
 
-/** A step of a plan, as plain data: what --dry-run prints is what a run executes. */
+/** A step of a plan as plain data, so that --dry-run prints exactly what a run executes. */
 export type Step =
   | Parameters<Registered["title"]>[0]
   | Parameters<NonNullable<Registered["undo"]>["title"]>[0];
@@ -65,7 +64,7 @@ export function definitionOf({ kind }: Pick<Step, "kind">): Definition<Step> {
   return definition;
 }
 
-/** The journal run backwards. */
+/** Undoes the journal in reverse order. */
 export function undoSteps(facts: UninstallFacts): readonly Step[] {
   return STEPS.toReversed()
     .map(({ undo }): Step | undefined => undo?.plan(facts))

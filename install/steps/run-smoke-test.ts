@@ -1,8 +1,8 @@
 /**
- * The smoke test: OpenClaw embeds its notes; a fact that is stored through its gateway is found by its own memory_search, by its
- * words and, where helmdeck embeds, by other words; then it is forgotten.
+ * The smoke test: OpenClaw embeds its notes; memory_search finds a fact that was stored through the gateway, by its words and,
+ * with embeddings, by a paraphrase; then the fact is forgotten.
  *
- * OpenClaw's command line carries the calls and finds the gateway's token by itself.
+ * OpenClaw's command line makes the calls and finds the gateway's token itself.
  */
 
 import { INSTALLER } from "../install-names.ts";
@@ -20,21 +20,21 @@ import type { StepDefinition } from "./step-definition.ts";
 
 export interface RunSmokeTest {
   readonly kind: "prove";
-  /** Who embeds OpenClaw's own notes. */
+  /** The provider for OpenClaw's own notes. */
   readonly embeddings: { readonly provider: string } | undefined;
-  /** Who embeds helmdeck's facts. */
+  /** The service for helmdeck's facts. */
   readonly facts: FactsService | undefined;
-  /** Who keeps memory, where it is not this host. */
+  /** The engine that keeps memory, if it is not this host. */
   readonly engineUrl: string | undefined;
   readonly gateway: "running" | "for-the-proof";
-  /** On the machine itself: where the marker can be forgotten when the gateway is gone. */
+  /** The local memory, in which the marker can be forgotten if the gateway has stopped. */
   readonly memory: MemoryLocation | undefined;
 }
 
 export const runSmokeTest: StepDefinition<RunSmokeTest> = {
   kind: "prove",
   title: ({ embeddings, facts, gateway, engineUrl }) => {
-    const meaning = facts === undefined ? "" : ", by other words too";
+    const meaning = facts === undefined ? "" : ", also by a paraphrase";
     const notes = embeddings === undefined ? "" : ", and that OpenClaw embeds";
     const kept = engineUrl === undefined ? "" : `, kept by the engine at ${engineUrl}`;
     const where = gateway === "running" ? "" : ", through a gateway started on loopback for this";
@@ -50,7 +50,7 @@ export const runSmokeTest: StepDefinition<RunSmokeTest> = {
   },
 };
 
-/** What works, in a few words. */
+/** A short list of what works. */
 async function testThrough(openclaw: OpenClaw, step: RunSmokeTest, context: StepContext): Promise<string> {
   const works: string[] = [];
   if (step.embeddings !== undefined) {
@@ -73,7 +73,7 @@ async function findFact(openclaw: OpenClaw, step: RunSmokeTest, context: StepCon
     const found = "memory_search finds a stored fact by its own words";
     if (step.facts === undefined) return found;
     await waitUntilFoundByParaphrase(openclaw, marker, step.facts, context.environment);
-    return `${found}, and by other words (${QUESTIONS.paraphrased})`;
+    return `${found}, and by a paraphrase (${QUESTIONS.paraphrased})`;
   } finally {
     await forgetMarker(openclaw, step.memory, context);
   }

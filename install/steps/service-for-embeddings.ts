@@ -1,16 +1,16 @@
-/** The embedding service as a step reaches it. */
+/** The embedding service for a step. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { OllamaSidecar } from "../../sidecar/index.ts";
 import type { Environment } from "../environment.ts";
 import { containerAddress } from "../inspect/inspect-docker.ts";
 
-/** How this process reaches it: at an address, or at the sidecar's own, known only when it runs. */
+/** Its address: a given one, or the sidecar's, which is known only when it runs. */
 export type ServicePlace = { readonly url: string } | { readonly container: string };
 
-/** A cold model on a slow disk. */
+/** For a cold model on a slow disk. */
 export const FIRST_EMBEDDING_MS = 120_000;
 
-/** Undefined where the container's network is out of reach (Docker Desktop). */
+/** Undefined if the container's network is unreachable (Docker Desktop). */
 export async function reachService(
   place: ServicePlace,
   { docker, sidecarAt }: Environment,
@@ -22,7 +22,7 @@ export async function reachService(
   return (await service.health()).ok ? service : undefined;
 }
 
-/** The compose file's own one-shot helper, which downloads the model and checks that it embeds. */
+/** Runs the compose file's one-shot helper, which downloads the model and checks that it embeds. */
 export async function runInit(model: string, { docker }: Environment): Promise<void> {
   const flavour = await docker.compose();
   if (flavour === undefined)

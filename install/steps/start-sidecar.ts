@@ -1,4 +1,4 @@
-/** The embedding sidecar: started and waited for; stopped, with its models when they are to go. */
+/** Starts the embedding sidecar and waits for it; stops it, optionally with its models. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { COMPOSE_FILE, SERVICE } from "../install-names.ts";
@@ -24,11 +24,11 @@ interface StopSidecar {
 
 const HEALTHY_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 500;
-/** It ends again and again as soon as it has started. */
+/** After this many restarts it counts as failing. */
 const MAX_RESTARTS = 3;
 
 const DOWNLOAD =
-  "downloads Ollama's image, several GB that take about 9 GB of disk; with --no-embeddings nothing is downloaded, and search goes by keywords";
+  "downloads Ollama's image: several GB, about 9 GB on disk. With --no-embeddings nothing is downloaded, and search uses keywords only";
 
 export const startSidecar: StepDefinition<StartSidecar, StopSidecar> = {
   kind: "start-sidecar",
@@ -77,7 +77,7 @@ function hasEnded(container: Container | undefined): boolean {
 }
 
 async function endedByItself(docker: Docker): Promise<HelmdeckError> {
-  const said = lineIn(await docker.logTail(SERVICE)) ?? "it said nothing";
+  const said = lineIn(await docker.logTail(SERVICE)) ?? "it printed nothing";
   return new HelmdeckError(
     "embeddings_unavailable",
     `The sidecar stopped: ${said} See: docker logs ${SERVICE}`,

@@ -1,4 +1,4 @@
-/** What a step is: one file with one object that says what a person reads of it, what it records, what it does, and what takes it back. */
+/** The definition of a step: its texts, its journal record, its work and its undo. */
 
 import type { DockerReady, JournalFacts, OpenClawReady } from "../installation-facts.ts";
 import type { ExitCode } from "../installer-exit-codes.ts";
@@ -7,17 +7,17 @@ import type { StepContext } from "../step-context.ts";
 
 export interface Definition<Step extends { readonly kind: string }> {
   readonly kind: Step["kind"];
-  /** The step in a person's words. */
+  /** The step's title for a person. */
   title(step: Step): string;
-  /** What a person should know about it before saying yes. */
+  /** What a person should know before agreeing. */
   detail?(step: Step): string | undefined;
-  /** Of a run in which it failed. */
+  /** The exit code of a run in which it failed. */
   readonly exitCode: ExitCode;
-  /** What goes into the journal before it runs, so that a run that is killed in it can be finished or taken back. */
+  /** The journal record written before it runs, so that a killed run can be continued or undone. */
   record?(step: Step, context: StepContext): JournalChanges | Promise<JournalChanges>;
-  /** Does it, and may give a remark for its line. */
+  /** Runs the step, and may return a remark for its line. */
   run(step: Step, context: StepContext): Promise<string | undefined> | Promise<void>;
-  /** What leaves the journal once it has run. */
+  /** The journal records removed after it has run. */
   readonly forgets?: readonly (keyof JournalEntries)[];
 }
 
@@ -29,17 +29,17 @@ export interface StepDefinition<
 }
 
 interface Undo<UndoStep extends { readonly kind: string }> extends Definition<UndoStep> {
-  /** The step that takes back what the journal says; undefined when there is nothing to take back. */
+  /** The step that undoes the journal's record; undefined if there is nothing to undo. */
   plan(facts: UninstallFacts): UndoStep | undefined;
 }
 
-/** What an uninstallation knows. */
+/** The facts for an uninstallation. */
 export interface UninstallFacts {
   readonly journal: JournalFacts;
-  /** Undefined: it is gone. */
+  /** Undefined: OpenClaw no longer exists. */
   readonly openclaw: OpenClawReady | undefined;
   /** Undefined: it cannot be asked. */
   readonly docker: DockerReady | undefined;
-  /** What is remembered and what was downloaded goes, too. */
+  /** Also delete the memory and the downloads. */
   readonly purge: boolean;
 }

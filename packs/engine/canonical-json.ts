@@ -1,14 +1,14 @@
-/** One text for each JSON value, however it was spelt: what a cache key is made from. */
+/** Canonical JSON: one text for equal values. Cache keys are made from it. */
 import { compareText } from "../../engine/index.ts";
 
-/** Deeper than any input a person writes, and far from the end of the stack. */
+/** Deeper than any real input, and far below the stack limit. */
 const MOST_LEVELS = 200;
 
 /**
- * Keys in one order, no white space, -0 as 0, a field that is undefined as absent. Equal texts mean equal values, and
- * strings stay as they are: two ways to write "é" are two values, since a handler can tell them apart.
+ * Sorted keys, no white space, -0 as 0, undefined fields left out. Equal texts mean equal values. Strings are not normalized:
+ * two encodings of "é" are two values, because a handler can tell them apart.
  *
- * Undefined when the value is more than JSON can say (a date, a big or infinite number, a class), or nested too deeply.
+ * Undefined if JSON cannot express the value (a date, a bigint, an infinite number, a class), or it is nested too deeply.
  */
 export function canonicalJson(value: unknown): string | undefined {
   return write(value, MOST_LEVELS);

@@ -1,8 +1,8 @@
 /**
- * What a pack must look like to be registered: a name, a version, two schemas, and a memory policy that keeps its promises.
+ * Validates a pack before registration: name, version, two schemas, and a safe memory policy.
  *
- * Who attacks: nobody; but a pack whose answer depends on a secret, on a folder or on this machine would, once cached, give
- * one run's answer to another that must not have it. So such a pack cannot ask for a cache, and finds out at start-up.
+ * If a pack's answer depends on a secret, a folder or this machine, caching would give one run's answer to another run that
+ * must not have it. So such a pack cannot use the cache, and registration refuses it.
  */
 import type { $ZodType } from "zod/v4/core";
 import { checkCategory, type HelmdeckError, invalidField } from "../../engine/index.ts";
@@ -19,7 +19,7 @@ export const PACK_LIMITS = {
   defaultDeadlineMs: 120_000,
 } as const;
 
-/** Single underscores only, so that `a.b` and `a__b` stay apart for clients that write dots as "__". */
+/** Single underscores only, because clients that write dots as "__" could not tell `a.b` from `a__b`. */
 const WORD = "[a-z][a-z0-9]*(?:_[a-z0-9]+)*";
 const NAME = new RegExp(`^${WORD}(?:\\.${WORD})*$`);
 
@@ -31,7 +31,7 @@ const SEMVER = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE}(?:\\.${PRERELEASE})*)?(?:\\+${BUILD}(?:\\.${BUILD})*)?$`,
 );
 
-/** The pack itself, once it is known to be sound; its types are inferred from its schemas. Throws `invalid_input`. */
+/** Validates and returns the pack; its types are inferred from its schemas. Throws `invalid_input`. */
 export function definePack<Input, Output>(pack: Pack<Input, Output>): Pack<Input, Output> {
   checkPack(pack);
   return Object.freeze(pack);
@@ -108,19 +108,27 @@ function checkTtl(pack: Pack, { ttlSeconds }: PackMemoryPolicy): void {
 
 function checkCaching(pack: Pack, { ttlSeconds }: PackMemoryPolicy): void {
   if (ttlSeconds === undefined) {
-    throw refuse(pack, "memory.ttlSeconds", "is missing: a cached answer must end some time");
+    throw refuse(pack, "memory.ttlSeconds", "is missing; a cached answer must expire");
   }
   if (pack.credentials === true) {
-    throw refuse(pack, "memory.cache", "is not for packs with credentials: the answer depends on a secret");
+    throw refuse(
+      pack,
+      "memory.cache",
+      "is not allowed for packs with credentials, because the answer depends on a secret",
+    );
   }
   if (pack.session === true) {
-    throw refuse(pack, "memory.cache", "is not for packs with a session: the answer depends on a folder");
+    throw refuse(
+      pack,
+      "memory.cache",
+      "is not allowed for packs with a session, because the answer depends on a folder",
+    );
   }
   if (pack.startsProcess === true) {
     throw refuse(
       pack,
       "memory.cache",
-      "is not for packs that start processes: the answer depends on a machine",
+      "is not allowed for packs that start processes, because the answer depends on this machine",
     );
   }
 }

@@ -1,4 +1,4 @@
-/** What may be a pack's note: the bounds of facts, but key and value are kept to the byte, as programs expect. */
+/** Limits of a pack's notes: those of facts, but keys and values are stored unchanged, as programs expect. */
 
 import {
   checkCategory,
@@ -13,7 +13,7 @@ import {
 import { isWholeWithin, PACK_LIMITS } from "./define-pack.ts";
 import type { PackMemoryPolicy, PackNoteOptions } from "./pack-contract.ts";
 
-/** 30 days, as helmdeck keeps them. */
+/** 30 days, as in helmdeck. */
 const DEFAULT_NOTE_TTL_SECONDS = 2_592_000;
 const DEFAULT_NOTE_CATEGORY = "notes";
 
@@ -25,7 +25,7 @@ export interface CheckedNote {
   readonly ttlSeconds: number;
 }
 
-/** The note with the pack's defaults filled in, or `invalid_input` naming the field and its limit. */
+/** The note with the pack's defaults. Throws `invalid_input` with the field and its limit. */
 export function checkNote(
   key: unknown,
   value: unknown,
@@ -41,7 +41,7 @@ export function checkNote(
   };
 }
 
-/** The key, or undefined when no note can have it: for looking one up, where a miss is no error. */
+/** The key, or undefined if no note can have it. For lookups, where a miss is not an error. */
 export function keyOfNote(key: unknown): string | undefined {
   const fits = typeof key === "string" && key !== "" && Buffer.byteLength(key) <= FACT_LIMITS.keyBytes;
   return fits && problemOfName(key) === undefined ? key : undefined;

@@ -1,4 +1,4 @@
-/** The audit row of one run: what ran, how it ended and how long it took, never what was said. */
+/** The audit row of one run: pack, outcome and duration, never the input's or output's text. */
 import {
   defined,
   type ErrorCode,
@@ -15,7 +15,7 @@ export interface EndedRun {
   readonly outcome: "ok" | ErrorCode;
   readonly endedAt: UnixMs;
   readonly durationMs: number;
-  /** Of a run that went well, and of one that failed with something to show. */
+  /** For a successful run, and for a failed run with findings. */
   readonly output?: unknown;
 }
 

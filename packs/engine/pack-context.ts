@@ -1,4 +1,4 @@
-/** What a handler is given for one run: the context, and a session that starts processes only where that was declared. */
+/** Makes a handler's context for one run. Its session starts processes only if the pack declares it. */
 import {
   HelmdeckError,
   harmlessLine,
@@ -37,7 +37,7 @@ export function makeContext(parts: ContextParts): PackContext {
   });
 }
 
-/** What a caller is told of progress until the run has ended: numbers from 0 to 1 and harmless lines. */
+/** Reports progress to the caller until the run ends: numbers from 0 to 1 and safe text. */
 export function progressTo(listener: Progress | undefined): { readonly progress: Progress; stop(): void } {
   let current = listener;
   const progress: Progress = (done, message) => {
@@ -57,7 +57,7 @@ export function progressTo(listener: Progress | undefined): { readonly progress:
   };
 }
 
-/** Both gates: without a store, or without `memory` on the pack, there are no such fields. */
+/** Both gates: without a store, or without `memory` on the pack, these fields are absent. */
 function openMemory({
   pack,
   caller,
@@ -75,7 +75,7 @@ function openMemory({
   };
 }
 
-/** Processes end with the run, and only packs that say so may start them: others run for callers without a token. */
+/** Processes end with the run. Only packs that declare it may start them, because other packs run for callers without a token. */
 function guardSession(pack: Pack, session: Session, signal: AbortSignal): Session {
   return {
     id: session.id,

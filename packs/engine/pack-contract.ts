@@ -1,20 +1,20 @@
-/** What a pack is, what it is given while it runs, and what the engine answers: the contract for pack authors. */
+/** The contract for pack authors: the pack, its context while it runs, and the engine's results. */
 import type { $ZodType } from "zod/v4/core";
 import type { Fingerprint, Subject, UnixMs } from "../../engine/index.ts";
 
-/** Opting in to memory: without this a pack has no hooks at all, and runs as it would without a store. */
+/** Opts in to memory. Without it a pack has no memory hooks and runs as it would without a store. */
 export interface PackMemoryPolicy {
-  /** Answer a repeated input from the cache. Needs `ttlSeconds`, and is refused for a pack that carries credentials. */
+  /** Answers a repeated input from the cache. Requires `ttlSeconds`; refused for a pack with credentials. */
   readonly cache?: boolean;
-  /** How long cached answers live, and the default for what the handler stores. */
+  /** The lifetime of cached answers, and the default for the handler's notes. */
   readonly ttlSeconds?: number;
-  /** Of what the handler stores; cached answers are in `cache` unless this says otherwise. */
+  /** The category of the handler's notes; also of cached answers, whose default is `cache`. */
   readonly category?: string;
 }
 
-/** What a run does, for clients that ask a person before it. What is not said is taken for the worse. */
+/** A run's effects, for clients that ask a person first. An absent field counts as the worst case. */
 export interface PackEffects {
-  /** Changes nothing but the cache and the audit row. */
+  /** Changes only the cache and the audit. */
   readonly readOnly?: boolean;
   /** May delete or overwrite. */
   readonly destructive?: boolean;
@@ -27,20 +27,20 @@ export interface PackEffects {
 export interface Pack<Input = unknown, Output = unknown> {
   /** Lower-case words joined by dots: `github.list_issues`. */
   readonly name: string;
-  /** `1.2.0`; another version is another cache. */
+  /** Such as `1.2.0`. Each version has its own cache. */
   readonly version: string;
-  /** What a person is shown in place of the name; absent: the name. */
+  /** Shown to people instead of the name. */
   readonly title?: string;
-  /** For a person and for a model, in a sentence or two. */
+  /** One or two sentences for people and models. */
   readonly description: string;
   readonly input: $ZodType<Input>;
   readonly output: $ZodType<Output>;
   /** Needs a working folder with a process runner. */
   readonly session?: true;
   readonly memory?: PackMemoryPolicy;
-  /** `false`: runs leave no audit row, as for packs whose subject is memory itself. */
+  /** `false`: runs leave no audit row, as for packs that work on memory itself. */
   readonly audit?: false;
-  /** The answer depends on a secret of the caller or the operator, so it is never cached. */
+  /** The answer depends on a secret of the caller or the operator, so it is not cached. */
   readonly credentials?: true;
   /** Starts processes on this machine, so it runs for authenticated callers only. */
   readonly startsProcess?: true;
@@ -50,32 +50,32 @@ export interface Pack<Input = unknown, Output = unknown> {
   run(ec: PackContext, input: Input): Promise<Output>;
 }
 
-/** What a handler works with. `memory` and `callerMemory` are absent unless a store is wired and the pack opted in. */
+/** The context of a handler. `memory` and `callerMemory` are absent unless a store is wired and the pack opted in. */
 export interface PackContext {
   readonly caller: Subject;
-  /** Aborted when the caller cancels or leaves, and when the deadline has passed. */
+  /** Aborted when the caller cancels or disconnects, or the deadline passes. */
   readonly signal: AbortSignal;
   readonly now: () => UnixMs;
   readonly artifacts: ArtifactSink;
-  /** Present when the pack asked for one. */
+  /** Present if the pack declares one. */
   readonly session?: Session;
-  /** Notes of the caller; inside a session, of that session only. */
+  /** The caller's notes; in a session, only that session's. */
   readonly memory?: PackMemory;
-  /** Notes of the caller that outlive the session. The same as `memory` outside one. */
+  /** The caller's notes that outlive the session. Without a session, the same as `memory`. */
   readonly callerMemory?: PackMemory;
-  /** `done` from 0 to 1; shown to a caller who waits. Never a stored value or a secret. */
+  /** `done` from 0 to 1, shown to a waiting caller. Never pass a stored value or a secret. */
   progress(done: number, message?: string): void;
 }
 
-/** A pack's notes (ADR 039): its own origin, so that they are no facts, no corpus, and never meet a fact's key. */
+/** A pack's notes. They have their own origin: they are not facts, not in the corpus, and never clash with a fact's key. */
 export interface PackMemory {
   namespace(): string;
   store(key: string, value: string, options?: PackNoteOptions): Promise<void>;
-  /** Undefined when there is none, or it has expired. */
+  /** Undefined if there is none, or it has expired. */
   recall(key: string): Promise<PackNote | undefined>;
   /** Newest first; `prefix` compares bytes and has no wildcards. */
   list(prefix?: string): Promise<readonly PackNote[]>;
-  /** True when there was one. */
+  /** True if there was one. */
   delete(key: string): Promise<boolean>;
   /** The newest 50 notes by category, without their values. */
   context(): Promise<PackMemoryContext>;
@@ -107,19 +107,19 @@ interface PackMemoryContext {
   readonly entries: Readonly<Record<string, readonly PackNoteMeta[]>>;
 }
 
-/** A working folder of one caller, with a process runner. */
+/** A caller's working folder, with a process runner. */
 export interface Session {
   readonly id: string;
-  /** Absolute; only this session's processes work in it. */
+  /** Absolute path; only this session's processes use it. */
   readonly folder: string;
-  /** Runs one program without a shell. A non-zero end is an answer, not an error. */
+  /** Runs one program without a shell. A non-zero exit code is a result, not an error. */
   run(program: string, args: readonly string[], options?: ProcessOptions): Promise<ProcessResult>;
 }
 
 export interface ProcessOptions {
-  /** Below the session's folder. */
+  /** A path below the session's folder. */
   readonly cwd?: string;
-  /** The whole environment: nothing is inherited but PATH, LANG and a HOME inside the session. */
+  /** The complete environment, except for PATH, LANG and a HOME inside the session. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly deadlineMs?: number;
@@ -131,22 +131,22 @@ export interface ProcessResult {
   readonly signal: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** More was written than is kept (1 MiB of each). */
+  /** The program wrote more than is kept (1 MiB per stream). */
   readonly truncated: boolean;
 }
 
 export interface SessionRequest {
   readonly caller: Subject;
   readonly pack: string;
-  /** Go on in this open session of the same caller; absent: a fresh one that ends with the run. */
+  /** Continue in this open session of the same caller. Absent: a new session that ends with the run. */
   readonly sessionId?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SessionProvider {
-  /** Throws `session_unavailable`, or `not_found` for a session that is not open for this caller. */
+  /** Throws `session_unavailable`, or `not_found` if this caller has no such open session. */
   acquire(request: SessionRequest): Promise<Session>;
-  /** Ends its processes; a session that nobody asked to keep loses its folder. Never throws. */
+  /** Ends its processes, and removes its folder unless the session is kept. Never throws. */
   release(session: Session): Promise<void>;
   close(): Promise<void>;
 }
@@ -166,14 +166,14 @@ export interface ArtifactRef {
   readonly sha256: string;
 }
 
-/** Where a handler puts what it made; collected at the end of the run. Throws `artifact_refused` beyond a size cap. */
+/** Takes a handler's files; collected at the end of the run. Throws `artifact_refused` beyond a size limit. */
 export interface ArtifactSink {
   put(artifact: NewArtifact): Promise<ArtifactRef>;
 }
 
 export interface ArtifactStore {
   put(caller: Subject, artifact: NewArtifact): Promise<ArtifactRef>;
-  /** Undefined when it is not there or not this caller's. */
+  /** Undefined if it does not exist or belongs to another caller. */
   get(
     caller: Subject,
     id: string,
@@ -187,10 +187,10 @@ export interface PackRequest {
   readonly pack: string;
   readonly input: unknown;
   readonly caller: Subject;
-  /** A token or the operator's shell vouches for the caller. */
+  /** The caller has a valid token or uses the operator's shell. */
   readonly authenticated: boolean;
   readonly sessionId?: string;
-  /** Fires when the caller cancels or leaves. */
+  /** Fires when the caller cancels or disconnects. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, message?: string) => void;
 }
@@ -206,10 +206,10 @@ export interface PackRun {
   readonly cached: boolean;
 }
 
-/** What a client is told of a pack. Schemas are JSON Schema 2020-12. */
+/** A pack's description for clients. Schemas are JSON Schema 2020-12. */
 export interface PackInfo {
   readonly name: string;
-  /** For people; the name where the pack has none. */
+  /** For people; defaults to the name. */
   readonly title: string;
   readonly version: string;
   readonly description: string;
@@ -221,10 +221,10 @@ export interface PackInfo {
 }
 
 export interface PackEngine {
-  /** In order of name. */
+  /** Sorted by name. */
   list(): readonly PackInfo[];
   /** Throws a HelmdeckError whose code is the outcome in the audit row. */
   run(request: PackRequest): Promise<PackRun>;
-  /** Takes no more runs, and waits for those under way and their audit rows. */
+  /** Accepts no more runs, and waits for those in progress and their audit rows. */
   close(): Promise<void>;
 }

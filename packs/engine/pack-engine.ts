@@ -1,11 +1,10 @@
 /**
- * The pack engine: runs packs for callers, each run through one fixed pipeline, and writes down that it ran.
+ * The pack engine: runs packs for callers through one fixed sequence of steps, and writes an audit row for each run.
  *
- * Who attacks: a caller who wants a process started without being known, or begins runs without end; a handler that never
- * ends; a client that leaves so that nothing is written down. What stops them: who may run is decided before anything else, and
- * runs under way are bounded for each caller; the caller's wait ends with their signal, the deadline or the engine, whatever the
- * handler does; and the audit row is tied to none of these.
- * A handler is the operator's own code in this process: it can be left behind, not stopped by force.
+ * Threat: a caller starts a process without authentication, or starts endless runs; a handler never ends; a client disconnects
+ * to avoid the audit. Defence: permission is checked first, and each caller's concurrent runs are limited; a caller's wait ends
+ * with its signal, the deadline or the engine's close, whatever the handler does; the audit row depends on none of these.
+ * A handler is the operator's own code in this process: it can be abandoned, but not stopped by force.
  */
 import {
   asHelmdeckError,
@@ -45,43 +44,43 @@ import { closed, openRunLimits } from "./run-limits.ts";
 import { SingleFlight, type Waiter } from "./single-flight.ts";
 import { requireInput, requireOutput } from "./validate-run.ts";
 
-/** The engine closes none of what it is given. */
+/** The engine closes none of its parts. */
 export interface PackEngineOptions {
   readonly packs: readonly Pack[];
-  /** Gate 1: without a store no pack has memory, and nothing is cached. */
+  /** Gate 1: without a store, no pack has memory and nothing is cached. */
   readonly store?: MemoryStore;
-  /** Keeps the row of a run; absent: none are kept. */
+  /** Stores a run's audit row. Absent: no rows are stored. */
   readonly recordRun?: (caller: Subject, row: PackAudit) => Promise<void>;
   readonly sessions: SessionProvider;
   readonly artifacts: ArtifactStore;
   readonly now: () => UnixMs;
-  /** Milliseconds of a clock that is never set back, for durations. */
+  /** Monotonic milliseconds, for durations. */
   readonly monotonicMs?: () => number;
   readonly timer?: Timer;
-  /** A row that could not be kept. The run itself is answered all the same. */
+  /** Called for a row that could not be stored. The run is answered anyway. */
   readonly onAuditFailure?: (error: HelmdeckError, row: PackAudit) => void;
-  /** A cached answer that could not be read or written. The run itself goes on without. */
+  /** Called for a failed cache read or write. The run continues without the cache. */
   readonly onCacheFailure?: (error: HelmdeckError, pack: string) => void;
-  /** How long `close` waits for runs before it aborts them; default 5 s. */
+  /** Time that `close` waits for runs before it aborts them; default 5 s. */
   readonly closeGraceMs?: number;
-  /** How long a handler may take to end by itself once its run is aborted; then it is left behind. Default 2 s. */
+  /** Time for a handler to end after its run was aborted; then it is abandoned. Default 2 s. */
   readonly handlerGraceMs?: number;
-  /** Runs under way. */
+  /** Limits for concurrent runs. */
   readonly underWay?: ShareLimits;
 }
 
-/** Of cheap packs a client may well start a batch of requests at once, each with a batch of calls. */
+/** High enough for a client that sends several batches of cheap calls at once. */
 const DEFAULT_UNDER_WAY: ShareLimits = { perCaller: 256, total: 1_024 };
 
 const DEFAULT_CLOSE_GRACE_MS = 5_000;
 const DEFAULT_HANDLER_GRACE_MS = 2_000;
 
-/** Throws `invalid_input` when a pack is unsound or two have one name. */
+/** Throws `invalid_input` if a pack is invalid or two packs have the same name. */
 export function createPackEngine(options: PackEngineOptions): PackEngine {
   return new Engine(options);
 }
 
-/** A request for a pack that there is, while it is under way. */
+/** A request for an existing pack, in progress. */
 interface Run extends Waiter {
   readonly pack: Pack;
   readonly request: PackRequest;
@@ -116,7 +115,7 @@ class Engine implements PackEngine {
     return [...this.#packs.values()].map(({ info }) => info);
   }
 
-  /** Without a row: a pack that there is not, a run after `close`, and one too many, which would be a row for each of a flood. */
+  /** No audit row for an unknown pack, a run after `close`, or a run over the limit: a flood would write a row each. */
   async run(request: PackRequest): Promise<PackRun> {
     if (this.#closing !== undefined) throw closed();
     const registered = this.#packs.get(request.pack);
@@ -131,14 +130,14 @@ class Engine implements PackEngine {
     return this.#closing;
   }
 
-  /** Waits for the answer or for the run's limits, whichever is first, then writes the row, whatever came. */
+  /** Waits for the answer or the run's limits, whichever comes first, and always writes the row. */
   async #recorded(pack: Pack, request: PackRequest, hasEnded: () => void): Promise<PackRun> {
     const { now, monotonicMs = systemClock.now } = this.#options;
     const startedMs = monotonicMs();
     const limits = this.#openLimits(pack, request.signal);
     const listener = progressTo(request.onProgress);
     const run = { pack, request, signal: limits.signal, progress: listener.progress };
-    // The caller's wait may be over before its run is.
+    // The caller's wait may end before its run does.
     const pipeline = this.#track(this.#pipeline(run).finally(hasEnded));
     const ended = await settle(orAborted(pipeline, limits.signal));
     limits.release();
@@ -168,9 +167,9 @@ class Engine implements PackEngine {
   }
 
   /**
-   * The pipeline: every run takes these steps, in this order.
+   * Every run takes these steps, in this order.
    *
-   * Artifacts are collected before the cache is written, not after it as in helmdeck, so that a hit brings them too.
+   * Artifacts are collected before the cache is written (helmdeck does it after), so that a cache hit includes them.
    */
   async #pipeline(run: Run): Promise<Ended> {
     requireAllowed(run);
@@ -189,7 +188,7 @@ class Engine implements PackEngine {
           );
           const output = await this.#withinGrace(requireOutput(run.pack, made), waiter.signal);
           const fresh = { output, artifacts: await artifacts.collect(), cached: false };
-          waiter.signal.throwIfAborted(); // an answer that nobody awaits may be half of one
+          waiter.signal.throwIfAborted(); // the answer of an aborted run may be incomplete
           await slot?.write(fresh);
           return fresh;
         } catch (error) {
@@ -214,7 +213,7 @@ class Engine implements PackEngine {
     return this.#cache && openSlot(this.#cache, pack, request.caller, input);
   }
 
-  /** Runs that have one slot share one flight, with limits of its own; any other run flies alone. */
+  /** Runs with the same cache slot share one execution with its own limits; any other run executes separately. */
   #shared(
     slot: CacheSlot | undefined,
     run: Run,
@@ -224,7 +223,7 @@ class Engine implements PackEngine {
     return this.#singleFlight.join(slot.id, run, () => this.#openLimits(run.pack), work);
   }
 
-  /** The pack's own code; once its run is aborted it has a little time to end by itself, then it is left behind. */
+  /** Runs the pack's handler. After an abort it has a short time to end, then it is abandoned. */
   #withinGrace<T>(packCode: Promise<T>, signal: AbortSignal): Promise<T> {
     const { handlerGraceMs = DEFAULT_HANDLER_GRACE_MS } = this.#options;
     return orAborted(packCode, signal, { timer: this.#timer, graceMs: handlerGraceMs });
@@ -282,7 +281,7 @@ class Engine implements PackEngine {
   }
 }
 
-/** Refused runs leave a row too: that somebody tried is worth knowing. */
+/** Refused runs leave an audit row too. */
 function requireAllowed({ pack, request }: Run): void {
   if (pack.startsProcess === true && !request.authenticated) {
     throw new HelmdeckError(
@@ -299,7 +298,7 @@ function requireAllowed({ pack, request }: Run): void {
 function notFound(): HelmdeckError {
   return new HelmdeckError(
     "not_found",
-    "There is no pack with that name. Names are exact: see the list of packs.",
+    "There is no pack with this name. Names must match exactly: see the list of packs.",
   );
 }
 

@@ -1,4 +1,4 @@
-/** A run that failed and has something to show for it all the same: its findings go into the audit row, as those of any run do. */
+/** A failed run with output: its findings go into the audit row, as for any run. */
 import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
 
 interface FailureOptions {
@@ -7,10 +7,10 @@ interface FailureOptions {
 }
 
 export class PackFailure extends HelmdeckError {
-  /** Out of reach of whatever logs or shows an error. */
+  /** Not enumerable, so that logging or showing the error does not include it. */
   readonly #output: unknown;
 
-  /** `output`: what the pack would have answered, such as `{ lint: { findings } }`. */
+  /** `output`: the output so far, such as `{ lint: { findings } }`. */
   constructor(message: string, output: unknown, { code = "pack_failed", details = {} }: FailureOptions = {}) {
     super(code, message, { details });
     this.#output = output;

@@ -1,18 +1,18 @@
 /**
  * A pack's notes: ec.memory over the store, for one namespace.
  *
- * Who attacks: whoever can put words into a handler's input, and through it into a key, a tag or a value. What stops them:
- * the origin is always `pack` and the namespace is fixed here, so no key reaches a fact, an audit row, a cached answer or
- * another caller; sizes and characters have the bounds of facts. Notes of one caller are shared by all packs of this engine
- * (docs/decisions/0018): packs are the operator's own code in one process, and a wall between them would only be painted.
+ * Threat: somebody controls a handler's input, and through it a key, a tag or a value. Defence: the origin is always `pack` and
+ * the namespace is fixed here, so no key can reach a fact, an audit row, a cached answer or another caller; sizes and
+ * characters have the same limits as facts. All packs of an engine share a caller's notes (docs/decisions/0018): packs are the
+ * operator's own code in one process, so a separation would protect nothing.
  */
 import { defined, type Entry, type MemoryStore, type Namespace, type UnixMs } from "../../engine/index.ts";
 import { checkNote, keyOfNote } from "./note-policy.ts";
 import type { PackMemory, PackMemoryPolicy, PackNote, PackNoteMeta } from "./pack-contract.ts";
 
-/** `list` answers the newest so many. */
+/** Maximum number of notes that `list` returns. */
 const MOST_LISTED_NOTES = 1_000;
-/** `context` answers the newest so many. */
+/** Maximum number of notes that `context` returns. */
 const CONTEXT_NOTES = 50;
 
 const PAGE = 100;
@@ -24,7 +24,7 @@ export interface NotesOptions {
   readonly now: () => UnixMs;
 }
 
-/** Every method throws what the store throws; a key that no note can have is a miss. */
+/** Methods throw the store's errors. An invalid key is a miss. */
 export function openNotes({ store, namespace, policy, now }: NotesOptions): PackMemory {
   const refTo = (key: string) => ({ namespace, origin: "pack", key }) as const;
   return {
@@ -44,7 +44,7 @@ export function openNotes({ store, namespace, policy, now }: NotesOptions): Pack
       return name !== undefined && (await store.delete(refTo(name))).deleted > 0;
     },
     context: async () => {
-      // A fingerprint is of the value and not kept in clear, so these fifty are opened.
+      // A fingerprint is computed from the value and not stored in clear, so these fifty entries are decrypted.
       const { entries } = await store.list({ namespace, origin: "pack", limit: CONTEXT_NOTES });
       return { namespace, entries: groupByCategory(entries) };
     },

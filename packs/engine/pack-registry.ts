@@ -1,4 +1,4 @@
-/** The packs of an engine, by name, with what clients are told of them. */
+/** The packs of an engine by name, with their descriptions for clients. */
 import { toJSONSchema } from "zod/v4/core";
 import { defined, type HelmdeckError, invalidField } from "../../engine/index.ts";
 import { checkPack } from "./define-pack.ts";
@@ -9,7 +9,7 @@ export interface RegisteredPack {
   readonly info: PackInfo;
 }
 
-/** In order of name. Throws `invalid_input` when one is unsound, or two have one name. */
+/** Sorted by name. Throws `invalid_input` if a pack is invalid, or two packs have the same name. */
 export function registerPacks(
   packs: readonly Pack[],
   hasStore: boolean,
@@ -37,7 +37,7 @@ function infoOf(pack: Pack, hasStore: boolean): PackInfo {
   });
 }
 
-/** Of what a client sends, and of what it gets: so defaults are optional in the one and present in the other. */
+/** Fields with defaults are optional in the input schema and required in the output schema. */
 function jsonSchemaOf(pack: Pack, field: "input" | "output"): PackInfo["inputSchema"] {
   try {
     return { ...toJSONSchema(pack[field], { io: field }) };

@@ -1,4 +1,4 @@
-/** What one run makes: kept in the store as the handler puts it, and taken back when the run comes to nothing. */
+/** The artifacts of one run: stored at once, and deleted if the run fails. */
 import type { Subject } from "../../engine/index.ts";
 import type { ArtifactRef, ArtifactSink, ArtifactStore, NewArtifact } from "./pack-contract.ts";
 import { cancelled } from "./run-limits.ts";
@@ -14,17 +14,17 @@ export class RunArtifacts {
     this.#caller = caller;
   }
 
-  /** What the handler sees of it. */
+  /** The sink that the handler sees. */
   readonly sink: ArtifactSink = { put: (artifact) => this.#put(artifact) };
 
-  /** All that were put, in order; those that the store refused are not among them. Takes no more. */
+  /** All stored artifacts in order, without refused ones. Accepts no more afterwards. */
   async collect(): Promise<readonly ArtifactRef[]> {
     this.#open = false;
     const settled = await Promise.allSettled(this.#putting);
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
-  /** Best effort: what cannot be deleted is the artifact store's to expire. */
+  /** Best effort: the artifact store expires anything that cannot be deleted now. */
   async takeBack(): Promise<void> {
     const refs = await this.collect();
     await Promise.allSettled(refs.map(({ id }) => this.#store.delete(this.#caller, id)));
@@ -33,7 +33,7 @@ export class RunArtifacts {
   #put(artifact: NewArtifact): Promise<ArtifactRef> {
     if (!this.#open) return Promise.reject(cancelled());
     const putting = this.#store.put(this.#caller, artifact);
-    putting.catch(() => {}); // a handler that does not wait must not bring the process down
+    putting.catch(() => {}); // a handler that does not await this must not crash the process
     this.#putting.push(putting);
     return putting;
   }

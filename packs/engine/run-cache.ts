@@ -1,11 +1,11 @@
 /**
- * The read-through cache: a repeated input of one caller is answered from the store, for as long as the pack says.
+ * The read-through cache: answers a caller's repeated input from the store, for the pack's TTL.
  *
- * Who attacks: a caller who wants another's answer, or wants to plant one. What stops them: an answer lives in the
- * namespace of the caller it was made for and under the origin `cache`, which no fact and no note can have, whatever its
- * key; the key is a hash over pack, version and the validated input; and what is read back must still fit the output schema
- * and have all its artifacts, or it counts as a miss. The hash is not keyed: who has the database file but no key can test
- * guesses of an input (docs/decisions/0019), never read an answer.
+ * Threat: a caller wants to read another caller's answer, or to plant one. Defence: an answer is stored in the namespace of its
+ * caller and under the origin `cache`, which no fact or note can have, whatever its key. The key is a hash of pack, version
+ * and validated input. An answer that no longer matches the output schema or lacks an artifact counts as a miss. The hash is
+ * not keyed: somebody with the database file but without the key can test guesses of an input (docs/decisions/0019), but
+ * cannot read an answer.
  */
 import { hash } from "node:crypto";
 import * as z from "zod/mini";
@@ -22,16 +22,16 @@ import { canonicalJson } from "./canonical-json.ts";
 import type { ArtifactRef, ArtifactStore, Pack, PackMemoryPolicy } from "./pack-contract.ts";
 import { requireOutput } from "./validate-run.ts";
 
-/** What a run answers with, however it came by it. */
+/** A run's answer, computed or cached. */
 export interface PackAnswer {
   readonly output: unknown;
   readonly artifacts: readonly ArtifactRef[];
   readonly cached: boolean;
 }
 
-/** The place of one answer. Neither of its methods ever throws: a cache that fails is a cache that misses. */
+/** The cache slot of one answer. Its methods never throw: a failing cache counts as a miss. */
 export interface CacheSlot {
-  /** The same for two runs exactly when one's answer is the other's. */
+  /** Equal for two runs exactly if they share an answer. */
   readonly id: string;
   read(): Promise<PackAnswer | undefined>;
   write(answer: PackAnswer): Promise<void>;
@@ -41,11 +41,11 @@ export interface CacheOptions {
   readonly store: MemoryStore;
   readonly artifacts: ArtifactStore;
   readonly now: () => UnixMs;
-  /** Told of every read and write that failed. */
+  /** Called for every failed read and write. */
   readonly onFailure: (error: HelmdeckError, pack: string) => void;
 }
 
-/** Answers beyond this are made anew each time. */
+/** Larger answers are not cached. */
 const MOST_CACHED_BYTES = 1_024 * 1_024;
 const DEFAULT_CACHE_CATEGORY = "cache";
 
@@ -62,7 +62,7 @@ const storedAnswer = z.object({
   ),
 });
 
-/** Undefined when the pack asked for no cache, or this input has no canonical form. */
+/** Undefined if the pack does not use the cache, or this input has no canonical form. */
 export function openSlot(
   options: CacheOptions,
   pack: Pack,
@@ -94,7 +94,7 @@ async function readAnswer(
   return kept.every(Boolean) ? answer : undefined;
 }
 
-/** Keeps nothing that would not come back, byte for byte, as what the caller is told now. */
+/** Stores only an answer that reads back exactly as the caller gets it now. */
 async function writeAnswer(
   { store, now }: CacheOptions,
   pack: Pack,
@@ -116,7 +116,7 @@ async function writeAnswer(
   });
 }
 
-/** Undefined when it is no answer that this pack, as it is now, could give. */
+/** Undefined if the text is not a valid answer of the current pack. */
 async function parseAnswer(pack: Pack, text: string): Promise<PackAnswer | undefined> {
   const stored = storedAnswer.safeParse(JSON.parse(text));
   if (!stored.success) return undefined;

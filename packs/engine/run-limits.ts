@@ -1,11 +1,11 @@
-/** How long a run may go on: until its caller leaves, its deadline passes, or the engine closes. */
+/** Limits of a run: it ends when its caller disconnects, its deadline passes, or the engine closes. */
 import { HelmdeckError, type Limits, openLimits, type Timer } from "../../engine/index.ts";
 
 export interface RunLimitsOptions {
   readonly pack: string;
   readonly deadlineMs: number;
   readonly timer: Timer;
-  /** Fires when the engine waits no longer. */
+  /** Fires when the engine stops waiting. */
   readonly closing: AbortSignal;
   /** Fires when the caller cancels or leaves. */
   readonly caller?: AbortSignal | undefined;
@@ -17,10 +17,10 @@ export function openRunLimits({ pack, deadlineMs, timer, closing, caller }: RunL
 }
 
 export function cancelled(): HelmdeckError {
-  return new HelmdeckError("cancelled", "The run was cancelled, or its caller went away before it ended.");
+  return new HelmdeckError("cancelled", "The run was cancelled, or its caller disconnected before it ended.");
 }
 
-/** For runs that come too late, and for those that did not end in time. */
+/** For runs that start too late, and for those that do not end in time. */
 export function closed(): HelmdeckError {
   return new HelmdeckError("cancelled", "This server is shutting down; try again when it is back.");
 }

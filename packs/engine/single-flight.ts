@@ -1,9 +1,9 @@
-/** Request coalescing: runs that ask for the same answer at the same time share one handler and all wait for it. */
+/** Request coalescing: concurrent runs that need the same answer share one handler execution. */
 import { type Limits, onAbort, orAborted } from "../../engine/index.ts";
 
 export type Progress = (done: number, message?: string) => void;
 
-/** Someone who waits for an answer, or the flight on behalf of all of them. */
+/** A caller that waits for an answer, or the flight on behalf of all its callers. */
 export interface Waiter {
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -20,8 +20,8 @@ export class SingleFlight<Answer> {
   readonly #flying = new Set<Promise<unknown>>();
 
   /**
-   * The answer of the flight with this id, begun by whoever comes first. Who leaves early (their signal fires) leaves
-   * alone; when nobody is left, the flight is aborted and the next one to come begins anew.
+   * The answer of the flight with this id; the first caller starts it. A caller whose signal fires leaves without affecting
+   * the others. When nobody is left, the flight is aborted, and the next caller starts a new one.
    */
   async join(
     id: string,
@@ -39,7 +39,7 @@ export class SingleFlight<Answer> {
     }
   }
 
-  /** Resolves when every flight, also one that nobody waits for any more, has ended. */
+  /** Resolves when every flight has ended, including abandoned ones. */
   async settled(): Promise<void> {
     while (this.#flying.size > 0) await Promise.allSettled(this.#flying);
   }
@@ -54,7 +54,7 @@ export class SingleFlight<Answer> {
     this.#open.set(id, flight);
     onAbort(limits.signal, () => this.#close(id, flight));
     const ended = answer
-      .catch(() => {}) // the waiters are told
+      .catch(() => {}) // the waiters get the error
       .finally(() => {
         limits.release();
         this.#close(id, flight);
@@ -69,7 +69,7 @@ export class SingleFlight<Answer> {
     if (flight.waiters.size === 0) flight.limits.abort(waiter.signal.reason);
   }
 
-  /** Nobody joins it any more. */
+  /** Nobody can join it any more. */
   #close(id: string, flight: Flight<Answer>): void {
     if (this.#open.get(id) === flight) this.#open.delete(id);
   }

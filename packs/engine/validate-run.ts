@@ -1,4 +1,4 @@
-/** What goes into a handler and what comes out of it, each held to the pack's own schema. */
+/** Validates a handler's input and output against the pack's schemas. */
 import { type $ZodType, safeParseAsync } from "zod/v4/core";
 import { type ErrorDetails, fieldOf, HelmdeckError, harmlessLine, ruleOf } from "../../engine/index.ts";
 import type { Pack } from "./pack-contract.ts";
@@ -6,14 +6,14 @@ import { PackFailure } from "./pack-failure.ts";
 
 const RULE_CHARACTERS = 300;
 
-/** The input with defaults filled in and unknown fields gone, as the schema says. Throws `invalid_input`. */
+/** The parsed input, with defaults and without unknown fields. Throws `invalid_input`. */
 export function requireInput(pack: Pack, input: unknown): Promise<unknown> {
   return requireValid(pack, "input", input, (message, details) => {
     return new HelmdeckError("invalid_input", message, { details });
   });
 }
 
-/** As {@link requireInput}, of what the handler answered. Throws `invalid_output`; findings in the answer are kept. */
+/** Like {@link requireInput}, for the handler's output. Throws `invalid_output`; keeps findings in the output. */
 export function requireOutput(pack: Pack, output: unknown): Promise<unknown> {
   return requireValid(pack, "output", output, (message, details) => {
     return new PackFailure(message, output, { code: "invalid_output", details });
@@ -32,6 +32,6 @@ async function requireValid(
   const issue = parsed.error.issues[0];
   const field = (issue && fieldOf(issue)) || side;
   const rule = harmlessLine(ruleOf(issue)).slice(0, RULE_CHARACTERS);
-  // The parser's own error is no cause: it holds what was refused.
+  // The parser's error is not passed on as the cause, because it contains the refused value.
   throw refusal(`The ${side} of ${pack.name} was refused: ${field}: ${rule}.`, { pack: pack.name, field });
 }

@@ -1,4 +1,4 @@
-/** The files of the artifact store: per owner a folder, per artifact its bytes and, written last, the record that shows it. */
+/** The files of the artifact store: a folder per owner; per artifact its bytes and a record, which is written last. */
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
@@ -25,7 +25,7 @@ const recordSchema = z.object({
   createdAt: z.number(),
 });
 
-/** Owners and ids must be plain names, which the store sees to. */
+/** Owners and ids must be plain names; the store ensures this. */
 export class ArtifactFolder {
   readonly #root: string;
 
@@ -33,7 +33,7 @@ export class ArtifactFolder {
     this.#root = root;
   }
 
-  /** Bytes first: a power cut leaves bytes that nobody sees, never a record without its bytes. */
+  /** Bytes first: a power cut can leave invisible bytes, but never a record without its bytes. */
   async write(owner: string, kept: KeptArtifact, content: Uint8Array): Promise<void> {
     await makePrivateFolder(join(this.#root, owner));
     const path = this.#path(owner, kept.ref.id);
@@ -46,7 +46,7 @@ export class ArtifactFolder {
     }
   }
 
-  /** Undefined when there is none, or its record cannot be read. */
+  /** Undefined if there is none, or its record cannot be read. */
   async readRecord(owner: string, id: string): Promise<KeptArtifact | undefined> {
     const bytes = await unlessMissing(readFile(this.#path(owner, id) + RECORD), undefined);
     if (bytes === undefined) return undefined;
@@ -65,19 +65,19 @@ export class ArtifactFolder {
     return records.filter((record) => record !== undefined);
   }
 
-  /** The record first, so that what is half deleted is not there. */
+  /** The record first, so that a half-deleted artifact is invisible. */
   async remove(owner: string, id: string): Promise<void> {
     await rm(this.#path(owner, id) + RECORD, { force: true });
     await rm(this.#path(owner, id) + CONTENT, { force: true });
   }
 
-  /** Makes the root when it is not there. */
+  /** Creates the root if it does not exist. */
   async owners(): Promise<readonly string[]> {
     await makePrivateFolder(this.#root);
     return (await unlessMissing(readdir(this.#root), [])).filter((name) => OWNER.test(name));
   }
 
-  /** Deletes what a power cut or a kill left half written: bytes without a record, drafts. Newer files may be under way. */
+  /** Deletes half-written files after a power cut or a kill: bytes without a record, drafts. Newer files may still be in progress. */
   async removeStrays(owner: string, before: UnixMs): Promise<void> {
     const folder = join(this.#root, owner);
     const shown = new Set((await this.list(owner)).flatMap(({ ref: { id } }) => [id + RECORD, id + CONTENT]));

@@ -1,10 +1,10 @@
 /**
- * Artifacts in a folder on this machine: whose they are is part of where they lie, and what is read is what was put.
+ * Artifacts in a local folder: stored per owner, and verified when read.
  *
- * Who attacks: a caller that guesses or forges another's id; a name meant as a path; a pack that fills the disk; someone who
- * changes a file afterwards. What stops them: a caller's files lie under a hash of its name, an id is 128 random bits of a fixed
- * shape and no part of a path comes from a client; names are labels kept inside a record; each size and count has a limit;
- * content is compared with its hash when it is read. Files are 0600 in folders 0700. They are not encrypted.
+ * Threat: a caller guesses or forges another caller's id; a name is used as a path; a pack fills the disk; somebody changes a
+ * file afterwards. Defence: a caller's files are in a folder named by a hash of the caller, an id is 128 random bits of a fixed
+ * shape, and no part of a path comes from a client; names are labels inside a record; sizes and counts are limited; content is
+ * compared with its hash on every read. Files are 0600 in folders 0700. They are not encrypted.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { HelmdeckError, problemOfName, type Subject, type UnixMs } from "../../engine/index.ts";
@@ -12,21 +12,21 @@ import type { ArtifactRef, ArtifactStore, NewArtifact } from "../engine/pack-con
 import { ArtifactFolder, type KeptArtifact } from "./artifact-folder.ts";
 
 export interface LocalArtifactsOptions {
-  /** Made when it is not there. */
+  /** Created if it does not exist. */
   readonly root: string;
   readonly now: () => UnixMs;
-  /** Of one artifact; default 16 MiB. */
+  /** Per artifact; default 16 MiB. */
   readonly mostBytes?: number;
-  /** Of one caller, together; default 256 MiB. */
+  /** Total per caller; default 256 MiB. */
   readonly mostCallerBytes?: number;
-  /** Of one caller; default 1,000. */
+  /** Per caller; default 1,000. */
   readonly mostCount?: number;
-  /** How long one is kept; default 30 days. */
+  /** Time that an artifact is kept; default 30 days. */
   readonly keepMs?: number;
 }
 
 export interface LocalArtifacts extends ArtifactStore {
-  /** Deletes what is too old, of every caller; says how many. */
+  /** Deletes expired artifacts of every caller and returns their number. */
   sweep(): Promise<number>;
 }
 
@@ -37,7 +37,7 @@ const NAME_BYTES = 255;
 /** No write takes this long. */
 const STRAY_MS = 24 * 3_600 * 1_000;
 
-/** Throws `artifact_refused` when the root cannot be used. */
+/** Throws `artifact_refused` if the root cannot be used. */
 export async function openLocalArtifacts(options: LocalArtifactsOptions): Promise<LocalArtifacts> {
   const artifacts = new FolderArtifacts(options);
   try {
@@ -45,7 +45,7 @@ export async function openLocalArtifacts(options: LocalArtifactsOptions): Promis
   } catch (error) {
     throw new HelmdeckError(
       "artifact_refused",
-      `The folder for artifacts cannot be used: ${options.root}. See that it can be written.`,
+      `The folder for artifacts cannot be used: ${options.root}. Make it writable.`,
       { details: { path: options.root }, cause: error },
     );
   }
@@ -57,7 +57,7 @@ class FolderArtifacts implements LocalArtifacts {
   readonly #now: () => UnixMs;
   readonly #most: { readonly bytes: number; readonly callerBytes: number; readonly count: number };
   readonly #keepMs: number;
-  /** Puts of one caller follow each other, so that two cannot both take the last place. */
+  /** A caller's puts run one after the other, so that two cannot both take the last free slot. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(options: LocalArtifactsOptions) {
@@ -97,7 +97,7 @@ class FolderArtifacts implements LocalArtifacts {
     if (content.byteLength === kept.ref.sizeBytes && sha256(content) === kept.ref.sha256) {
       return { ref: kept.ref, content };
     }
-    throw refuse("is not what was stored: its file was changed or damaged", id);
+    throw refuse("does not match its hash: its file was changed or damaged", id);
   }
 
   async has(caller: Subject, id: string): Promise<boolean> {
@@ -134,16 +134,16 @@ class FolderArtifacts implements LocalArtifacts {
     return this.#now() >= createdAt + this.#keepMs;
   }
 
-  /** What is too old makes room first. */
+  /** Deletes expired artifacts first. */
   async #requireRoom(owner: string, sizeBytes: number): Promise<void> {
     const all = await this.#folder.list(owner);
     for (const { ref } of all.filter((kept) => this.#isOld(kept))) await this.#folder.remove(owner, ref.id);
     const live = all.filter((kept) => !this.#isOld(kept));
     const used = live.reduce((sum, { ref }) => sum + ref.sizeBytes, 0);
     const { count, callerBytes } = this.#most;
-    if (live.length >= count) throw refuse(`would be one more than the ${count} a caller may have`);
+    if (live.length >= count) throw refuse(`exceeds the limit of ${count} per caller`);
     if (used + sizeBytes > callerBytes) {
-      throw refuse(`does not fit: a caller may have ${callerBytes} bytes of them, and has ${used}`);
+      throw refuse(`exceeds the limit of ${callerBytes} bytes per caller; ${used} are in use`);
     }
   }
 
@@ -162,12 +162,12 @@ class FolderArtifacts implements LocalArtifacts {
   }
 }
 
-/** A caller's name can be any text; its hash is a plain folder name, and no two are alike. */
+/** A caller's name can be any text; its hash is a plain, unique folder name. */
 function ownerOf(caller: Subject): string {
   return sha256(Buffer.from(caller));
 }
 
-/** Only ever shown; still it should not pretend to be a path or forge a line. */
+/** Only displayed, but it must not look like a path or forge a line. */
 function checkName(name: string): string {
   const problem = problemOfName(name);
   if (problem !== undefined) throw refuse(`has a name that ${problem}`);

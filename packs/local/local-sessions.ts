@@ -1,11 +1,10 @@
 /**
- * Sessions on this machine: a folder each, programs run in it, and nothing left of either when the session ends.
+ * Local sessions: each has a folder in which programs run. When a session ends, both are removed.
  *
- * Who attacks: a caller that guesses another's session; a program that outlives its run, or works outside its folder; a run of
- * many sessions. What stops them: ids are 128 random bits and answer to their caller only, a foreign one looks like none;
- * folders are 0700 and programs start within them, with none of the server's environment; there is a cap, beyond which each
- * caller has an equal share, and room is made at nobody else's cost. It is no sandbox: a program runs as this user and can read
- * what this user can.
+ * Threat: a caller guesses another caller's session; a program outlives its run or works outside its folder; too many
+ * sessions. Defence: ids are 128 random bits and valid for their caller only; folders are 0700 and programs start in them
+ * without the server's environment; the number of sessions is limited, with an equal share for each caller. It is not a
+ * sandbox: a program runs as this user and can read everything this user can.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -33,18 +32,18 @@ import { makeOwnFolder, removeStaleSessions } from "./stale-sessions.ts";
 const DEFAULT_DEADLINE_MS = 120_000;
 
 export interface LocalSessionsOptions {
-  /** Made when it is not there. Sessions of servers that were killed are removed from it. */
+  /** Created if it does not exist. Sessions of killed servers are removed from it. */
   readonly root: string;
-  /** Open at a time, kept ones included; default 8. When others have them, a caller still gets its equal share. */
+  /** Open sessions, including kept ones; default 8. Each caller always gets its equal share. */
   readonly most?: number;
-  /** How long a session stays after a run, so that its caller can go on in it; default 0: it ends with the run. */
+  /** Time that a session is kept after a run for its caller to continue; default 0: it ends with the run. */
   readonly keepMs?: number;
-  /** PATH and LANG for programs; default those of this process. */
+  /** PATH and LANG for programs; default: this process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly timer?: Timer;
 }
 
-/** Ready once what killed servers left under the root is gone. Throws `session_unavailable` when the root cannot be used. */
+/** Resolves after removing leftovers of killed servers. Throws `session_unavailable` if the root cannot be used. */
 export async function openLocalSessions(options: LocalSessionsOptions): Promise<SessionProvider> {
   try {
     await removeStaleSessions(options.root);
@@ -52,7 +51,7 @@ export async function openLocalSessions(options: LocalSessionsOptions): Promise<
   } catch (error) {
     throw new HelmdeckError(
       "session_unavailable",
-      `The folder for sessions cannot be used: ${options.root}. See that it can be written.`,
+      `The folder for sessions cannot be used: ${options.root}. Make it writable.`,
       { details: { path: options.root }, cause: error },
     );
   }
@@ -99,19 +98,19 @@ class LocalSessions implements SessionProvider {
     return this.#closing;
   }
 
-  /** Another caller's session is not there; nor is one in use, which would mix two runs. */
+  /** Refuses another caller's session, and one in use, because two runs would mix. */
   #goOn(caller: Subject, id: string, signal: AbortSignal): LocalSession {
     const session = this.#open.get(id);
     if (session === undefined || session.caller !== caller) {
       throw new HelmdeckError(
         "not_found",
-        "There is no such open session; leave session_id out for a new one.",
+        "There is no such open session. Leave out session_id for a new one.",
       );
     }
     if (!session.isResting) {
       throw new HelmdeckError(
         "session_unavailable",
-        "That session is in use by another run; wait for its end.",
+        "Another run is using this session; wait until it ends.",
       );
     }
     session.wake(signal);
@@ -121,7 +120,7 @@ class LocalSessions implements SessionProvider {
   async #begin(request: SessionRequest): Promise<LocalSession> {
     const { caller } = request;
     const makingRoom = this.#makeRoomFor(caller);
-    this.#opening.push(caller); // before anybody else is let in
+    this.#opening.push(caller); // counted before another caller can open one
     try {
       await makingRoom;
       const session = await this.#make(request);
@@ -140,16 +139,20 @@ class LocalSessions implements SessionProvider {
     try {
       await makeSessionFolder(folder);
     } catch (error) {
-      throw new HelmdeckError("session_unavailable", "No working folder could be made; see disk space.", {
-        cause: error,
-      });
+      throw new HelmdeckError(
+        "session_unavailable",
+        "The working folder could not be created; check the free disk space.",
+        {
+          cause: error,
+        },
+      );
     }
     const session = new LocalSession({ id, caller, folder, env: this.#env });
     session.wake(signal);
     return session;
   }
 
-  /** A kept session of the caller's own gives way, the longest rested first. */
+  /** Ends one of the caller's own kept sessions, the longest unused first. */
   async #makeRoomFor(caller: Subject): Promise<void> {
     const open = [...this.#open.values()];
     const held = countByCaller([...open.map((session) => session.caller), ...this.#opening]);
@@ -158,12 +161,12 @@ class LocalSessions implements SessionProvider {
     if (rested !== undefined) return this.#end(rested);
     throw new HelmdeckError(
       "session_unavailable",
-      `All sessions that you may have are in use, ${this.#most} at most and fewer while others have some; wait for a run to end.`,
+      `All your sessions are in use: at most ${this.#most}, and fewer while others have some. Wait for a run to end.`,
       { details: { most: this.#most } },
     );
   }
 
-  /** A folder that cannot be removed now goes at the next start. */
+  /** A folder that cannot be removed now is removed at the next start. */
   async #end(session: LocalSession): Promise<void> {
     this.#open.delete(session.id);
     await session.end();
@@ -245,7 +248,7 @@ class LocalSession implements Session {
       program,
       args,
       cwd: await folderWithin(this.folder, cwd),
-      // HOME stays the session's: it is what its processes are known by.
+      // HOME stays in the session, because it identifies the session's processes.
       env: { ...this.#env, ...env, HOME: homeOf(this.folder), TMPDIR: tmpOf(this.folder) },
       ...defined({ input }),
       deadlineMs,

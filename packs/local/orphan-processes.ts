@@ -1,20 +1,20 @@
 /**
- * Processes that left their group but still carry their session's mark, found and killed.
+ * Finds and kills processes that left their process group but still belong to a session.
  *
- * Who attacks: a program that starts a daemon (`setsid`, double fork) to outlive its session. What stops it: every process of a
- * session inherits a HOME inside the session's folder, which no other process has, and those that still carry it are killed. One
- * that also cleans its environment gets away; this is no sandbox.
+ * Threat: a program starts a daemon (`setsid`, double fork) to outlive its session. Defence: every process of a session
+ * inherits a HOME inside the session's folder, and all processes with that HOME are killed. A process that also clears its
+ * environment escapes; this is not a sandbox.
  */
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** A killed process is gone almost at once; a stopped disk may hold one up. */
+/** A killed process normally ends at once, but blocked disk I/O can delay it. */
 const GONE_WITHIN_MS = 5_000;
 const LOOK_AGAIN_MS = 20;
 const PS_BYTES = 64 * 1_024 * 1_024;
 
-/** Kills every process whose environment sets HOME to exactly this; resolves when they are gone, or after 5 s. */
+/** Kills every process with exactly this HOME; resolves when they have ended, or after 5 s. */
 export async function endProcessesAtHome(home: string): Promise<void> {
   const deadline = Date.now() + GONE_WITHIN_MS;
   for (;;) {
@@ -25,7 +25,7 @@ export async function endProcessesAtHome(home: string): Promise<void> {
   }
 }
 
-/** Their ids, this process left out. */
+/** Their ids, except for this process. */
 export async function processesAtHome(home: string): Promise<readonly number[]> {
   const pids = process.platform === "linux" ? await byProc(`HOME=${home}`) : await byPs(`HOME=${home}`);
   return pids.filter((pid) => pid !== process.pid);
@@ -37,13 +37,13 @@ async function byProc(assignment: string): Promise<readonly number[]> {
   return pids.filter((_, at) => hits[at] === true).map(Number);
 }
 
-/** False for a process that has ended meanwhile, or that is another user's: such a one cannot be of ours. */
+/** False for a process that has ended, or that belongs to another user and so cannot be ours. */
 async function carries(pid: string, assignment: string): Promise<boolean> {
   const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
   return environment.split("\0").includes(Buffer.from(assignment).toString("latin1"));
 }
 
-/** Not so exact, where there is no /proc: a process whose arguments hold the whole assignment is taken for one of ours. */
+/** Less exact, without /proc: a process whose arguments contain the whole assignment also matches. */
 function byPs(assignment: string): Promise<readonly number[]> {
   return new Promise((resolve) => {
     execFile("ps", ["axeww", "-o", "pid=,command="], { maxBuffer: PS_BYTES }, (error, stdout) => {

@@ -1,28 +1,28 @@
 /**
- * One program, run without a shell, with an environment and a deadline of its own, and gone with all it started.
+ * Runs one program without a shell, with its own environment and deadline, and ends everything that it started.
  *
- * Who attacks: the program, or what it was made to run, that floods its output, refuses to end, or leaves children behind.
- * What stops them: at most so much output is kept and the rest is read and dropped; the program leads a process group that is
- * killed when it ends, when its time is up and when the run is called off. A child that makes a session of its own leaves the
- * group; those are found when the session is released (orphan-processes.ts). This is no sandbox: the program runs as this user.
+ * Threat: the program, or code that it was tricked into running, floods its output, refuses to end, or leaves children
+ * behind. Defence: only a limited part of the output is kept, the rest is read and dropped; the program leads a process group
+ * that is killed when it ends, at its deadline, and on cancellation. A child that leaves the group is found when the session
+ * is released (orphan-processes.ts). This is not a sandbox: the program runs as this user.
  */
 import type { Readable } from "node:stream";
 import { execa } from "execa";
 import { defined, HelmdeckError, isHelmdeckError } from "../../engine/index.ts";
 import type { ProcessResult } from "../engine/pack-contract.ts";
 
-/** Kept of each stream. */
+/** The part of each stream that is kept. */
 const OUTPUT_BYTES = 1_024 * 1_024;
-/** From being asked to end (SIGTERM) to being made to (SIGKILL). */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 1_000;
-/** How long output may stay open once the program and its group have ended: something outside the group holds it. */
+/** Time for output to close after the program and its group have ended; a process outside the group may hold it open. */
 const DRAIN_MS = 500;
 
 export interface ProgramRun {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The whole of it. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly deadlineMs: number;
@@ -30,8 +30,8 @@ export interface ProgramRun {
 }
 
 /**
- * How the program ended, whatever its exit code. Throws `deadline_exceeded`, `cancelled` (or the signal's own reason) and
- * `pack_failed` when it cannot be started.
+ * The program's result, whatever its exit code. Throws `deadline_exceeded`, `cancelled` (or the signal's own reason), and
+ * `pack_failed` if it cannot be started.
  */
 export async function runProgram(run: ProgramRun): Promise<ProcessResult> {
   if (run.signal.aborted) throw reasonOf(run.signal);
@@ -72,7 +72,7 @@ function start({ program, args, cwd, env, input, deadlineMs, signal }: ProgramRu
   });
 }
 
-/** What it started in the background ends with it, and lets go of its output. */
+/** Ends background processes of the program, which also closes its output. */
 function endGroup(child: Child): void {
   child.kill("SIGKILL");
   const drained = setTimeout(() => {
@@ -83,7 +83,7 @@ function endGroup(child: Child): void {
   child.then(cancel, cancel);
 }
 
-/** The first bytes of a stream; the rest is read, so that the program is not held up, and dropped. */
+/** Keeps the first bytes of a stream. The rest is read and dropped, so that the program is not blocked. */
 class KeptOutput {
   readonly #chunks: Uint8Array[] = [];
   #sizeBytes = 0;
@@ -114,15 +114,15 @@ function reasonOf({ reason }: AbortSignal): HelmdeckError {
 function tooSlow({ program, deadlineMs }: ProgramRun): HelmdeckError {
   return new HelmdeckError(
     "deadline_exceeded",
-    `${program} did not end within ${deadlineMs} ms and was ended, with all it had started.`,
+    `${program} did not end within ${deadlineMs} ms and was ended, together with its child processes.`,
     { details: { program, deadlineMs } },
   );
 }
 
-/** The arguments and the environment stay out of the message: they may hold what is nobody else's business. */
+/** The message leaves out arguments and environment, because they may contain secrets. */
 function notStarted({ program }: ProgramRun, code: string | undefined): HelmdeckError {
   const why =
-    code === "ENOENT" ? "it is not there; is it installed, and in PATH?" : (code ?? "unknown cause");
+    code === "ENOENT" ? "it was not found; is it installed and in PATH?" : (code ?? "unknown cause");
   return new HelmdeckError("pack_failed", `${program} could not be started: ${why}`, {
     details: { program },
   });

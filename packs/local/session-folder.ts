@@ -1,9 +1,9 @@
 /**
- * The folder of one session: made for its owner alone, left by no path, and removed whatever was done to it.
+ * The folder of one session: private to its owner, with checked paths, and always removable.
  *
- * Who attacks: a program in the session that plants symbolic links, so that the next one works outside, or removal follows
- * them, or that takes away permissions so that the folder stays. What stops it: a working folder is judged by its real path,
- * and removal restores permissions of folders, never of what links lead to.
+ * Threat: a program in the session plants symbolic links so that the next program or the removal works outside the folder, or
+ * removes permissions so that the folder cannot be deleted. Defence: a working folder is checked by its real path, and removal
+ * restores permissions of folders, never of link targets.
  */
 import { chmod, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
@@ -19,7 +19,7 @@ export function tmpOf(folder: string): string {
   return join(folder, ".tmp");
 }
 
-/** Makes it with its HOME and TMPDIR, all 0700. */
+/** Creates it with its HOME and TMPDIR, all 0700. */
 export async function makeSessionFolder(folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 });
   await mkdir(homeOf(folder), { mode: 0o700 });
@@ -47,7 +47,7 @@ async function realPathOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Also when folders in it were made read-only, as Go's module cache is. */
+/** Works even if folders in it are read-only, like Go's module cache. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 /**
- * Whose session folders are whose: each open provider has a folder of its own, and what a killed one left is removed.
+ * Each open provider has its own folder for sessions; folders of killed processes are removed.
  *
- * Two servers may use one root, so nothing is removed while the process that made it lives. A process id alone would not tell
- * (in a container the next server has the same), so the owner's record holds when that process began as well. The record of
- * another machine, or one that cannot be read, is left alone.
+ * Two servers may use the same root, so nothing is removed while its process lives. A process id is not enough (in a container
+ * the next server has the same one), so the owner's record also has the process's start time. Records of another machine,
+ * and unreadable ones, are left alone.
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -17,7 +17,7 @@ import { homeOf, removeFolder } from "./session-folder.ts";
 const RECORD = "owner.json";
 const OWNED = /^server-[0-9a-f]{16}$/;
 
-/** Makes a folder for this process's sessions under the root, for the owner alone. */
+/** Creates a private folder for this process's sessions under the root. */
 export async function makeOwnFolder(root: string): Promise<string> {
   await makePrivateFolder(root);
   const folder = join(root, `server-${randomBytes(8).toString("hex")}`);
@@ -27,7 +27,7 @@ export async function makeOwnFolder(root: string): Promise<string> {
   return folder;
 }
 
-/** Ends the processes and removes the folders of owners that are gone. A folder that cannot be removed is left. */
+/** Ends the processes and removes the folders of owners that no longer run. A folder that cannot be removed is left. */
 export async function removeStaleSessions(root: string): Promise<void> {
   const names = await unlessMissing(readdir(root), []);
   for (const name of names.filter((each) => OWNED.test(each))) {
@@ -62,12 +62,12 @@ async function readOwner(
   }
 }
 
-/** When a process began, in words that only compare; empty when there is none with that id. */
+/** A process's start time as an opaque text for comparison; empty if there is no such process. */
 async function beginningOf(pid: number): Promise<string> {
   return process.platform === "linux" ? beginningByProc(pid) : beginningByPs(pid);
 }
 
-/** Boot and clock ticks since then: field 22, counted after the name, which may hold spaces and brackets. */
+/** Boot id and start time in clock ticks: field 22, counted after the name, which may contain spaces and brackets. */
 async function beginningByProc(pid: number): Promise<string> {
   try {
     const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");

@@ -1,9 +1,9 @@
 /**
- * A path that nobody else can change: what code is loaded from.
+ * Checks that no other account can change a path from which code is loaded.
  *
- * Who attacks: another account of the machine, which may write into the folder, into a file of it, or into a folder above, where it
- * could put another folder in its place. What stops it: each of these, with links followed, must belong to this account or to root
- * and be writable for nobody else. Above, a folder may be writable for all where only owners can rename what is in it (/tmp).
+ * Threat: another account on the machine can write to the folder, a file in it, or a parent folder, where it could replace the
+ * folder. Defence: each of these, with links followed, must belong to this account or to root and must not be writable for
+ * others. A parent folder may be writable for all if it is sticky, so that only owners can rename entries (/tmp).
  */
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
@@ -15,15 +15,15 @@ const ROOT_USER = 0;
 
 export interface Unguarded {
   readonly path: string;
-  /** To be read after the path: "is writable for other accounts (mode 0775): chmod go-w it". */
+  /** Follows the path in a message: "is writable for other accounts (mode 0775): chmod go-w it". */
   readonly rule: string;
 }
 
-/** Remembers what it found sound, so that many files of one folder cost little. */
+/** Caches checked folders, so that many files in one folder cost little. */
 export class PathGuard {
   readonly #sound = new Set<string>();
 
-  /** Where the path leads, and what is wrong with it, if anything. Throws the system's own error where it cannot be looked at. */
+  /** The real path, and its problem if there is one. Throws the system's error if the path cannot be inspected. */
   async examine(path: string): Promise<{ readonly path: string; readonly problem?: Unguarded }> {
     const real = await realpath(path);
     const problem = problemOf(real, await stat(real), false) ?? (await this.#above(dirname(real)));

@@ -1,9 +1,9 @@
 /**
- * The operator's own packs: each `.mjs` and `.js` file of a folder is an ES module whose default export is a pack, a list of packs,
- * or a function that makes them of what it is given.
+ * Loads the operator's own packs: each `.mjs` and `.js` file of a folder is an ES module whose default export is a pack, a list
+ * of packs, or a function that returns them.
  *
- * Who attacks: another account of the machine that can write where code is loaded from. What stops it: {@link PathGuard}, for the
- * folder and everything below it, before any of it is loaded. The packs themselves are trusted: they are code of the operator's.
+ * Threat: another account on the machine can write to the folder. Defence: {@link PathGuard} checks the folder and everything
+ * below it before any code is loaded. The packs themselves are trusted: they are the operator's code.
  */
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -19,19 +19,19 @@ import { PathGuard } from "./guarded-path.ts";
 const MODULE = /\.m?js$/;
 const MOST_FILES = 200;
 const REASON_CHARACTERS = 300;
-/** Of the packs that ship, among them those that are listed as memory. */
+/** Reserved for shipped packs, including memory's own tools. */
 const RESERVED = "helmdeck.";
 
-/** What a module's function is given, so that it needs no package of its own. */
+/** The argument of a module's function, so that the module needs no dependencies. */
 export interface PackMakerContext {
   readonly z: typeof z;
-  /** Checks the pack at once, and infers the types of its `run` from its schemas. */
+  /** Validates the pack at once, and infers the types of its `run` from its schemas. */
   readonly definePack: typeof definePack;
-  /** To be thrown by a run that failed: what a caller is told, and what it has to show, such as `{ lint: { findings } }`. */
+  /** An error to throw from a failed run: the message for the caller, and the run's output, such as `{ lint: { findings } }`. */
   readonly failure: (message: string, output?: unknown) => Error;
 }
 
-/** The default export of a module that makes its packs of what it is given. */
+/** A default export that is a function. */
 export type PackMaker = (given: PackMakerContext) => Pack | readonly Pack[] | Promise<Pack | readonly Pack[]>;
 
 const MAKER_CONTEXT: PackMakerContext = {
@@ -41,20 +41,20 @@ const MAKER_CONTEXT: PackMakerContext = {
 };
 
 /**
- * In order of file. Throws `invalid_input` naming the file and what is wrong: a server that quietly leaves a pack out would look
- * whole. `taken`: names of packs that there are.
+ * Sorted by file. Throws `invalid_input` with the file and the problem, because a server that silently skipped a pack would
+ * look complete. `taken`: names of existing packs.
  */
 export async function loadPacks(folder: string, taken: ReadonlySet<string>): Promise<readonly Pack[]> {
   const guard = new PathGuard();
   const root = await requireGuarded(guard, folder);
   await requireGuardedBelow(guard, root);
-  const owners = new Map([...taken].map((name) => [name, "a pack that ships"]));
+  const owners = new Map([...taken].map((name) => [name, "a shipped pack"]));
   const packs: Pack[] = [];
   for (const file of await modulesIn(root)) {
     for (const pack of await packsOf(file)) {
       const owner = owners.get(pack.name);
       if (owner !== undefined)
-        throw refuse(file, `has a pack with the name ${pack.name}, which ${owner} has`);
+        throw refuse(file, `has a pack with the name ${pack.name}, which ${owner} already has`);
       owners.set(pack.name, basename(file));
       packs.push(pack);
     }
@@ -66,9 +66,9 @@ async function modulesIn(root: string): Promise<readonly string[]> {
   const names = (await readdir(root, { withFileTypes: true }))
     .filter((entry) => !entry.isDirectory() && MODULE.test(entry.name))
     .map(({ name }) => name);
-  if (names.length === 0) throw refuse(root, "holds no pack: no .mjs or .js file is in it");
+  if (names.length === 0) throw refuse(root, "has no packs: there is no .mjs or .js file in it");
   if (names.length > MOST_FILES)
-    throw refuse(root, `holds ${names.length} modules, and may hold ${MOST_FILES}`);
+    throw refuse(root, `has ${names.length} modules; the limit is ${MOST_FILES}`);
   return names.sort().map((name) => join(root, name));
 }
 
@@ -95,7 +95,7 @@ function requirePack(file: string, given: unknown): Pack {
       "must have as its default export a pack, a list of packs, or a function that makes them",
     );
   }
-  const pack = given as Pack; // each of its fields is checked next
+  const pack = given as Pack; // its fields are checked next
   try {
     registerPacks([pack], false);
   } catch (error) {
@@ -104,7 +104,7 @@ function requirePack(file: string, given: unknown): Pack {
   if (pack.name.startsWith(RESERVED)) {
     throw refuse(
       file,
-      `has a pack with the name ${pack.name}: names under ${RESERVED} are those of packs that ship`,
+      `has a pack with the name ${pack.name}: names under ${RESERVED} are reserved for shipped packs`,
     );
   }
   return pack;
@@ -112,13 +112,13 @@ function requirePack(file: string, given: unknown): Pack {
 
 async function requireGuarded(guard: PathGuard, path: string): Promise<string> {
   const examined = await guard.examine(path).catch((error: unknown) => {
-    throw refuse(path, `cannot be looked at (${systemCodeOf(error)})`, error);
+    throw refuse(path, `cannot be inspected (${systemCodeOf(error)})`, error);
   });
   if (examined.problem === undefined) return examined.path;
   throw refuse(examined.problem.path, `${examined.problem.rule}; no pack was loaded`);
 }
 
-/** Modules import what lies beside and below them. */
+/** Modules can import files next to and below them. */
 async function requireGuardedBelow(guard: PathGuard, folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw refuse(folder, "is not a folder of packs that can be read", error);
@@ -130,11 +130,11 @@ async function requireGuardedBelow(guard: PathGuard, folder: string): Promise<vo
   }
 }
 
-/** The file is the operator's, and what its own code says is no secret. */
+/** The file is the operator's own, so its error message is no secret. */
 function reasonOf(error: unknown): string {
   const text =
     error instanceof Error ? `${isHelmdeckError(error) ? "" : `${error.name}: `}${error.message}` : "";
-  return harmlessLine(text || "it threw what is no error")
+  return harmlessLine(text || "it threw a value that is not an error")
     .slice(0, REASON_CHARACTERS)
     .replace(/\.$/, "");
 }

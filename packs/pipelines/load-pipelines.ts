@@ -1,4 +1,4 @@
-/** All pipelines of a server: those that ship and those in the operator's folder, each checked when it is loaded. */
+/** Loads all pipelines of a server: the shipped ones and those in the operator's folder. Each is checked when loaded. */
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { type PipelineFile, shippedPipelineFiles } from "./shipped/shipped-pipel
 const MOST_FILES = 200;
 
 /**
- * Throws `invalid_input` naming file and line when one is unsound, an id is taken twice, or the folder cannot be read:
- * a server that quietly leaves a pipeline out would look whole.
+ * Throws `invalid_input` with file and line if a pipeline is invalid, an id is used twice, or the folder cannot be read,
+ * because a server that silently skipped a pipeline would look complete.
  */
 export async function loadPipelines(options: {
   readonly packs: ReadonlySet<string>;
-  /** Its `.yaml` and `.yml` files, those in folders below it not. */
+  /** Reads its `.yaml` and `.yml` files, not those in subfolders. */
   readonly folder?: string;
 }): Promise<readonly Pipeline[]> {
   const own = options.folder === undefined ? [] : await filesIn(options.folder);
@@ -37,16 +37,16 @@ async function filesIn(folder: string): Promise<readonly PipelineFile[]> {
     .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
     .map(({ name }) => name);
   if (names.length > MOST_FILES)
-    throw refuse(folder, `holds ${names.length} pipelines, and may hold ${MOST_FILES}`);
+    throw refuse(folder, `has ${names.length} pipelines; the limit is ${MOST_FILES}`);
   return Promise.all(names.sort().map((name) => readBounded(join(folder, name))));
 }
 
-/** One byte more than is allowed is enough to know; a pipe or a device is never waited for. */
+/** Reads at most one byte over the limit. Never waits for a pipe or a device. */
 async function readBounded(path: string): Promise<PipelineFile> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      if (!(await file.stat()).isFile()) throw refuse(path, "is not a plain file");
+      if (!(await file.stat()).isFile()) throw refuse(path, "is not a regular file");
       const { buffer, bytesRead } = await file.read(Buffer.alloc(PIPELINE_FILE_BYTES + 1));
       const text = new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, bytesRead));
       return { name: path, text };

@@ -1,10 +1,9 @@
 /**
- * A pipeline's YAML file, read into a checked pipeline or refused with file and line.
+ * Parses a pipeline's YAML file into a checked pipeline, or refuses it with file and line.
  *
- * Who attacks: a file copied from somewhere that is small on disk and huge in memory (aliases of aliases), nested until the
- * stack overflows, or that says one thing to a reader and another to the parser (a key given twice, a second document).
- * What stops them: size and depth are bounded, aliases and tags are refused, YAML 1.2's core schema alone is read, and whatever the
- * parser only warns of is refused.
+ * Threat: a copied file that is small on disk and huge in memory (aliases of aliases), nested until the stack overflows, or
+ * that a person and the parser read differently (a repeated key, a second document). Defence: size and depth are limited,
+ * aliases and tags are refused, only YAML 1.2's core schema is used, and parser warnings count as errors.
  */
 import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
 import { HelmdeckError, harmlessLine } from "../../engine/index.ts";
@@ -16,13 +15,13 @@ export const PIPELINE_FILE_BYTES = 64 * 1_024;
 const SHOWN_PROBLEMS = 5;
 const PROBLEM_CHARACTERS = 300;
 
-/** Something wrong in a file, at a line of it. */
+/** A problem at a line of a file. */
 interface Problem {
   readonly line: number;
   readonly text: string;
 }
 
-/** `packs` are the names that its steps may use. Throws `invalid_input`. */
+/** `packs`: the names that its steps may use. Throws `invalid_input`. */
 export function parsePipeline(yaml: string, file: string, packs: ReadonlySet<string>): Pipeline {
   if (Buffer.byteLength(yaml) > PIPELINE_FILE_BYTES) {
     throw refuse(file, [{ line: 1, text: `has more than ${PIPELINE_FILE_BYTES} bytes` }]);
@@ -38,7 +37,7 @@ export function parsePipeline(yaml: string, file: string, packs: ReadonlySet<str
       prettyErrors: false,
       lineCounter: lines,
     });
-    const [trouble] = [...document.errors, ...document.warnings]; // those after the first mostly follow from it
+    const [trouble] = [...document.errors, ...document.warnings]; // later problems are mostly consequences of the first
     if (trouble !== undefined) throw refuse(file, [problemOf(trouble, yaml, lines)]);
     const oddities = odditiesIn(document, lines);
     if (oddities.length > 0) throw refuse(file, oddities);
@@ -54,27 +53,26 @@ export function parsePipeline(yaml: string, file: string, packs: ReadonlySet<str
   }
 }
 
-/** The parser's own words quote the file, which is the operator's and no secret; the first line of them is enough. */
+/** The parser's message may quote the file, which is the operator's own. Its first line is enough. */
 function problemOf(trouble: YAMLError, yaml: string, lines: LineCounter): Problem {
   const [text = ""] = trouble.message.split("\n");
   const { line } = lines.linePos(trouble.pos[0]);
   const hint = yaml.split("\n")[line - 1]?.includes("{{")
     ? "; inside { } or [ ] a template needs quotes"
     : "";
-  return { line, text: `is no such YAML: ${text}${hint}` };
+  return { line, text: `is not valid here: ${text}${hint}` };
 }
 
 /**
- * What YAML allows and no pipeline needs. An alias may stand within what it names, or within many others, and so grow without
- * end; a tag makes another value of a text than a reader sees.
+ * YAML features that no pipeline needs. Nested or recursive aliases can grow without limit, and a tag changes a text into a
+ * different value than a reader sees.
  */
 function odditiesIn(document: Document, lines: LineCounter): readonly Problem[] {
   const found: Problem[] = [];
   visit(document, {
     Node: (_, node) => {
       const { line } = lines.linePos(node.range?.[0] ?? 0);
-      if (isAlias(node))
-        found.push({ line, text: `has the alias *${node.source}; write out what it stands for` });
+      if (isAlias(node)) found.push({ line, text: `has the alias *${node.source}; write its value instead` });
       else if (node.tag !== undefined)
         found.push({ line, text: "has a tag (!…); write the value without it" });
     },
@@ -87,7 +85,7 @@ function placed({ place, rule }: DefinitionProblem, document: Document, lines: L
   return { line: lineOf(place, document, lines), text: `${name} ${rule}` };
 }
 
-/** Of the member, or of what it is missing from. */
+/** The line of the member, or of its parent if it is missing. */
 function lineOf(place: DefinitionProblem["place"], document: Document, lines: LineCounter): number {
   for (let length = place.length; length >= 0; length--) {
     const node = document.getIn(place.slice(0, length), true);

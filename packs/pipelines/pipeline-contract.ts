@@ -1,10 +1,10 @@
-/** What a pipeline is and how a run of one is followed: packs chained by templated inputs. */
+/** Types of pipelines (packs chained by templated inputs) and their runs. */
 import type { Subject, UnixMs } from "../../engine/index.ts";
 
 export interface PipelineStep {
   readonly id: string;
   readonly pack: string;
-  /** The pack's input; texts may hold `${{ inputs.name }}` and `${{ steps.id.output.path }}`. */
+  /** The pack's input; texts may contain `${{ inputs.name }}` and `${{ steps.id.output.path }}`. */
   readonly with: Readonly<Record<string, unknown>>;
 }
 
@@ -19,7 +19,7 @@ export interface Pipeline {
   readonly description: string;
   readonly inputs: Readonly<Record<string, PipelineInput>>;
   readonly steps: readonly PipelineStep[];
-  /** Template of the answer; absent: the last step's output. */
+  /** Template for the output; default: the last step's output. */
   readonly output?: unknown;
 }
 
@@ -49,24 +49,24 @@ export interface PipelineRequest {
   readonly inputs: unknown;
   readonly caller: Subject;
   readonly authenticated: boolean;
-  /** Of the whole run, from 0 to 1, with the step that is at work and what its pack says. */
+  /** Progress of the whole run from 0 to 1, with the current step and its pack's message. */
   readonly onProgress?: (done: number, message?: string) => void;
 }
 
 export interface PipelineRunner {
-  /** In order of id. */
+  /** Sorted by id. */
   list(): readonly Pipeline[];
   /**
-   * Checks the inputs, then runs in the background. Throws `not_found`, `invalid_input`, `forbidden` when a step starts a
-   * process and the caller is not authenticated, `rate_limited` when too many runs are under way, `cancelled` when closed.
+   * Checks the inputs, then runs in the background. Throws `not_found`, `invalid_input`, `forbidden` if a step starts a
+   * process and the caller is not authenticated, `rate_limited` if too many runs are in progress, `cancelled` after `close`.
    */
   start(request: PipelineRequest): Promise<PipelineRun>;
-  /** Undefined when there is no such run of this caller (ended ones are kept for a while). */
+  /** Undefined if this caller has no such run. Ended runs are kept for a while. */
   get(caller: Subject, runId: string): PipelineRun | undefined;
-  /** The run as it ended; throws `not_found`. */
+  /** Resolves to the ended run; throws `not_found`. */
   ended(caller: Subject, runId: string): Promise<PipelineRun>;
-  /** Resolves when the run has ended, however it ended; throws `not_found`. */
+  /** Resolves when the run has ended, whatever its outcome; throws `not_found`. */
   cancel(caller: Subject, runId: string): Promise<PipelineRun>;
-  /** Takes no more runs, waits a while for those under way, cancels those that take longer; all rows are written. */
+  /** Accepts no more runs, waits a while for those in progress, then cancels the rest. All audit rows are written. */
   close(): Promise<void>;
 }

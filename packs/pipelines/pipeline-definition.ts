@@ -1,8 +1,8 @@
 /**
- * What a pipeline's definition must look like, all of it found out when it is loaded and not when it runs.
+ * Validates a pipeline's definition completely when it is loaded, not when it runs.
  *
- * A definition is the operator's, but may have been copied from anywhere: it can name packs, inputs and earlier steps, and
- * nothing else, and every size is bounded.
+ * A definition is the operator's, but may be copied from anywhere. It can refer only to packs, inputs and earlier steps, and
+ * every size is limited.
  */
 import * as z from "zod/mini";
 import { defined, problemOfName, ruleOf } from "../../engine/index.ts";
@@ -14,14 +14,14 @@ const PIPELINE_LIMITS = {
   descriptionCharacters: 1_024,
   inputs: 32,
   steps: 50,
-  /** How deeply values may be nested. */
+  /** Maximum nesting depth of values. */
   depth: 16,
 } as const;
 
-/** What is wrong with a definition, and where: as the path of the member that is meant. */
+/** A problem in a definition, with the path of the affected member. */
 export interface DefinitionProblem {
   readonly place: Place;
-  /** To be read after the place: "names no pack that there is". */
+  /** Follows the path in a message: "names an unknown pack". */
   readonly rule: string;
 }
 
@@ -68,7 +68,7 @@ const schema = z.strictObject({
 
 type Definition = z.output<typeof schema>;
 
-/** The pipeline in a parsed definition, or everything that is wrong with it. `packs` are those that may be named. */
+/** The checked pipeline, or all problems of the definition. `packs`: the known packs. */
 export function checkDefinition(definition: unknown, packs: ReadonlySet<string>): CheckedDefinition {
   const strange = [...strangeValuesIn(definition)];
   if (strange.length > 0) return { ok: false, problems: strange };
@@ -124,7 +124,7 @@ function* inputProblems({ inputs = {} }: Definition): Generator<DefinitionProble
   }
   for (const [name, input] of names) {
     if (input.required !== true || input.default === undefined) continue;
-    yield { place: ["inputs", name, "default"], rule: "is never used, since the input is required" };
+    yield { place: ["inputs", name, "default"], rule: "is never used, because the input is required" };
   }
 }
 
@@ -133,7 +133,7 @@ function* stepProblems({ steps }: Definition, packs: ReadonlySet<string>): Gener
   for (const [index, step] of steps.entries()) {
     if (seen.has(step.id)) yield { place: ["steps", index, "id"], rule: "is taken by an earlier step" };
     seen.add(step.id);
-    if (!packs.has(step.pack)) yield { place: ["steps", index, "pack"], rule: "names no pack that there is" };
+    if (!packs.has(step.pack)) yield { place: ["steps", index, "pack"], rule: "names an unknown pack" };
   }
 }
 
@@ -165,7 +165,7 @@ function problemOfReference(
   before: ReadonlySet<string>,
 ): string | undefined {
   if (reference === undefined) {
-    return "holds a template that names neither an input (inputs.NAME) nor an answer (steps.ID.output.PATH)";
+    return "has a template that names neither an input (inputs.NAME) nor an output (steps.ID.output.PATH)";
   }
   if (reference.kind === "input" && !declared.has(reference.name)) {
     return `names ${nameOf(reference)}, which is not among the inputs`;
@@ -176,7 +176,7 @@ function problemOfReference(
   return undefined;
 }
 
-/** Values that JSON cannot hold, or that are nested too deeply. */
+/** Values that JSON cannot express, or that are nested too deeply. */
 function* strangeValuesIn(value: unknown, place: Place = []): Generator<DefinitionProblem> {
   if (place.length > PIPELINE_LIMITS.depth) {
     yield { place, rule: `is nested more than ${PIPELINE_LIMITS.depth} deep` };

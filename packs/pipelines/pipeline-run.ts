@@ -1,4 +1,4 @@
-/** One run of a pipeline: its steps in order, each with the pack's own answer or failure, until one fails or it is cancelled. */
+/** One run of a pipeline: executes its steps in order until one fails or the run is cancelled. */
 import { asHelmdeckError, defined, HelmdeckError, type UnixMs } from "../../engine/index.ts";
 import { progressTo } from "../engine/pack-context.ts";
 import type { PackEngine } from "../engine/pack-contract.ts";
@@ -12,14 +12,14 @@ import type {
 } from "./pipeline-contract.ts";
 import { fillIn, type Scope } from "./step-template.ts";
 
-/** Answers of ended runs are kept for a while, so a single one may not be large. */
+/** Outputs of ended runs are kept for a while, so their size is limited. */
 const OUTPUT_BYTES = 256 * 1_024;
 
 export interface RunParts {
   readonly runId: string;
   readonly pipeline: Pipeline;
   readonly request: PipelineRequest;
-  /** Checked, with defaults filled in. */
+  /** Checked inputs, with defaults. */
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly packs: Pick<PackEngine, "run">;
   readonly startedAt: UnixMs;
@@ -47,7 +47,7 @@ export class Run {
     this.#steps = parts.pipeline.steps.map(({ id, pack }) => ({ id, pack, state: "waiting" }));
   }
 
-  /** As it stands. */
+  /** The current state. */
   view(): PipelineRun {
     const { runId, pipeline, startedAt } = this.parts;
     return {
@@ -61,12 +61,12 @@ export class Run {
     };
   }
 
-  /** The pack that is running is told; no further step is begun. */
+  /** Aborts the running pack and starts no further step. */
   cancel(): void {
     this.#cancelling.abort();
   }
 
-  /** Runs it to its end, whatever that is. Never throws. */
+  /** Runs until the end, whatever the outcome. Never throws. */
   async execute(): Promise<void> {
     try {
       this.#output = await this.#runSteps();
@@ -79,7 +79,7 @@ export class Run {
     this.#listener.stop();
   }
 
-  /** A pack is also cancelled when the engine closes before this run does. */
+  /** A pack is also cancelled if the engine closes first. */
   #stateAfter({ code }: Failure): "cancelled" | "failed" {
     return this.#cancelling.signal.aborted || code === "cancelled" ? "cancelled" : "failed";
   }
@@ -127,7 +127,7 @@ export class Run {
     }
   }
 
-  /** Every step counts for the same, however long it takes. */
+  /** Every step counts equally, however long it takes. */
   #progressOf(index: number, step: string): (done: number, message?: string) => void {
     const steps = this.#steps.length;
     return (done, message) =>
@@ -144,7 +144,7 @@ function requireSmall(output: unknown): unknown {
   if (output === undefined || Buffer.byteLength(JSON.stringify(output)) <= OUTPUT_BYTES) return output;
   throw new HelmdeckError(
     "too_large",
-    `A pipeline may answer ${OUTPUT_BYTES} bytes of JSON, and this is more; name a smaller part in its output.`,
+    `The pipeline's output exceeds ${OUTPUT_BYTES} bytes of JSON; name a smaller part in its output.`,
     { details: { limit: OUTPUT_BYTES } },
   );
 }

@@ -1,9 +1,9 @@
 /**
  * Runs pipelines in the background, and lets each caller follow and cancel its own runs.
  *
- * Who attacks: a caller who guesses another's run id, or starts runs until nothing else gets a turn. What stops them: a run
- * is found by caller and id together, a foreign one looks like none, and runs under way and kept are counted by caller, so
- * that no number of callers together refuses somebody else's run, or has one forgotten.
+ * Threat: a caller guesses another caller's run id, or starts runs until nobody else gets a turn. Defence: a run is found only
+ * by caller and id together, and both running and kept runs are counted per caller, so that no group of callers can block or
+ * evict somebody else's run.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -29,18 +29,18 @@ import type { Pipeline, PipelineRequest, PipelineRun, PipelineRunner } from "./p
 import { Run } from "./pipeline-run.ts";
 
 export interface PipelineRunnerOptions {
-  /** Checked definitions, each id once. */
+  /** Checked definitions with unique ids. */
   readonly pipelines: readonly Pipeline[];
   readonly packs: Pick<PackEngine, "list" | "run">;
-  /** Writes the audit row of a run that has ended. */
+  /** Writes the audit row of an ended run. */
   readonly record: (caller: Subject, row: PipelineAudit) => Promise<void>;
-  /** Told when that fails; the run itself has ended as it did. */
+  /** Called if that fails; the run's outcome does not change. */
   readonly onRecordFailure?: (error: unknown) => void;
   readonly now?: () => UnixMs;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
   readonly makeRunId?: () => string;
-  /** How long `close` waits for runs before it cancels them; default 5 s. */
+  /** Time that `close` waits for runs before it cancels them; default 5 s. */
   readonly closeGraceMs?: number;
   readonly timer?: Timer;
 }
@@ -49,9 +49,9 @@ const CLOSE_GRACE_MS = 5_000;
 
 export const RUN_LIMITS = {
   underWayPerCaller: 8,
-  /** Of all callers; beyond it each may have an equal share. */
+  /** For all callers together; at this limit each caller has an equal share. */
   underWay: 64,
-  /** Ended runs are kept until their caller has more, or for so long. */
+  /** Ended runs are kept for this time, or until their caller has more than this number. */
   keptPerCaller: 50,
   keptMs: 3_600_000,
 } as const;
@@ -75,7 +75,7 @@ class Runner implements PipelineRunner {
   readonly #processPacks: ReadonlySet<string>;
   readonly #now: () => UnixMs;
   readonly #clock: () => number;
-  /** By run id; the ended ones in the order in which they were started. */
+  /** By run id; ended runs in start order. */
   readonly #kept = new Map<string, Kept>();
   #closed = false;
 
@@ -146,7 +146,7 @@ class Runner implements PipelineRunner {
     hurry();
   }
 
-  /** Never rejects. The row is written here and nowhere else, so that there is one, however the run ends. */
+  /** Never rejects. Only this function writes the row, so that there is exactly one, however the run ends. */
   async #carryOut(run: Run): Promise<void> {
     await run.execute();
     try {
@@ -159,7 +159,7 @@ class Runner implements PipelineRunner {
   #requirePipeline(id: unknown): Pipeline {
     const pipeline = typeof id === "string" ? this.#pipelines.get(id) : undefined;
     if (pipeline !== undefined) return pipeline;
-    throw new HelmdeckError("not_found", "There is no such pipeline. The list of pipelines has all names.");
+    throw new HelmdeckError("not_found", "There is no such pipeline. See the list of pipelines.");
   }
 
   #requireAllowed({ id, steps }: Pipeline, { authenticated }: PipelineRequest): void {
@@ -180,7 +180,7 @@ class Runner implements PipelineRunner {
     const limit = shareOf(owner, held, limits);
     throw new HelmdeckError(
       "rate_limited",
-      `${held.get(owner)} of your runs are in progress, and ${limit} are allowed at present; wait for one to end.`,
+      `${held.get(owner)} of your runs are in progress, and ${limit} are allowed at the moment; wait for one to end.`,
       { details: { limit } },
     );
   }
@@ -209,7 +209,7 @@ class Runner implements PipelineRunner {
   }
 }
 
-/** The inputs with defaults filled in; unknown and missing ones are refused. */
+/** The inputs with defaults; refuses unknown and missing ones. */
 function checkInputs({ id, inputs }: Pipeline, given: unknown): Readonly<Record<string, unknown>> {
   if (given !== undefined && (typeof given !== "object" || given === null || Array.isArray(given))) {
     throw refuse(id, "inputs", "must be an object");
@@ -221,7 +221,7 @@ function checkInputs({ id, inputs }: Pipeline, given: unknown): Readonly<Record<
       throw refuse(
         id,
         `inputs.${shown}`,
-        `is not an input; those are: ${Object.keys(inputs).join(", ") || "none"}`,
+        `is not an input; the inputs are: ${Object.keys(inputs).join(", ") || "none"}`,
       );
     }
   }

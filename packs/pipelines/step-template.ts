@@ -1,35 +1,35 @@
 /**
  * Templates in a pipeline: `${{ inputs.repository }}` and `${{ steps.issues.output.items.0.title }}`.
  *
- * Who attacks: whoever chose an input, or wrote what a step answered (a web page, an issue's title). What stops them:
- * nothing is ever evaluated, a filled-in text is not looked at again for templates, names are looked up among an object's
- * own members alone, and how much text may come out is bounded.
+ * Threat: somebody controls an input or part of a step's output (a web page, an issue's title). Defence: nothing is evaluated,
+ * filled-in text is not scanned for templates again, names refer only to an object's own members, and the resulting size is
+ * limited.
  */
 import { HelmdeckError } from "../../engine/index.ts";
 
-/** What a template names: an input, or a part of what an earlier step answered. */
+/** The target of a template: an input, or part of an earlier step's output. */
 export type Reference =
   | { readonly kind: "input"; readonly name: string; readonly path: readonly string[] }
   | { readonly kind: "step"; readonly id: string; readonly path: readonly string[] };
 
-/** What there is to fill in. */
+/** The values available to templates. */
 export interface Scope {
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Outputs of the steps that have ended. */
+  /** Outputs of ended steps. */
   readonly outputs: ReadonlyMap<string, unknown>;
 }
 
-/** Where in a definition a text stands. */
+/** The location of a text in a definition. */
 export type Place = readonly (string | number)[];
 
-/** How much the templates of one step may fill in, written as JSON. */
+/** Maximum size, as JSON, of all values that the templates of one step insert. */
 const MOST_CHARACTERS = 1_024 * 1_024;
 
 const TEMPLATE = /\$\{\{(.*?)\}\}/gs;
 const WHOLE = /^\s*\$\{\{((?:(?!\}\}).)*)\}\}\s*$/s;
 const EXPRESSION = /^(?:inputs\.(?<input>[\w-]+)|steps\.(?<step>[\w-]+)\.output)(?<path>(?:\.[\w-]+)*)$/;
 
-/** Every template in a value, with where it stands; `undefined` for one that names nothing. */
+/** Every template in a value with its location; `undefined` for an invalid one. */
 export function* referencesIn(
   value: unknown,
   place: Place = [],
@@ -45,11 +45,11 @@ export function* referencesIn(
 }
 
 /**
- * The value with its templates filled in. A template that is the whole text keeps the type of what it names; inside a
- * text, texts stand as they are and everything else as JSON. An optional input that was not given leaves its place out,
- * and is empty inside a text.
+ * The value with its templates filled in. A template that is the complete text keeps the type of its value. Inside a longer
+ * text, texts are inserted unchanged and other values as JSON. An absent optional input removes its member, or is empty
+ * inside a text.
  *
- * @throws `invalid_input` when a step's answer has no such part, `too_large` when too much would come out.
+ * @throws `invalid_input` if a step's output has no such part, `too_large` if the result is too large.
  */
 export function fillIn(value: unknown, scope: Scope): unknown {
   const budget = new Budget();
@@ -68,7 +68,7 @@ export function fillIn(value: unknown, scope: Scope): unknown {
   return fill(value);
 }
 
-/** One long answer, named often enough, would fill the memory. */
+/** A long output, referenced often enough, would fill the memory. */
 class Budget {
   #left = MOST_CHARACTERS;
 
@@ -77,13 +77,13 @@ class Budget {
     if (this.#left >= 0) return value;
     throw new HelmdeckError(
       "too_large",
-      `The templates of one step may fill in ${MOST_CHARACTERS} characters; name smaller parts.`,
+      `The templates of one step may insert at most ${MOST_CHARACTERS} characters; name smaller parts.`,
       { details: { limit: MOST_CHARACTERS } },
     );
   }
 }
 
-/** As an author writes it, for messages. */
+/** The reference as an author writes it, for messages. */
 export function nameOf(reference: Reference): string {
   const root = reference.kind === "input" ? `inputs.${reference.name}` : `steps.${reference.id}.output`;
   return [root, ...reference.path].join(".");
@@ -96,7 +96,7 @@ function parse(expression: string): Reference | undefined {
   return step === undefined ? undefined : { kind: "step", id: step, path: segments };
 }
 
-/** Definitions are checked before they run, so what cannot be parsed here is a defect. */
+/** Definitions are checked before they run, so a parse failure here is a bug. */
 function lookUp(expression: string, { inputs, outputs }: Scope): unknown {
   const reference = parse(expression);
   if (reference === undefined)
@@ -115,7 +115,7 @@ function follow(start: unknown, reference: Reference): unknown {
   });
 }
 
-/** Never what an object inherits, such as `constructor`; of a list, its items and its length. */
+/** Never an inherited member, such as `constructor`. For a list: its items and its length. */
 function ownMember(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
   if (Array.isArray(value) && !/^(?:\d+|length)$/.test(name)) return undefined;

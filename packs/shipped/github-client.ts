@@ -1,20 +1,20 @@
 /**
- * GitHub's REST API for packs: pages, limits of time and size, and failures in our own words.
+ * A client of GitHub's REST API for packs: paging, limits of time and size, and our own error messages.
  *
- * Who attacks: a server, or something between, that answers without end, slowly, or with a next page on another host, where the
- * token would go. What stops them: each answer has a deadline and a size, and no request leaves the configured address. The
- * token stays in the request; no error carries the request, nor the text that GitHub answered, which could be anyone's.
+ * Threat: the server or a proxy answers endlessly, slowly, or with a next page on another host, which would receive the token.
+ * Defence: each answer has a deadline and a size limit, and requests go only to the configured address. No error contains the
+ * request (with its token) or GitHub's text, which can come from anyone.
  */
 import { Octokit } from "@octokit/core";
 import type * as z from "zod";
 import { defined, HelmdeckError, invalidField, isHelmdeckError, type UnixMs } from "../../engine/index.ts";
 
 export interface GitHubOptions {
-  /** The operator's; absent: anonymous, with GitHub's low rate limit. */
+  /** The operator's token. Absent: anonymous, with GitHub's low rate limit. */
   readonly token?: string;
-  /** Of GitHub Enterprise: `https://<host>/api/v3`. Default `https://api.github.com`. */
+  /** For GitHub Enterprise: `https://<host>/api/v3`. Default `https://api.github.com`. */
   readonly baseUrl?: string;
-  /** For one answer; default 20 s. */
+  /** Per answer; default 20 s. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -24,17 +24,17 @@ export interface GitHubRun {
 }
 
 export interface GitHub {
-  /** The data of each page, for as long as there is a next one. Throws our own errors only. */
+  /** Yields the data of each page. Throws only our own errors. */
   pages(route: string, parameters: Readonly<Record<string, unknown>>): AsyncIterable<unknown>;
-  /** What the schema makes of it; throws `upstream_failed` when GitHub answered something else. */
+  /** The answer parsed by the schema; throws `upstream_failed` if it does not match. */
   require<Data>(schema: z.ZodType<Data>, data: unknown): Data;
 }
 
 const GITHUB = "https://api.github.com";
 const REQUEST_TIMEOUT_MS = 20_000;
-/** A hundred issues with texts of the greatest length have about 25 MB. */
+/** A hundred issues with maximum-length texts have about 25 MB. */
 const ANSWER_BYTES = 32 * 1_024 * 1_024;
-/** GitHub asks for at least a minute when it does not say how long. */
+/** GitHub's documentation asks for at least a minute if an answer has no time. */
 const SECONDARY_WAIT_SECONDS = 60;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -49,7 +49,7 @@ export function openGitHub(options: GitHubOptions, run: GitHubRun): GitHub {
     }
   };
   return {
-    // By hand: Octokit's own paging takes an answer that broke off, and a 409, for an empty page, and drops the signal.
+    // Own paging: Octokit's treats an incomplete answer, and a 409, as an empty page, and drops the signal.
     async *pages(route, parameters) {
       let answer = await ask(route, { ...parameters, headers });
       yield answer.data;
@@ -61,12 +61,12 @@ export function openGitHub(options: GitHubOptions, run: GitHubRun): GitHub {
     require: (schema, data) => {
       const parsed = schema.safeParse(data);
       if (parsed.success) return parsed.data;
-      throw new HelmdeckError("upstream_failed", "GitHub answered something that is not what its API says.");
+      throw new HelmdeckError("upstream_failed", "GitHub's answer does not match its API.");
     },
   };
 }
 
-/** Octokit logs to the console by default, which may be a protocol's channel. */
+/** Octokit logs to the console by default, which may be an MCP channel. */
 function makeClient(options: GitHubOptions, signal: AbortSignal): Octokit {
   const { token, baseUrl = GITHUB, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const { origin } = new URL(baseUrl);
@@ -90,7 +90,7 @@ function nextOf(link: string | undefined): string | undefined {
   return /<([^<>]+)>;\s*rel="next"/.exec(link ?? "")?.[1];
 }
 
-/** Read to its end here: Octokit takes an answer that breaks off for an empty one. */
+/** Reads the complete answer here, because Octokit treats an incomplete one as empty. */
 async function limitedFetch(origin: string, url: string, init: RequestInit): Promise<Response> {
   if (new URL(url).origin !== origin) {
     throw new HelmdeckError("upstream_failed", "GitHub's answer leads to another host; it was not followed.");
@@ -106,7 +106,7 @@ async function limitedFetch(origin: string, url: string, init: RequestInit): Pro
   return new Response(sizeBytes === 0 ? null : Buffer.concat(chunks), { status, headers });
 }
 
-/** A token must not travel in clear; to a server on this machine it may. Throws `invalid_input`. */
+/** A token must not be sent in clear text, except to this machine. Throws `invalid_input`. */
 export function requireGitHubUrl({ baseUrl = GITHUB }: GitHubOptions): void {
   const url = URL.parse(baseUrl);
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url?.hostname ?? "");
@@ -134,12 +134,12 @@ function failureOf(error: unknown, now: UnixMs): HelmdeckError {
   return rateLimit(refusal, now) ?? refused(refusal);
 }
 
-/** Undefined when no answer came at all; the client then claims a 500 of its own. */
+/** Undefined if there was no answer; the client then reports its own 500. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("status" in error) || !("response" in error)) return undefined;
   const { response } = error;
   if (typeof response !== "object" || response === null || !("headers" in response)) return undefined;
-  // The client made both from the answer it got; see its RequestError.
+  // The client takes both from the answer; see its RequestError.
   return {
     status: Number(error.status),
     headers: response.headers as Refusal["headers"],
@@ -155,7 +155,7 @@ function unreachable(error: unknown): HelmdeckError {
   return new HelmdeckError("upstream_failed", `GitHub ${why}; try again later.`);
 }
 
-/** Undefined when it is no rate limit: a 403 can be one, or a lack of rights. */
+/** Undefined if it is not a rate limit: a 403 can be one, or missing rights. */
 function rateLimit({ status, headers, message }: Refusal, now: UnixMs): HelmdeckError | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const wait = waitSeconds(headers, now);
@@ -164,12 +164,12 @@ function rateLimit({ status, headers, message }: Refusal, now: UnixMs): Helmdeck
   const retryAfterSeconds = wait ?? SECONDARY_WAIT_SECONDS;
   return new HelmdeckError(
     "rate_limited",
-    `GitHub's rate limit is used up; try again in ${retryAfterSeconds} s. A token of the operator raises it.`,
+    `GitHub's rate limit is used up; try again in ${retryAfterSeconds} s. A token from the operator raises the limit.`,
     { details: { service: "github", retryAfterSeconds } },
   );
 }
 
-/** The secondary limit says how long; the primary one when it is over. */
+/** The secondary limit has a duration, the primary one an end time. */
 function waitSeconds(headers: Refusal["headers"], now: UnixMs): number | undefined {
   const retryAfter = Number.parseInt(String(headers["retry-after"]), 10);
   if (retryAfter >= 0) return Math.max(1, retryAfter);
@@ -190,17 +190,17 @@ function refused({ status }: Refusal): HelmdeckError {
     case 403:
       return new HelmdeckError(
         "pack_failed",
-        "GitHub forbids this (403): this server's token lacks the right to read that.",
+        "GitHub forbids this (403): this server's token has no right to read it.",
         { details },
       );
     case 404:
       return new HelmdeckError(
         "not_found",
-        "GitHub knows no such repository (404), or this server's token may not see it.",
+        "GitHub has no such repository (404), or this server's token has no access to it.",
         { details },
       );
     case 410:
-      return new HelmdeckError("pack_failed", "Issues are turned off in that repository (410).", { details });
+      return new HelmdeckError("pack_failed", "Issues are disabled in this repository (410).", { details });
     case 422:
       return new HelmdeckError("invalid_input", "GitHub does not accept these filters (422).", { details });
     default:

@@ -1,8 +1,8 @@
 /**
- * The packs whose subject is memory itself: search, get, list, store, forget, history, renew, corpus.
+ * The packs for memory itself: search, get, list, store, forget, history, renew, corpus.
  *
- * None leaves an audit row. Of store and forget helmdeck leaves none either: a record of what was stored or forgotten would outlive
- * it. The others only read; their rows would be in the corpus that they read, so that reading memory would fill it.
+ * None leaves an audit row. For store and forget, as in helmdeck, a record would outlive the stored or forgotten entry. The
+ * others only read; their rows would appear in the corpus, so that reading memory would fill it.
  */
 import {
   CORPUS_DESCRIPTION,
@@ -68,13 +68,13 @@ const READS = { readOnly: true, destructive: false, idempotent: true, openWorld:
 const DELETES = { readOnly: false, destructive: true, idempotent: true, openWorld: false };
 const ADDS = { readOnly: false, destructive: false, idempotent: true, openWorld: false };
 
-/** What these packs need of a memory. */
+/** The part of a memory that these packs use. */
 export type PackedMemory = Pick<
   Memory,
   "search" | "getFact" | "listFacts" | "storeFact" | "forget" | "factHistory" | "renewFact" | "corpusPage"
 >;
 
-/** All of them, of one memory. */
+/** All of them, for one memory. */
 export function memoryPacks(memory: PackedMemory): readonly Pack[] {
   const packs = [
     memorySearchPack(memory),
@@ -89,7 +89,7 @@ export function memoryPacks(memory: PackedMemory): readonly Pack[] {
   return packs;
 }
 
-/** `helmdeck.memory_search`: what answers a question, best first. */
+/** `helmdeck.memory_search`: ranked answers to a question. */
 function memorySearchPack(memory: Pick<Memory, "search">): Pack<SearchRequest, SearchReply> {
   return definePack({
     ...COMMON,
@@ -103,7 +103,7 @@ function memorySearchPack(memory: Pick<Memory, "search">): Pack<SearchRequest, S
   });
 }
 
-/** `helmdeck.memory_get`: one fact, whole. */
+/** `helmdeck.memory_get`: one complete fact. */
 function memoryGetPack(memory: Pick<Memory, "getFact">): Pack<GetRequest, FactReply> {
   return definePack({
     ...COMMON,
@@ -136,7 +136,7 @@ function memoryListPack(memory: Pick<Memory, "listFacts">): Pack<FactsRequest, F
   });
 }
 
-/** `helmdeck.memory_store`: keeps one fact of the caller. */
+/** `helmdeck.memory_store`: stores one fact of the caller. */
 export function memoryStorePack(memory: Pick<Memory, "storeFact">): Pack<StoreRequest, StoreReply> {
   return definePack({
     ...COMMON,
@@ -151,7 +151,7 @@ export function memoryStorePack(memory: Pick<Memory, "storeFact">): Pack<StoreRe
   });
 }
 
-/** `helmdeck.memory_forget`: deletes by scope, for good. */
+/** `helmdeck.memory_forget`: deletes by scope, permanently. */
 export function memoryForgetPack(memory: Pick<Memory, "forget">): Pack<ForgetRequest, ForgetReply> {
   return definePack({
     ...COMMON,
@@ -165,12 +165,12 @@ export function memoryForgetPack(memory: Pick<Memory, "forget">): Pack<ForgetReq
   });
 }
 
-/** `helmdeck.memory_history`: what a fact held before. */
+/** `helmdeck.memory_history`: the former values of a fact. */
 function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<HistoryRequest, HistoryReply> {
   return definePack({
     ...COMMON,
     name: "helmdeck.memory_history",
-    title: "What a fact held before",
+    title: "Former values of a fact",
     description: HISTORY_DESCRIPTION,
     input: historyRequestSchema,
     output: historyReplySchema,
@@ -183,7 +183,7 @@ function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<HistoryReq
   });
 }
 
-/** `helmdeck.memory_renew`: another life for a fact that would end. */
+/** `helmdeck.memory_renew`: a new lifetime for a fact. */
 function memoryRenewPack(memory: Pick<Memory, "renewFact">): Pack<RenewRequest, FactReply> {
   return definePack({
     ...COMMON,
@@ -197,7 +197,7 @@ function memoryRenewPack(memory: Pick<Memory, "renewFact">): Pack<RenewRequest, 
   });
 }
 
-/** `helmdeck.memory_corpus`: ranked for a query, or everything page by page. */
+/** `helmdeck.memory_corpus`: ranked documents for a query, or all documents page by page. */
 export function memoryCorpusPack(memory: Pick<Memory, "corpusPage">): Pack<CorpusRequest, DocumentsReply> {
   return definePack({
     ...COMMON,

@@ -1,4 +1,4 @@
-/** What an operator sets for the shipped packs by the environment. An empty variable counts as absent. */
+/** Settings of the shipped packs from the environment. An empty variable counts as absent. */
 import * as z from "zod";
 import { invalidField } from "../../engine/index.ts";
 import type { GitHubOptions } from "./github-client.ts";
@@ -15,8 +15,8 @@ const argvSchema = z.tuple([z.string().min(1)], z.string());
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * `GITHUB_TOKEN`, `GITHUB_API_URL`; `HELMDECK_SOLVE_COMMAND` (a JSON list), `HELMDECK_SOLVE_ENV` (names of variables that the
- * command is given), `HELMDECK_SOLVE_HOSTS`, `HELMDECK_SOLVE_CA_FILE`. Throws `invalid_input`, never showing a value.
+ * `GITHUB_TOKEN`, `GITHUB_API_URL`; `HELMDECK_SOLVE_COMMAND` (a JSON list), `HELMDECK_SOLVE_ENV` (names of variables to pass to
+ * the command), `HELMDECK_SOLVE_HOSTS`, `HELMDECK_SOLVE_CA_FILE`. Throws `invalid_input`, without any value.
  */
 export function packSettings(env: Env): PackSettings {
   const { GITHUB_TOKEN: token, GITHUB_API_URL: baseUrl } = env;

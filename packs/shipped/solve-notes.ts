@@ -1,14 +1,14 @@
 /**
- * What swe.solve remembers of a repository from one run to the next: the newest runs first, within a fixed size.
+ * The notes that swe.solve keeps about a repository between runs: newest runs first, within a fixed size.
  *
- * The notes are the caller's and outlive the session, so that the next run recalls them (facts/helmdeck.md, fault 11). They reach
- * the coding command through its standard input only: not its arguments, which other users see, and not a file.
+ * The notes belong to the caller and outlive the session, so that the next run can recall them. They reach the coding command
+ * only through its standard input: not through arguments, which other users can see, and not through a file.
  */
 import { createHash } from "node:crypto";
 import type { UnixMs } from "../../engine/index.ts";
 import type { PackMemory } from "../engine/pack-contract.ts";
 
-/** Of helmdeck's notes (facts/helmdeck.md): category and time to live are the pack's policy. */
+/** The same key as helmdeck's notes. Category and TTL come from the pack's policy. */
 export function notesKey(address: string): string {
   return `swe.solve/${createHash("sha256").update(address).digest("hex").slice(0, 16)}/notes`;
 }
@@ -24,23 +24,23 @@ export interface SolvedRun {
   readonly endedAt: UnixMs;
   readonly task: string;
   readonly filesChanged: number;
-  /** What the command wrote down for the next time. */
+  /** The command's own note for the next run. */
   readonly lesson: string;
 }
 
-/** Empty without a store, and for a repository that was never worked on. */
+/** Empty without a store, and for a repository without earlier runs. */
 export async function recallNotes(memory: PackMemory | undefined, address: string): Promise<string> {
   return (await memory?.recall(notesKey(address)))?.value ?? "";
 }
 
-/** Puts the run before those that are remembered; the oldest fall away. */
+/** Adds the run before the earlier ones; the oldest are dropped. */
 export async function rememberRun(
   memory: PackMemory | undefined,
   address: string,
   run: SolvedRun,
 ): Promise<void> {
   if (memory === undefined) return;
-  // Read again: another run on this repository may have ended meanwhile.
+  // Read again, because another run on this repository may have ended in the meantime.
   const before = await recallNotes(memory, address);
   const value = cutAtRun(`${entryOf(run)}${before === "" ? "" : `\n\n${before}`}`);
   await memory.store(notesKey(address), value, { ttlSeconds: NOTES_TTL_SECONDS, category: NOTES_CATEGORY });

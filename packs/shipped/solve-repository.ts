@@ -1,11 +1,11 @@
 /**
- * The repository that swe.solve works on: fetched over https only, and what was changed in it.
+ * Fetches the repository for swe.solve, over https only, and collects the changes in it.
  *
- * Who attacks: a caller whose address or branch is meant as an option, a local file or a command of git's other transports; a
- * repository that brings hooks or submodules, or is too large; a server that asks for a password or redirects elsewhere. What
- * stops them: the address is matched against a strict form before git sees it, and git itself is told to speak https alone; no
- * configuration but ours, no template, no hooks, no submodules, no credential helper and no prompt; time and size are bounded;
- * git inherits nothing of the server's environment. With no list of hosts, any that the server can reach may be asked.
+ * Threat: a caller's address or branch that git would read as an option, a local file or a command of another transport; a
+ * repository with hooks or submodules, or one that is too large; a server that asks for a password or redirects elsewhere.
+ * Defence: the address must match a strict pattern before git sees it, and git may only use https; only our configuration, no
+ * template, hooks, submodules, credential helper or prompt; time and size are limited; git inherits nothing from the server's
+ * environment. Without a list of hosts, any host that the server can reach is allowed.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,21 +15,21 @@ import type { ProcessResult, Session } from "../engine/pack-contract.ts";
 export interface RepositoryOptions {
   /** Certificate authorities for https, as a PEM file; default git's own. */
   readonly caFile?: string;
-  /** The only hosts that may be asked, with their port when it is not 443; default: any. */
+  /** The allowed hosts, with their port if it is not 443; default: any. */
   readonly hosts?: readonly string[];
-  /** Of the clone, history and working tree together; default 512 MiB. */
+  /** Total size of history and working tree; default 512 MiB. */
   readonly mostBytes?: number;
 }
 
 export interface Repository {
   readonly folder: string;
-  /** What was fetched. */
+  /** The fetched commit. */
   readonly commit: string;
 }
 
 export interface Changes {
   readonly files: number;
-  /** Where the patch lies. */
+  /** The path of the patch. */
   readonly patchPath: string;
 }
 
@@ -39,11 +39,11 @@ const GIT_MS = 60_000;
 const WATCH_EVERY_MS = 250;
 
 const HOST = "(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\])";
-/** No user, no query, no fragment, no backslash, no control character, encoded or not. */
+/** No user, query, fragment, backslash or control character, encoded or not. */
 const ADDRESS = new RegExp(
   `^https://(${HOST}(?::[0-9]{1,5})?)/(?:[A-Za-z0-9._~/+@-]|%[2-7][0-9A-Fa-f]){1,1024}$`,
 );
-/** git check-ref-format, and stricter. */
+/** Stricter than git check-ref-format. */
 const REF = /^(?!.*(?:\.\.|\/\/|@\{|\/\.|\.lock(?:\/|$)|[./]$))[A-Za-z0-9][A-Za-z0-9._/+@-]{0,199}$/;
 
 export function isRepositoryAddress(address: string): boolean {
@@ -77,7 +77,7 @@ export async function cloneRepository(
   return { folder, commit: head.stdout.trim() };
 }
 
-/** Against what was fetched, whether it was committed since or not; new files too, ignored ones not. */
+/** Differences to the fetched commit, committed or not, including new files but not ignored ones. */
 export async function collectChanges(
   session: Session,
   { folder, commit }: Repository,
@@ -98,7 +98,7 @@ function git(
   { caFile, hosts }: RepositoryOptions,
   limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number } = {},
 ): Promise<ProcessResult> {
-  // A listed host must not send git on to one that is not: where hosts are listed, no redirect is followed.
+  // A listed host must not redirect git to another one: with a list of hosts, no redirect is followed.
   const redirects = hosts === undefined ? [] : ["-c", "http.followRedirects=false"];
   return session.run("git", [...SAFE_CONFIG, ...redirects, ...args], {
     env: { ...SAFE_ENV, ...defined({ GIT_SSL_CAINFO: caFile }) },
@@ -107,7 +107,7 @@ function git(
   });
 }
 
-/** Before the command, so that a repository's own configuration does not get the last word. */
+/** Passed before the command, so that they override a repository's own configuration. */
 const SAFE_CONFIG = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -133,10 +133,7 @@ async function requireGit(
 ): Promise<ProcessResult> {
   const result = await git(session, args, options);
   if (result.exitCode === 0) return result;
-  throw new HelmdeckError(
-    "pack_failed",
-    "git could not say what was changed; the repository was left broken.",
-  );
+  throw new HelmdeckError("pack_failed", "git could not read the changes; the repository is damaged.");
 }
 
 function requireHost(address: string, hosts: readonly string[] | undefined): void {
@@ -144,28 +141,28 @@ function requireHost(address: string, hosts: readonly string[] | undefined): voi
   if (hosts === undefined || hosts.some((each) => each.toLowerCase() === host)) return;
   throw new HelmdeckError(
     "forbidden",
-    "This server fetches from listed hosts only, and this is none of them.",
+    "This server fetches only from listed hosts, and this host is not listed.",
     {
       details: { field: "repo_url" },
     },
   );
 }
 
-/** What git wrote is the server's text in part, so it decides which of our own sentences is said, and is not shown. */
+/** git's output contains text from the server, so it only selects one of our own messages and is not shown. */
 function cloneFailure({ stderr }: ProcessResult): HelmdeckError {
   if (/Remote branch .* not found/s.test(stderr)) {
-    return new HelmdeckError("not_found", "The repository has no branch or tag of that name.", {
+    return new HelmdeckError("not_found", "The repository has no branch or tag with this name.", {
       details: { field: "ref" },
     });
   }
   return new HelmdeckError(
     "upstream_failed",
-    "git could not fetch the repository: it is not there, asks for a login, or its server cannot be reached.",
+    "git could not fetch the repository: it does not exist, requires a login, or its server cannot be reached.",
     { details: { field: "repo_url" } },
   );
 }
 
-/** Looks at the folder while it grows, since git has no limit of its own for what it fetches. */
+/** Watches the folder's size, because git has no own limit for a fetch. */
 async function withinSize<Result>(
   folder: string,
   mostBytes: number,
@@ -187,7 +184,7 @@ async function withinSize<Result>(
 }
 
 function beyond(mostBytes: number): HelmdeckError {
-  return new HelmdeckError("too_large", `The repository is larger than the ${mostBytes} bytes it may have.`, {
+  return new HelmdeckError("too_large", `The repository is larger than the limit of ${mostBytes} bytes.`, {
     details: { field: "repo_url", mostBytes },
   });
 }

@@ -1,10 +1,10 @@
 /**
- * `swe.solve`: lets the operator's coding command work on a repository, and answers with the changes as a patch.
+ * `swe.solve`: runs the operator's coding command on a repository and returns the changes as a patch.
  *
- * Who attacks: a caller without a token; a repository whose content misleads the command; the command itself, once misled. What
- * stops them: the pack runs for authenticated callers only; the command is the operator's, from configuration, run without a
- * shell and with only those variables that the operator named; what it leaves behind is read as data, within limits. It is no
- * sandbox: the command can do what this user can, so give it one of its own where repositories are not trusted.
+ * Threat: a caller without a token; a repository whose content misleads the command; the misled command itself. Defence: the
+ * pack runs only for authenticated callers; the command comes from the operator's configuration and runs without a shell and
+ * with only those variables that the operator named; its files are read as data, within limits. It is not a sandbox: the
+ * command can do everything this user can, so run it in a sandbox if repositories are not trusted.
  */
 import { constants } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
@@ -24,11 +24,11 @@ import {
 } from "./solve-repository.ts";
 
 export interface SolveOptions extends RepositoryOptions {
-  /** Program and arguments; without it the pack says what to configure. */
+  /** Program and arguments. Without it, the pack's error says what to configure. */
   readonly command?: readonly string[];
-  /** What the command is given of the environment, such as the key of its model. git is given none of it. */
+  /** Environment variables for the command, such as its model's key. git gets none of them. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Of a whole run; default 30 minutes. */
+  /** Deadline of a run; default 30 minutes. */
   readonly deadlineMs?: number;
 }
 
@@ -36,7 +36,7 @@ const DEADLINE_MS = 1_800_000;
 const SUMMARY_CHARACTERS = 4_000;
 const LESSON_BYTES = 8_192;
 const FINDINGS_BYTES = 65_536;
-/** The artifact store has its own limit; this one is for what is read into memory to be handed to it. */
+/** Limit for reading a patch into memory; the artifact store has its own limit. */
 const PATCH_BYTES = 64 * 1_024 * 1_024;
 
 const findingSchema = z.object({
@@ -54,24 +54,24 @@ const inputSchema = z.strictObject({
     .string()
     .refine(isRefName, "must be the plain name of a branch or tag")
     .optional()
-    .meta({ description: "Branch or tag; the repository's default branch when left out." }),
+    .meta({ description: "Branch or tag; default: the repository's default branch." }),
   task: z.string().trim().min(1).max(16_384).meta({
     description:
-      "What to do, as one would tell a colleague. No secrets: it is handed to the command as it is.",
+      "The task, as you would describe it to a colleague. No secrets: the command receives this text.",
   }),
 });
 
 const outputSchema = z.object({
   repo_url: z.string(),
-  commit: z.string().meta({ description: "What was worked on." }),
+  commit: z.string().meta({ description: "The commit that the command worked on." }),
   files_changed: z.int().min(0),
   patch: z
     .string()
     .optional()
-    .meta({ description: "Id of the artifact with the changes, when there are any." }),
-  summary: z.string().meta({ description: "The end of what the command said." }),
+    .meta({ description: "Id of the artifact with the changes, if there are any." }),
+  summary: z.string().meta({ description: "The end of the command's output." }),
   findings: z.array(findingSchema),
-  notes_recalled: z.boolean().meta({ description: "There were notes of earlier runs on this repository." }),
+  notes_recalled: z.boolean().meta({ description: "There were notes from earlier runs on this repository." }),
 });
 
 type SolveInput = z.infer<typeof inputSchema>;
@@ -84,8 +84,8 @@ export function solvePack(options: SolveOptions): Pack<SolveInput, SolveOutput> 
     title: "Work on a repository",
     version: "1.0.0",
     description:
-      "Let this server's coding command work on a task in a fresh clone of a git repository, and answer with its changes as a" +
-      " patch. Nothing is pushed. What earlier runs on the repository noted is recalled.",
+      "Run this server's coding command on a task in a fresh clone of a git repository, and return its changes as a" +
+      " patch. Nothing is pushed. The command gets the notes of earlier runs on the repository.",
     input: inputSchema,
     output: outputSchema,
     session: true,
@@ -155,7 +155,7 @@ async function runCommand(
     cwd,
     env: { ...options.env, HELMDECK_NOTES_OUT: paths.lesson, HELMDECK_FINDINGS_OUT: paths.findings },
     input: prompt,
-    // The run's own deadline ends it.
+    // The run's own deadline applies.
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
   });
   const findings = findingsOf(await readStart(paths.findings, FINDINGS_BYTES));
@@ -176,7 +176,7 @@ function promptOf(task: string, notes: string): string {
   ].join("\n\n");
 }
 
-/** A list that cannot be read is a finding of its own: it must not look like none, nor cost the work that was done. */
+/** An unreadable list becomes a finding itself: it must not look like an empty list, nor discard the work. */
 function findingsOf(bytes: Buffer | undefined): Finding[] {
   if (bytes === undefined) return [];
   try {
@@ -195,7 +195,7 @@ async function putPatch(ec: PackContext, path: string): Promise<string> {
   return id;
 }
 
-/** Undefined when there is no plain file; a link is not followed, and no more than so much is read. */
+/** Undefined if it is not a regular file. Does not follow links, and reads at most `mostBytes`. */
 async function readStart(path: string, mostBytes: number): Promise<Buffer | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch(() => undefined);
@@ -222,10 +222,10 @@ function requireCommand({ command }: SolveOptions): readonly [string, ...string[
 
 function requireSession({ session }: PackContext): Session {
   if (session !== undefined) return session;
-  throw new HelmdeckError("session_unavailable", "swe.solve needs a session, and this engine gave it none.");
+  throw new HelmdeckError("session_unavailable", "swe.solve needs a session, and this engine has none.");
 }
 
-/** Its output stays out of the message: it may hold anything. */
+/** The message leaves out the command's output, which can contain anything. */
 function commandFailure(
   exitCode: number | undefined,
   signal: string | undefined,

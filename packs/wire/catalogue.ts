@@ -1,4 +1,4 @@
-/** What clients receive when they ask which packs and pipelines there are. */
+/** Replies for the lists of packs and pipelines. */
 import * as z from "zod";
 import type { PackInfo } from "../engine/pack-contract.ts";
 import type { Pipeline } from "../pipelines/pipeline-contract.ts";
@@ -9,16 +9,16 @@ export const packInfoSchema = z.object({
   name: z.string(),
   title: z.string().meta({ description: "For people." }),
   version: z.string(),
-  versions: z.array(z.string()).meta({ description: "The one there is." }),
+  versions: z.array(z.string()).meta({ description: "The available version." }),
   latest: z.string(),
   description: z.string(),
   input_schema: jsonSchema,
   output_schema: jsonSchema,
   starts_process: z.boolean().meta({ description: "Runs for authenticated callers only." }),
-  cached: z.boolean().meta({ description: "A repeated input is answered from the cache for a while." }),
+  cached: z.boolean().meta({ description: "Repeated inputs are answered from the cache for a while." }),
 });
 
-export const packsReplySchema = z.array(packInfoSchema).meta({ description: "In order of name." });
+export const packsReplySchema = z.array(packInfoSchema).meta({ description: "Sorted by name." });
 
 const pipelineInfoSchema = z.object({
   id: z.string(),
@@ -34,7 +34,7 @@ const pipelineInfoSchema = z.object({
   steps: z.array(z.object({ id: z.string(), pack: z.string() })),
 });
 
-export const pipelinesReplySchema = z.array(pipelineInfoSchema).meta({ description: "In order of id." });
+export const pipelinesReplySchema = z.array(pipelineInfoSchema).meta({ description: "Sorted by id." });
 
 export type PackInfoReply = z.infer<typeof packInfoSchema>;
 export type PipelinesReply = z.infer<typeof pipelinesReplySchema>;

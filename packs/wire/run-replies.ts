@@ -1,4 +1,4 @@
-/** What REST and MCP clients receive of a pack's run and of a pipeline's (facts/helmdeck.md). */
+/** Replies for runs of packs and pipelines, for REST and MCP clients. */
 
 import * as z from "zod";
 import { rfc3339, rfc3339Schema } from "../../app/index.ts";
@@ -7,8 +7,8 @@ import type { ArtifactRef, PackRun } from "../engine/pack-contract.ts";
 import type { PipelineRun, PipelineStepRun } from "../pipelines/pipeline-contract.ts";
 
 const artifactSchema = z.object({
-  id: z.string().meta({ description: "What to ask for it by." }),
-  name: z.string().meta({ description: "What its maker calls it; a label, never a path." }),
+  id: z.string().meta({ description: "The id to request it by." }),
+  name: z.string().meta({ description: "A label from the pack, never a path." }),
   media_type: z.string(),
   size_bytes: z.int().min(0),
   sha256: z.string(),
@@ -19,11 +19,11 @@ const durationMs = z.number().min(0).meta({ description: "Milliseconds." });
 export const packRunReplySchema = z.object({
   pack: z.string(),
   version: z.string(),
-  output: z.unknown().meta({ description: "As the pack's own output schema says." }),
+  output: z.unknown().meta({ description: "According to the pack's output schema." }),
   artifacts: z.array(artifactSchema).optional(),
   duration_ms: durationMs,
-  session_id: z.string().optional().meta({ description: "Send it again to go on in the same session." }),
-  cached: z.boolean().meta({ description: "The answer is that of an earlier run with the same input." }),
+  session_id: z.string().optional().meta({ description: "Send it again to continue in the same session." }),
+  cached: z.boolean().meta({ description: "The answer comes from an earlier run with the same input." }),
 });
 
 const runFailureSchema = z.object({ code: z.string(), message: z.string() });
@@ -43,8 +43,8 @@ export const pipelineRunReplySchema = z.object({
   started_at: rfc3339Schema("When the run began."),
   duration_ms: durationMs.optional(),
   steps: z.array(pipelineStepSchema),
-  output: z.unknown().optional().meta({ description: "Once it has succeeded." }),
-  error: runFailureSchema.optional().meta({ description: "Once it has failed." }),
+  output: z.unknown().optional().meta({ description: "Present if the run succeeded." }),
+  error: runFailureSchema.optional().meta({ description: "Present if the run failed." }),
 });
 
 type ArtifactReply = z.infer<typeof artifactSchema>;
@@ -55,7 +55,7 @@ function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef):
   return { id, name, media_type: mediaType, size_bytes: sizeBytes, sha256 };
 }
 
-/** `duration_ms` is milliseconds, whatever helmdeck's says (facts/helmdeck.md, fault 16). */
+/** `duration_ms` is in milliseconds; helmdeck's field of that name is not. */
 export function packRunReply(run: PackRun): PackRunReply {
   return {
     pack: run.pack,

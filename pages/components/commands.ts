@@ -1,4 +1,4 @@
-/** Changes as commands to copy: where a page can change nothing itself, it says exactly how. */
+/** Changes as commands to copy, for pages that cannot change anything themselves. */
 import { type FactView, isCopyable, shellWord } from "../../app/index.ts";
 import { type Html, html } from "../html.ts";
 import type { Changes } from "../viewer.ts";
@@ -12,8 +12,8 @@ export interface Command {
 }
 
 /**
- * A fact by its key, or, where that cannot be shown and copied as it is, by its path, which is plain ASCII. `isKey`: nothing else may
- * be read from it.
+ * A fact by its key, or by its path (plain ASCII) if the key cannot be shown and copied unchanged. `isKey`: the argument
+ * must be read as a key and as nothing else.
  */
 function nameInShell({ key, path }: Pick<FactView, "key" | "path">, isKey = false): string {
   if (!isCopyable(key)) return shellWord(path);
@@ -24,7 +24,7 @@ function command({ program, options }: Commands, ...words: readonly string[]): s
   return [program, ...words, ...(options === "" ? [] : [options])].join(" ");
 }
 
-/** What can be done with a fact. */
+/** The commands for one fact. */
 export function factCommands(commands: Commands, fact: FactView, canUndo: boolean): readonly Command[] {
   const name = nameInShell(fact);
   const all: readonly (Command | false)[] = [
@@ -53,7 +53,7 @@ export function renewCommand(commands: Commands, fact: Pick<FactView, "key" | "p
   return command(commands, "renew", nameInShell(fact));
 }
 
-/** It shows what that is, and asks first. */
+/** The command shows a preview and asks first. */
 export function forgetImportCommand(commands: Commands, id: string): string {
   return command(commands, "forget", shellWord(`import:${id}`));
 }

@@ -1,4 +1,4 @@
-/** A fact in a list: its key, its first words, and what is around it. */
+/** A fact in a list: its key, its first words and its details. */
 import { type FactView, firstWords, isKnownTime } from "../../app/index.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
@@ -21,17 +21,17 @@ export function factRow(context: PageContext, fact: FactView, below?: Html): Htm
 }
 
 function endOf(now: number, expiresAt: number | undefined): Html {
-  if (expiresAt === undefined) return html`never ends`;
-  return html`ends ${time(now, expiresAt)}`;
+  if (expiresAt === undefined) return html`never expires`;
+  return html`expires ${time(now, expiresAt)}`;
 }
 
-/** Rows that are there and do not open: never hidden, and with what to do. */
+/** Rows that cannot be opened: always shown, with a remedy. */
 export function unreadableRows(context: PageContext, keys: readonly string[]): Html | undefined {
   if (keys.length === 0) return undefined;
   const { links } = context;
   return notice(
     "warn",
-    html`${keys.length === 1 ? "One fact" : `${keys.length} facts`} cannot be opened: changed, moved, or encrypted with another key. Store again what it was, restore a backup, or forget it; <a href="${links.to("/health")}">Health</a> says more. ${keys.map(
+    html`${keys.length === 1 ? "One fact" : `${keys.length} facts`} cannot be opened: changed, moved, or encrypted with another key. Store the fact again, restore a backup, or forget it; see <a href="${links.to("/health")}">Health</a>. ${keys.map(
       (key, at) => html`${at > 0 ? ", " : ""}${factLink(context, key)}`,
     )}`,
   );

@@ -1,4 +1,4 @@
-/** Parts that several pages have: headings, empty states, notices, pagers. */
+/** Parts that pages share: headings, empty states, notices, pagers. */
 import { type Html, html } from "../html.ts";
 import type { Params } from "../links.ts";
 import type { PageContext } from "../page.ts";
@@ -13,7 +13,7 @@ export function empty(title: string, ...lines: readonly (Html | string)[]): Html
   return html`<div class="card empty"><p><strong>${title}</strong></p>${lines.map((text) => html`<p class="muted">${text}</p>`)}</div>`;
 }
 
-/** `role`: `status` for what went well, `alert` for what a person must see. */
+/** Has the role `alert` for tone "bad", else `status`. */
 export function notice(tone: Tone, text: Html | string): Html {
   return html`<div class="notice ${tone}" role="${tone === "bad" ? "alert" : "status"}"><p>${text}</p></div>`;
 }
@@ -22,7 +22,7 @@ export function chip(text: string, tone?: Tone): Html {
   return html`<span class="chip ${tone ?? ""}">${text}</span>`;
 }
 
-/** To the next page, which is older, and back to the first. */
+/** Links to the next (older) page and back to the first. */
 export function pager(
   { links }: PageContext,
   path: string,

@@ -1,9 +1,9 @@
-/** What somebody typed into a form that came to nothing: shown, so that it can be copied and is not lost. */
+/** The text of a failed form, shown so that it can be copied and is not lost. */
 import { type Html, html } from "../html.ts";
 
 const NAMES = { key: "Key", value: "Value", tags: "Tags" } as const;
 
-/** Nothing where no text was typed. Any other field, such as a token, is not shown. */
+/** Undefined if no text was typed. Other fields, such as a token, are not shown. */
 export function typedText(fields: Iterable<readonly [string, string]>): Html | undefined {
   const typed = new Map(fields);
   if (!typed.get("value")) return undefined;

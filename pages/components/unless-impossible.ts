@@ -1,7 +1,7 @@
-/** What the source of a memory cannot do, such as looking back: said where the page would show it, and the rest of the page stays. */
+/** If a memory's source does not support something, such as history, the page shows a sentence in that place. */
 import { isHelmdeckError } from "../../app/index.ts";
 
-/** The answer, or the sentence that says why there can be none. */
+/** The answer, or a sentence that says why there is none. */
 export async function unlessImpossible<Answer>(asked: Promise<Answer>): Promise<Answer | string> {
   try {
     return await asked;

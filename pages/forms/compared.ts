@@ -22,5 +22,5 @@ function side(now: number, name: string, shown: Shown | undefined): Html {
     return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><p class="value muted">Nothing is there.</p></section>`;
   }
   return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><pre class="value">${block(shown.value)}</pre>
-<p class="label">Category ${line(shown.category)} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · ends ${endText(now, shown.expiresAt)}</p></section>`;
+<p class="label">Category ${line(shown.category)} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · expires ${endText(now, shown.expiresAt)}</p></section>`;
 }

@@ -1,4 +1,4 @@
-/** A fact as somebody types it, in a form and through its preview. */
+/** A fact as typed into a form, kept through its preview. */
 import { defined, type FactInput, type FactView, type HelmdeckError, isImportTag } from "../../app/index.ts";
 import { block, type Html, html, line } from "../html.ts";
 import type { Fields } from "../page.ts";
@@ -8,9 +8,9 @@ export interface Draft {
   readonly key: string;
   readonly value: string;
   readonly category: string;
-  /** One on a line. */
+  /** One per line. */
   readonly tags: string;
-  /** Seconds, or nothing chosen. */
+  /** Seconds; empty if nothing was chosen. */
   readonly life: string;
 }
 
@@ -23,13 +23,13 @@ export function draftOf(fields: Fields): Draft {
   return { ...NO_DRAFT, ...defined({ key, value, category, tags, life }) };
 }
 
-/** What would act unseen in a text field is spelt out in it; the form says so. Whoever stores it takes it over from an import. */
+/** Invisible characters are escaped, and the form says so. The import's tag is dropped: an edited fact belongs to its editor. */
 export function draftOfFact({ key, value, category, tags }: FactView): Draft {
   const own = tags.filter((tag) => !isImportTag(tag));
   return { key, value: block(value), category, tags: own.map(line).join("\n"), life: "" };
 }
 
-/** `from`: the fact that stood in the form. A value that was left as it stood stays, byte for byte. */
+/** `from`: the fact that filled the form. A value that was not edited keeps its exact bytes. */
 export function inputOf({ key, value: typed, category, tags, life }: Draft, from?: FactView): FactInput {
   const value = from !== undefined && typed === block(from.value) ? from.value : typed;
   const named = tags.split("\n").filter((tag) => tag.trim() !== "");
@@ -37,9 +37,9 @@ export function inputOf({ key, value: typed, category, tags, life }: Draft, from
 }
 
 export interface FieldOptions {
-  /** Absent: the key is given, and cannot be changed here. */
+  /** Absent: the key is fixed and cannot be changed here. */
   readonly keyHint?: string;
-  /** What is kept where no life is chosen. */
+  /** The lifetime if none is chosen. */
   readonly usualLife: string;
   readonly error?: HelmdeckError | undefined;
 }
@@ -47,11 +47,11 @@ export interface FieldOptions {
 export function draftFields(draft: Draft, { keyHint, usualLife, error }: FieldOptions): Html {
   const rows = Math.min(24, Math.max(5, draft.value.split("\n").length + 1));
   return html`${keyHint !== undefined && keyField(draft, keyHint, error)}
-<div class="field"><label for="value">Value</label><p class="hint" id="value-hint">What is to be remembered, as you would tell it: at most 64 KiB. No passwords or keys.</p>
+<div class="field"><label for="value">Value</label><p class="hint" id="value-hint">The text to remember, at most 64 KiB. No passwords or keys.</p>
 <textarea id="value" name="value" rows="${rows}" required${described(error, "value", "value-hint")}>
 ${draft.value}</textarea></div>
-<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case. Left empty, it is user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
-<div class="field narrow"><label for="tags">Tags</label><p class="hint" id="tags-hint">Words to find it by, one on each line.</p><textarea id="tags" name="tags" rows="2"${described(error, "tags", "tags-hint")}>
+<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case. If empty: user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
+<div class="field narrow"><label for="tags">Tags</label><p class="hint" id="tags-hint">Words that help to find it, one per line.</p><textarea id="tags" name="tags" rows="2"${described(error, "tags", "tags-hint")}>
 ${draft.tags}</textarea></div>
 ${lifeField(draft.life, usualLife, error)}`;
 }

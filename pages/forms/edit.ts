@@ -1,4 +1,4 @@
-/** Changing the value, category, tags or life of a fact. */
+/** Changes the value, category, tags or lifetime of a fact. */
 import { type FactView, HelmdeckError } from "../../app/index.ts";
 import { notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
@@ -18,7 +18,7 @@ export async function editForm(context: PageContext): Promise<Answer> {
   const above = isSpelt
     ? notice(
         "warn",
-        html`It holds characters that hide or turn text. They are spelt out here, such as [U+202E]. If you change the text, it is stored as you see it here.`,
+        html`This text has characters that hide or reverse text. They are shown escaped, such as [U+202E]. If you change the text, it is stored as shown here.`,
       )
     : undefined;
   return storeForm(context, specOf(context, fact), draftOfFact(fact), { ...(above && { above }) });
@@ -29,14 +29,14 @@ export async function submitEdit(context: PageContext, fields: Fields): Promise<
   return submitStore(context, specOf(context, await factToChange(context)), fields);
 }
 
-/** The one that the address names; throws `not_found`. */
+/** The fact that the address names. Throws `not_found`. */
 export async function factToChange(context: PageContext): Promise<FactView> {
   const key = param(context, "key");
   const fact = key === undefined ? undefined : await factAt(context, key);
   if (fact !== undefined) return fact;
   throw new HelmdeckError(
     "not_found",
-    "There is no such fact any longer: it has ended, was superseded, or was forgotten meanwhile. To have it again, go to the facts and remember it anew.",
+    "This fact no longer exists: it has expired, was superseded, or was forgotten. To have it again, store it as a new fact.",
   );
 }
 
@@ -46,7 +46,7 @@ function specOf(context: PageContext, fact: FactView): StoreForm {
     title: `Edit ${line(key)}`,
     path: "/edit",
     of: key,
-    fields: { usualLife: `as it is: it ends ${endText(context.now, expiresAt)}` },
+    fields: { usualLife: `unchanged: it expires ${endText(context.now, expiresAt)}` },
     seen: versionOf([fact]),
     verb: "Save",
     done: "edited",
@@ -57,7 +57,7 @@ function specOf(context: PageContext, fact: FactView): StoreForm {
   };
 }
 
-/** So that an edit leaves the end where it is, as near as a life may be. */
+/** The remaining lifetime, within the allowed bounds, so that an edit keeps the expiry. */
 function lifeLeft(now: number, expiresAt: number | undefined): number {
   if (expiresAt === undefined) return MOST_SECONDS;
   return Math.min(MOST_SECONDS, Math.max(LEAST_SECONDS, Math.ceil((expiresAt - now) / 1_000)));

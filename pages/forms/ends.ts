@@ -1,4 +1,4 @@
-/** When a fact ends, in a sentence. */
+/** A fact's expiry, for a sentence. */
 import { fromNow, minuteOf } from "../words.ts";
 
 export function endText(now: number, expiresAt: number | undefined): string {

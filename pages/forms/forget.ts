@@ -1,4 +1,4 @@
-/** Forgetting one fact, or all of a kind: what that is comes first, and for all of it a word to type. */
+/** Forgets one fact or a group of entries, after a preview. To forget everything, a person must type a phrase. */
 import {
   defined,
   entries,
@@ -10,8 +10,8 @@ import {
   importCounts,
   isAuditCategory,
   type KnownImport,
-  nearWords,
   type RunKind,
+  similarKeysText,
 } from "../../app/index.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
@@ -29,17 +29,17 @@ import {
 } from "./form-parts.ts";
 import { factAt, versionOf } from "./seen.ts";
 
-/** To be typed before everything goes. */
+/** The phrase to type before everything is forgotten. */
 const TYPED = "forget all";
 
 const WIDE = [
   { scope: "tools", name: "All records of tool calls" },
   { scope: "packs", name: "All records of pack runs" },
   { scope: "pipelines", name: "All records of pipeline runs" },
-  { scope: "all", name: "All of this: every fact and every record" },
+  { scope: "all", name: "Everything: all facts and all records" },
 ] as const;
 
-/** With a key or an import the preview of forgetting that; without, the choice of a kind. */
+/** The preview for a given key or import; otherwise the choice of a group. */
 export async function forgetForm(context: PageContext): Promise<Answer> {
   requireForms(context);
   const [key, id] = [param(context, "key"), param(context, "import")];
@@ -52,7 +52,7 @@ export async function submitForget(context: PageContext, fields: Fields): Promis
   return chosen(context, text(fields, "scope"), text(fields, "step") === "confirm" ? fields : undefined);
 }
 
-/** `confirming`: what was sent with the preview; absent before it. What is no scope leads back to the choice. */
+/** `confirming`: the preview's fields; absent before it. An invalid scope leads back to the choice. */
 async function chosen(context: PageContext, scope: string, confirming?: Fields): Promise<Answer> {
   try {
     return await (confirming === undefined ? preview(context, scope) : confirmed(context, scope, confirming));
@@ -77,7 +77,7 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
     return preview(
       context,
       scope,
-      "Nothing was forgotten: what this covers has changed meanwhile. Look again.",
+      "Nothing was forgotten, because the selection has changed. Check the new preview.",
     );
   }
   return { location: links.to("/facts", { done: doneWith(await memory.forget(subject, { scope })) }) };
@@ -97,12 +97,12 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
   const above = refusal === undefined ? undefined : notice("bad", refusal);
   const status = refusal === undefined ? 200 : 409;
   if (deleted + former === 0) {
-    const near = nearWords(forgotten) ?? "Keys and names are exact, and case matters.";
+    const near = similarKeysText(forgotten) ?? "Keys and names must match exactly, including case.";
     const none = html`${heading(title)}${above}<p>There is nothing to forget. ${line(near)}</p><p><a href="${links.to("/facts")}">Back to the facts</a></p>`;
     return { title, section: "facts", body: none, status };
   }
   const body = html`${heading(title, "Nothing is deleted yet.")}${above}
-<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good, with its history. No undo brings it back.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
+<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good, with its history. This cannot be undone.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
 ${await firstOf(context, scope, deleted)}
 ${form(
   requireForms(context),
@@ -113,8 +113,8 @@ ${form(
 }
 
 /**
- * What a scope covers at this moment: how many, and the newest of them. Whatever is stored becomes the newest, so that neither something
- * more nor something else is deleted than was shown.
+ * A fingerprint of what a scope covers now: the count and the newest entry. Any newly stored entry becomes the newest, so
+ * nothing is deleted that the preview did not show.
  */
 async function coveredNow(
   context: PageContext,
@@ -132,7 +132,7 @@ async function coveredNow(
   return [`${deleted}+${former}`, versionOf(facts?.facts ?? []), runs?.runs[0]?.key ?? ""].join(" ");
 }
 
-/** Undefined for a scope that is not of some facts alone. */
+/** Undefined unless the scope covers a selection of facts only. */
 function factsOf(scope: string): Pick<FactsQuery, "category" | "tag"> | undefined {
   if (scope.startsWith("category:")) return { category: scope.slice("category:".length) };
   return scope.startsWith("import:") ? { tag: scope } : undefined;
@@ -148,7 +148,7 @@ function typedField(): Html {
   return html`<div class="field narrow"><label for="typed">To forget everything, type <code>${TYPED}</code></label><input type="text" id="typed" name="typed" autocomplete="off" required></div>`;
 }
 
-/** Keys and first words of the newest; a fact that does not open is named by its key alone. */
+/** Keys and first words of the newest entries; a fact that cannot be opened is listed by key only. */
 async function firstOf(
   { memory, subject }: PageContext,
   scope: string,
@@ -156,7 +156,7 @@ async function firstOf(
 ): Promise<Html | undefined> {
   const lines = await forgetPreview(memory, subject, scope).catch(() => []);
   if (lines.length === 0) return undefined;
-  return html`<h2>${deleted === 1 ? "What goes" : "The newest of what goes"}</h2><ul class="card rows">${lines.map((text) => html`<li>${text}</li>`)}</ul>`;
+  return html`<h2>${deleted === 1 ? "To be deleted" : "The newest of them"}</h2><ul class="card rows">${lines.map((text) => html`<li>${text}</li>`)}</ul>`;
 }
 
 async function choice(context: PageContext, error?: HelmdeckError, marked = ""): Promise<Page> {
@@ -164,7 +164,7 @@ async function choice(context: PageContext, error?: HelmdeckError, marked = ""):
   const [{ categories }, imports] = [await memory.myMemory(subject), await memory.imports(subject)];
   const ofFacts = categories.filter(({ name }) => !isAuditCategory(name));
   const title = "Forget…";
-  const about = html`A kind of entries, all of it. To forget one fact, <a href="${links.to("/facts")}">open it</a> first.`;
+  const about = html`Choose a group of entries. To forget one fact, <a href="${links.to("/facts")}">open it</a> first.`;
   const option = (scope: string, name: Html | string) =>
     html`<label><input type="radio" name="scope" value="${scope}" required${scope === marked && html` checked`}> ${name}</label>`;
   const body = html`${heading(title, about)}${refusalNotice(error)}

@@ -1,20 +1,20 @@
-/** What forms are made of: their token, fields, refusals, buttons. */
+/** The parts of forms: token, fields, refusals, buttons. */
 import { type HelmdeckError, isHelmdeckError, remedyFor } from "../../app/index.ts";
 import { hiddenFields } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import type { Fields, Forms } from "../page.ts";
 
-/** Sent by POST, with the token that whoever serves the pages checks. */
+/** Sent by POST, with the token that the serving surface checks. */
 export function form({ formToken }: Forms, action: string, body: Html): Html {
   return html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${formToken}">${body}</form>`;
 }
 
-/** Carried through a preview. */
+/** Hidden fields that keep values through a preview. */
 export function carried(fields: Readonly<Record<string, string>>): readonly Html[] {
   return hiddenFields(fields);
 }
 
-/** The first is what Enter would do. */
+/** The first step button of a form is its default for Enter. */
 export function stepButton(step: string, name: string, tone: "primary" | "danger" | "" = ""): Html {
   return html`<button name="step" value="${step}" class="${tone}">${name}</button>`;
 }
@@ -27,7 +27,7 @@ export function cancel(href: string): Html {
   return html`<a class="button quiet" href="${href}">Cancel</a>`;
 }
 
-/** What the person who typed can mend; anything else is a failure of the page. */
+/** An error that the person can correct in the form. Any other error is rethrown as a failure of the page. */
 export function requireRefusal(error: unknown): HelmdeckError {
   if (isHelmdeckError(error) && REFUSALS.has(error.code)) return error;
   throw error;
@@ -42,14 +42,14 @@ const REFUSALS = new Set([
   "store_full",
 ]);
 
-/** What has been refused, above the form that keeps what was typed. */
+/** The refusal, shown above the form, which keeps the typed text. */
 export function refusalNotice(error: HelmdeckError | undefined): Html | undefined {
   if (error === undefined) return undefined;
   const remedy = error.code === "invalid_input" ? undefined : remedyFor(error.code);
   return html`<div class="notice bad" role="alert" id="refusal"><p>${line(error.message)}</p>${remedy !== undefined && html`<p>${remedy}</p>`}</div>`;
 }
 
-/** Attributes of a field that has a hint, and of the one that was refused. */
+/** Attributes of a field with a hint, or of the refused field. */
 export function described(error: HelmdeckError | undefined, field: string, hint?: string): Html | undefined {
   if (error?.details.field === field) return html` aria-invalid="true" aria-describedby="refusal" autofocus`;
   return hint === undefined ? undefined : html` aria-describedby="${hint}"`;
@@ -60,10 +60,10 @@ const LIVES = [
   { seconds: 30 * 86_400, name: "for 30 days" },
   { seconds: 90 * 86_400, name: "for 90 days" },
   { seconds: 180 * 86_400, name: "for 180 days" },
-  { seconds: 365 * 86_400, name: "for a year, the longest" },
+  { seconds: 365 * 86_400, name: "for a year (maximum)" },
 ] as const;
 
-/** `first`: what stands above the spans, and means nothing else is chosen. */
+/** `first`: the first option, which stands for no choice. */
 export function lifeField(chosen: string, first: string, error?: HelmdeckError): Html {
   const options = LIVES.map(({ seconds, name }) =>
     chosen === `${seconds}`
@@ -73,7 +73,7 @@ export function lifeField(chosen: string, first: string, error?: HelmdeckError):
   return html`<div class="field narrow"><label for="life">Keep it</label><select id="life" name="life"${described(error, "ttl_seconds")}><option value="">${first}</option>${options}</select></div>`;
 }
 
-/** Undefined where nothing was chosen. What is no number is refused by the facts policy. */
+/** Undefined if nothing was chosen. The facts policy refuses a value that is not a number. */
 export function lifeOf(text: string): number | undefined {
   return text === "" ? undefined : Number(text);
 }

@@ -1,4 +1,4 @@
-/** Storing a new fact. */
+/** Stores a new fact. */
 import { keyForText } from "../../app/index.ts";
 import { type Answer, type Fields, type PageContext, requireForms } from "../page.ts";
 import { inputOf, NO_DRAFT } from "./draft.ts";
@@ -17,10 +17,10 @@ export function submitRemember(context: PageContext, fields: Fields): Promise<An
 function specOf(context: PageContext): StoreForm {
   return {
     title: "Remember something",
-    about: "Your agent finds it from then on.",
+    about: "Your agent can find it as soon as it is stored.",
     path: "/remember",
     fields: {
-      keyHint: "A short name, such as deploy/preference. Left empty, one is made from the text.",
+      keyHint: "A short name, such as deploy/preference. If empty, it is made from the text.",
       usualLife: "for 90 days",
     },
     verb: "Remember",
@@ -32,7 +32,7 @@ function specOf(context: PageContext): StoreForm {
   };
 }
 
-/** Without a text any key will do: what is missing is the text. */
+/** Without a text, any key will do: the refusal is about the text. */
 async function keyOf(text: string, context: PageContext): Promise<string> {
   return text === "" ? "none" : keyForText(text, (name) => factAt(context, name));
 }

@@ -1,4 +1,4 @@
-/** Giving a fact another life. */
+/** Gives a fact a new lifetime. */
 import { endAfterRenewal, type FactView, type HelmdeckError } from "../../app/index.ts";
 import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
@@ -43,8 +43,8 @@ export async function submitRenew(context: PageContext, fields: Fields): Promise
 function chooseLife(context: PageContext, fact: FactView, life: string, error?: HelmdeckError): Page {
   const { links, now } = context;
   const title = `Renew ${line(fact.key)}`;
-  const usual = "for 90 days, and never less than it has";
-  const body = html`${heading(title, `It ends ${endText(now, fact.expiresAt)}. Nothing else of it changes.`)}${refusalNotice(error)}
+  const usual = "for 90 days, or its current lifetime if that is longer";
+  const body = html`${heading(title, `It expires ${endText(now, fact.expiresAt)}. Nothing else changes.`)}${refusalNotice(error)}
 ${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${lifeField(life, usual, error)}${actions(stepButton("preview", "Preview", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }
@@ -53,7 +53,7 @@ function preview(context: PageContext, fact: FactView, life: string): Page {
   const { links, now } = context;
   const title = `Preview: Renew ${line(fact.key)}`;
   const body = html`${heading(title, "Nothing is changed yet.")}
-<section class="card pad" aria-label="Its end"><dl class="facts"><dt>Ends now</dt><dd>${endText(now, fact.expiresAt)}</dd><dt>Would end</dt><dd>${endText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
+<section class="card pad" aria-label="Expiry"><dl class="facts"><dt>Expires now</dt><dd>${endText(now, fact.expiresAt)}</dd><dt>Would expire</dt><dd>${endText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
 ${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${carried({ life })}${actions(stepButton("confirm", "Renew", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
   return { title, section: "facts", body };
 }

@@ -1,8 +1,8 @@
-/** What was there when somebody looked: a change goes ahead only while it is still so. */
+/** Detects changes between a preview and its confirmation: a change proceeds only if the fact is still the same. */
 import { type FactView, isHelmdeckError } from "../../app/index.ts";
 import type { PageContext } from "../page.ts";
 
-/** The fact with exactly this key; none for one that does not open, which can only be stored anew or forgotten. */
+/** The fact with exactly this key. Undefined if it cannot be opened: it can only be stored again or forgotten. */
 export async function factAt({ memory, subject }: PageContext, key: string): Promise<FactView | undefined> {
   try {
     const fact = await memory.getFact(subject, key);
@@ -13,7 +13,7 @@ export async function factAt({ memory, subject }: PageContext, key: string): Pro
   }
 }
 
-/** Changes with each store, also of the same value with another category or other tags; not with a renewal. */
+/** Changes with each store, even of the same value with another category or other tags; not with a renewal. */
 export function versionOf(facts: readonly (FactView | undefined)[]): string {
   return facts
     .map((fact) => (fact === undefined ? "none" : `${fact.fingerprint}-${fact.updatedAt}`))

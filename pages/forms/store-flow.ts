@@ -1,8 +1,8 @@
 /**
- * A fact is typed, previewed, and stored: the way of remembering, editing and superseding.
+ * Type, preview and store a fact: the flow for remembering, editing and superseding.
  *
- * The preview says what would be there afterwards, what would be gone, and what is like it. Between looking and storing somebody else
- * may store: then nothing is written, and both are shown.
+ * The preview shows the state before and after, and similar facts. If somebody else stores in the meantime, nothing is
+ * written and both versions are shown.
  */
 import type { FactCheck, FactInput, FactView, HelmdeckError, StoredFact } from "../../app/index.ts";
 import { factLink } from "../components/fact-row.ts";
@@ -24,19 +24,19 @@ import {
 } from "./form-parts.ts";
 import { factAt, versionOf } from "./seen.ts";
 
-/** What tells one of the three from the others. */
+/** The differences between the three forms. */
 export interface StoreForm {
   readonly title: string;
   readonly about?: Html | string;
   readonly path: string;
-  /** In the form's own address: the fact that it is about. */
+  /** The fact that the form's address names. */
   readonly of?: string;
   readonly fields: FieldOptions;
-  /** Stands in the form when it is first shown; absent: what is there is looked at with the preview. */
+  /** Fills the form at first. Absent: the stored fact is read with the preview. */
   readonly seen?: string;
   readonly verb: string;
   readonly done: Done;
-  /** Completes what was typed, such as the key that is not asked for; it may throw what is refused. */
+  /** Completes the typed fields, for example with a fixed key. May throw a refusal. */
   input(draft: Draft): Promise<FactInput> | FactInput;
 }
 
@@ -84,7 +84,7 @@ export async function submitStore(context: PageContext, spec: StoreForm, fields:
   }
 }
 
-/** Whoever presses the button twice has stored it the first time. */
+/** A second press of the button finds the fact already stored. */
 function isThere(there: FactView | undefined, { value, category, tags, supersedes }: FactCheck): boolean {
   if (there === undefined || supersedes.length > 0) return false;
   return there.value === value && there.category === category && there.tags.join("\n") === tags.join("\n");
@@ -117,10 +117,10 @@ function preview(
 ): Page {
   const { now } = context;
   const stays = before?.value === checked.value && retired.length === 0;
-  const left = before === undefined || stays ? "Before" : "Before: goes into its history";
+  const left = before === undefined || stays ? "Before" : "Before: will be kept in its history";
   const body = html`${heading(`Preview: ${spec.title}`, html`Nothing is stored yet. Under the key <strong>${line(checked.key)}</strong>:`)}
 ${sideBySide(now, [left, before], ["After", checked])}
-${retired.map((fact) => fact && html`<h2>Retired with it: ${line(fact.key)}</h2><p class="muted">It is found no longer; the new fact's history keeps it, and an undo brings it back.</p>${sideBySide(now, ["Before", fact], ["After", undefined])}`)}
+${retired.map((fact) => fact && html`<h2>Retired with it: ${line(fact.key)}</h2><p class="muted">Searches no longer find it. The new fact's history keeps it, and an undo restores it.</p>${sideBySide(now, ["Before", fact], ["After", undefined])}`)}
 ${alike(context, checked)}
 ${form(
   requireForms(context),
@@ -134,16 +134,16 @@ function alike(context: PageContext, { sameAs = [], similar = [] }: FactCheck): 
   if (sameAs.length > 0) {
     return notice(
       "warn",
-      html`The very same is stored under ${sameAs.map((key) => html`${factLink(context, key)} `)}already.`,
+      html`The same value is already stored under ${sameAs.map((key, at) => html`${at > 0 ? ", " : ""}${factLink(context, key)}`)}.`,
     );
   }
   if (similar.length === 0) return undefined;
-  return html`<h2>Like it</h2><p class="muted">If one of these is what you mean to correct, edit or supersede that one.</p><ul class="card rows">${similar.map(
+  return html`<h2>Similar facts</h2><p class="muted">To correct one of these, edit or supersede it instead.</p><ul class="card rows">${similar.map(
     ({ key, value }) => html`<li><h3>${factLink(context, key)}</h3><p>${line(value)}</p></li>`,
   )}</ul>`;
 }
 
-/** What is there now, what was typed, and the form again: a second look decides. */
+/** Shows the stored version, the typed version and the form again. */
 function conflict(
   context: PageContext,
   spec: StoreForm,
@@ -152,7 +152,7 @@ function conflict(
   there: readonly (FactView | undefined)[],
   version: string,
 ): Page {
-  const above = html`<div class="notice warn" role="alert"><p><strong>It was changed meanwhile</strong>, by somebody else or in another window. Nothing was stored. Both are below: correct yours, and preview it again.</p></div>
-${sideBySide(context.now, ["There now", there[0]], ["Yours", checked])}`;
+  const above = html`<div class="notice warn" role="alert"><p><strong>This fact has changed</strong>, by somebody else or in another window. Nothing was stored. Both versions are below: correct yours and preview it again.</p></div>
+${sideBySide(context.now, ["Stored now", there[0]], ["Yours", checked])}`;
   return { ...storeForm(context, spec, draft, { seen: version, above }), status: 409 };
 }

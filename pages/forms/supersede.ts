@@ -1,4 +1,4 @@
-/** Storing a new fact that retires another one. */
+/** Stores a new fact that replaces another one. */
 import { type FactView, HelmdeckError } from "../../app/index.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type PageContext, requireForms } from "../page.ts";
@@ -21,10 +21,13 @@ function specOf(fact: FactView): StoreForm {
   const { key: old } = fact;
   return {
     title: `Supersede ${line(old)}`,
-    about: html`The new fact takes its place. What <strong>${line(old)}</strong> holds goes into the new one's history.`,
+    about: html`The new fact replaces <strong>${line(old)}</strong>. The old value goes into the new fact's history.`,
     path: "/supersede",
     of: old,
-    fields: { keyHint: "The new fact's short name, another than the old one's.", usualLife: "for 90 days" },
+    fields: {
+      keyHint: "A short name for the new fact, different from the old key.",
+      usualLife: "for 90 days",
+    },
     verb: "Store and retire the old one",
     done: "superseded",
     input: (draft) => {
@@ -32,7 +35,7 @@ function specOf(fact: FactView): StoreForm {
       const details = { field: "key" };
       throw new HelmdeckError(
         "invalid_input",
-        "key must be another than the old fact's: to change only its value, edit it.",
+        "key must differ from the old fact's key. To change only the value, edit the fact.",
         { details },
       );
     },

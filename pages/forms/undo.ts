@@ -1,4 +1,4 @@
-/** Taking back the last store that changed a fact. */
+/** Undoes the last store that changed a fact. */
 import { HelmdeckError } from "../../app/index.ts";
 import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
@@ -39,7 +39,7 @@ export async function submitUndo(context: PageContext, fields: Fields): Promise<
 function changed(): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    "It was changed meanwhile, by somebody else or in another window. Nothing was undone: look again.",
+    "This fact has changed, by somebody else or in another window. Nothing was undone. Check the new preview.",
   );
 }
 
@@ -50,14 +50,14 @@ async function preview(context: PageContext, error?: HelmdeckError): Promise<Pag
   const back = links.to("/fact", { key: fact.key });
   const title = `Preview: Undo ${line(fact.key)}`;
   if (undo.length === 0) {
-    const none = html`${heading(title)}<p>There is nothing to undo: nothing of what it held before is kept.</p><p><a href="${back}">Back to the fact</a></p>`;
+    const none = html`${heading(title)}<p>There is nothing to undo: no former value is kept.</p><p><a href="${back}">Back to the fact</a></p>`;
     return { title, section: "facts", body: none };
   }
   const own = undo.find(({ key }) => key === fact.key);
   const others = undo.filter((former) => former !== own);
-  const body = html`${heading(title, "Nothing is changed yet. This undoes the last store that changed the fact, and deletes what it stored.")}${refusalNotice(error)}
-${sideBySide(now, ["Now: is erased", fact], ["After", own])}
-${others.map((former) => html`<h2>There again: ${line(former.key)}</h2>${sideBySide(now, ["Now", undefined], ["After", former])}`)}
+  const body = html`${heading(title, "Nothing is changed yet. This undoes the last store that changed the fact, and deletes the value it stored.")}${refusalNotice(error)}
+${sideBySide(now, ["Now: will be deleted", fact], ["After", own])}
+${others.map((former) => html`<h2>Restored: ${line(former.key)}</h2>${sideBySide(now, ["Now", undefined], ["After", former])}`)}
 ${form(requireForms(context), links.to("/undo", { key: fact.key }), html`${carried({ seen: versionOf([fact]) })}${actions(stepButton("confirm", "Undo", "danger"), cancel(back))}`)}`;
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }

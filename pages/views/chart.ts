@@ -1,4 +1,4 @@
-/** Bars for what came in each span, and a line for how much there was: drawn by hand, in a few elements. */
+/** An SVG chart: bars for the entries added in each period, and a line for the total. */
 import { type Html, html } from "../html.ts";
 import { counted, number } from "../words.ts";
 import type { Span } from "./periods.ts";
@@ -13,7 +13,7 @@ export function chart(spans: readonly Span[]): Html {
   const most = niceTop(Math.max(...spans.map(({ facts, runs }) => facts + runs)));
   const all = niceTop(spans.at(-1)?.allFacts ?? 0);
   const [first, last] = [spans[0], spans.at(-1)];
-  return html`<p class="key"><span>${swatch("a")}Facts that came</span><span>${swatch("b")}Records of runs</span><span>${lineSwatch()}All facts so far (scale on the right)</span></p>
+  return html`<p class="key"><span>${swatch("a")}Facts added</span><span>${swatch("b")}Records of runs</span><span>${lineSwatch()}All facts so far (scale on the right)</span></p>
 <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary(spans)}">
 ${[0, 0.5, 1].map((share) => gridLine(share, most, all))}
 ${spans.map((span, at) => bar(span, at, spans.length, most))}
@@ -50,7 +50,7 @@ function y(value: number, most: number): number {
   return round(FLOOR - (value / most) * TALL);
 }
 
-/** An even number that is easy to halve. */
+/** A round number that is easy to halve. */
 function niceTop(value: number): number {
   if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -1,20 +1,19 @@
-/** What somebody sees who may know how much there is, and nothing of it: counts, and why. */
+/** The view for somebody who may see only counts, with the reason. */
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageContext, Section, View } from "../page.ts";
 import { number } from "../words.ts";
 
-const WHY =
-  "You see only how much there is: keys and values are for whoever may read everything here. Sign in with that right to see them.";
+const WHY = "You see only counts. To see keys and values, sign in with the right to read everything here.";
 
 const TITLES: Readonly<Partial<Record<Section, string>>> = {
   facts: "Facts",
   timeline: "Timeline",
-  ending: "Ending soon",
+  ending: "Expiring soon",
   health: "Health",
 };
 
-/** In place of a page that would show more. */
+/** Replaces a page that would show more. */
 export function countsPage(section: Section): View {
   return async (context): Promise<Page> => {
     const title = TITLES[section] ?? "Agent memory";
@@ -27,11 +26,11 @@ async function counts({ memory, subject }: PageContext): Promise<Html> {
   if (state === "failed" || stored === undefined) {
     return notice(
       "bad",
-      `Memory does not open (${error?.code ?? "unknown"}). Somebody who may read everything here finds the reason on this page.`,
+      `Memory does not open (${error?.code ?? "unknown"}). Somebody with the right to read everything sees the reason on this page.`,
     );
   }
   const ending = stored.expiring?.count ?? 0;
   const tile = (count: number, one: string, many: string) =>
     html`<div class="card pad tile"><strong>${number(count)}</strong><span class="muted">${count === 1 ? one : many}</span></div>`;
-  return html`<div class="tiles">${tile(stored.facts, "fact", "facts")}${tile(stored.auditRows, "record of what tools did", "records of what tools did")}${tile(ending, "fact ends within 14 days", "facts end within 14 days")}</div>`;
+  return html`<div class="tiles">${tile(stored.facts, "fact", "facts")}${tile(stored.auditRows, "record of what tools did", "records of what tools did")}${tile(ending, "fact expires within 14 days", "facts expire within 14 days")}</div>`;
 }

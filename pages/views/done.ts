@@ -1,4 +1,4 @@
-/** The short notice after a change. The address names it by one of these words and brings no text of its own. */
+/** The short notice after a change. The address selects it by one of these words and cannot add text. */
 import { notice } from "../components/parts.ts";
 import type { Html } from "../html.ts";
 import { type PageContext, param } from "../page.ts";
@@ -6,17 +6,17 @@ import { type PageContext, param } from "../page.ts";
 const DONE = new Map([
   ["stored", "Stored."],
   ["saved", "Saved. Its value is the same as before."],
-  ["edited", "Saved. What it held before is in its history."],
+  ["edited", "Saved. The former value is in its history."],
   ["renewed", "Renewed."],
-  ["superseded", "Stored. The other fact is retired; its value is in the history of this one."],
-  ["undone", "Undone. What was there before is there again."],
-  ["forgotten", "Forgotten: it is gone from memory and from the database."],
+  ["superseded", "Stored. The old fact is retired; its value is in this fact's history."],
+  ["undone", "Undone. The former value is restored."],
+  ["forgotten", "Forgotten, and erased from the database."],
   [
     "pending",
-    "Forgotten: it is gone from every answer. The database clears its old, sealed bytes away a little later.",
+    "Forgotten: no answer shows it any more. The encrypted bytes are erased from the database file shortly.",
   ],
   ["deleted", "Forgotten: helmdeck deleted it. Its database may keep the encrypted bytes for a while."],
-  ["nothing", "It is gone already: there was nothing left to forget."],
+  ["nothing", "There was nothing left to forget."],
 ]);
 
 export type Done =

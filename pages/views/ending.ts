@@ -1,4 +1,4 @@
-/** Facts that end within 14 days, the next to end first, each with how to keep it. */
+/** Facts that expire within 14 days, soonest first, each with a way to renew it. */
 import { defined, type FactView } from "../../app/index.ts";
 import { copyable, renewCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
@@ -15,15 +15,15 @@ export async function endingPage(context: PageContext): Promise<Page> {
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, query);
   const isEmpty = facts.length + unreadable.length === 0;
   const list = isEmpty ? nothing(context) : rows(context, facts);
-  const body = html`${heading("Ending soon", "Facts that end within 14 days, the next to end first. Renew what still holds.")}
+  const body = html`${heading("Expiring soon", "Facts that expire within 14 days, soonest first. Renew those that still hold.")}
 ${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", defined({ cursor }), nextCursor)}`;
-  return { title: "Ending soon", section: "ending", body };
+  return { title: "Expiring soon", section: "ending", body };
 }
 
 function nothing({ links }: PageContext): Html {
   return empty(
-    "Nothing ends within 14 days.",
-    "A fact lives for 90 days unless somebody says otherwise. What is about to end appears here before it goes.",
+    "Nothing expires within 14 days.",
+    "A fact is kept for 90 days unless you choose otherwise. Facts that expire soon appear here.",
     html`<a href="${links.to("/facts")}">Show all facts</a>`,
   );
 }

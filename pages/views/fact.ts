@@ -1,4 +1,4 @@
-/** One fact, whole: its value, what is known of it, what it held before, what is like it, and how to change it. */
+/** One fact: its value, details, former values, similar facts, and how to change it. */
 import {
   type FactHistory,
   type FactView,
@@ -37,7 +37,7 @@ export async function factPage(context: PageContext): Promise<Page> {
   }
 }
 
-/** `history`: in place of one that its source does not keep, the sentence that says so. */
+/** `history`: a sentence if the source keeps no history. */
 async function whole(
   context: PageContext,
   fact: FactView,
@@ -51,7 +51,7 @@ async function whole(
 <section class="card pad" aria-label="About it">${about(context, fact)}</section>
 <h2 id="change">Change it</h2>
 ${changes(context, fact, undo.length > 0)}
-<h2>What it held before</h2>
+<h2>Former values</h2>
 ${typeof history === "string" ? html`<p class="muted">${line(history)}</p>` : historyList(context, key, former)}
 <h2>Similar</h2>
 ${await similar(context, fact)}`;
@@ -65,11 +65,11 @@ function about({ now, links }: PageContext, fact: FactView): Html {
   return html`<dl class="facts">
 <dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>
 <dt>Tags</dt><dd>${tags.length === 0 ? html`<span class="muted">none</span>` : html`<span class="chips">${tags.map((tag) => html`<a href="${links.to("/facts", { tag })}">${chip(line(tag))}</a>`)}</span>`}</dd>
-${imports.map((id) => html`<dt>Came with</dt><dd><a href="${links.to("/facts", { tag: `import:${id}` })}">import ${line(id)}</a></dd>`)}
+${imports.map((id) => html`<dt>Imported with</dt><dd><a href="${links.to("/facts", { tag: `import:${id}` })}">import ${line(id)}</a></dd>`)}
 <dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerText(writer))}</dd>
-<dt>Stored first</dt><dd>${exactTime(now, createdAt)}</dd>
-<dt>Stored last</dt><dd>${exactTime(now, updatedAt)}</dd>
-<dt>Ends</dt><dd>${expiresAt === undefined ? (isKnownTime(updatedAt) ? "never" : exactTime(now, updatedAt)) : exactTime(now, expiresAt)}</dd>
+<dt>First stored</dt><dd>${exactTime(now, createdAt)}</dd>
+<dt>Last stored</dt><dd>${exactTime(now, updatedAt)}</dd>
+<dt>Expires</dt><dd>${expiresAt === undefined ? (isKnownTime(updatedAt) ? "never" : exactTime(now, updatedAt)) : exactTime(now, expiresAt)}</dd>
 <dt>Size</dt><dd>${size(Buffer.byteLength(value))}</dd>
 <dt>Path</dt><dd><code>${line(path)}</code></dd>
 <dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd>
@@ -78,7 +78,7 @@ ${imports.map((id) => html`<dt>Came with</dt><dd><a href="${links.to("/facts", {
 
 function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolean): Html {
   if (viewer.changes.kind === "commands") {
-    return html`<p class="muted">This page only shows. To change something, copy a command into a terminal.</p>${commandList(factCommands(viewer.changes, fact, canUndo))}`;
+    return html`<p class="muted">This page is read-only. To change something, copy a command into a terminal.</p>${commandList(factCommands(viewer.changes, fact, canUndo))}`;
   }
   const to = (path: string): string => links.to(path, { key: fact.key });
   return html`<div class="actions"><a class="button primary" href="${to("/edit")}">Edit</a><a class="button" href="${to("/renew")}">Renew</a><a class="button" href="${to("/supersede")}">Supersede</a>${
@@ -88,8 +88,8 @@ function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolea
 
 function historyList(context: PageContext, key: string, former: readonly FormerView[]): Html {
   if (former.length === 0)
-    return html`<p class="muted">Nothing: its value was never changed, or what it was is no longer kept.</p>`;
-  return html`<p class="muted">${counted(former.length, "former value")}, newest first. No search finds them.</p>
+    return html`<p class="muted">None: the value never changed, or its former values are no longer kept.</p>`;
+  return html`<p class="muted">${counted(former.length, "former value")}, newest first. Searches do not find them.</p>
 <ol class="card rows">${former.map((one) => formerRow(context, key, one))}</ol>`;
 }
 
@@ -98,19 +98,19 @@ function formerRow({ now }: PageContext, key: string, former: FormerView): Html 
   return html`<li><details><summary>${firstWords(former.value, EXCERPT)}</summary><pre>${block(former.value)}</pre></details>
 <div class="meta"><span>stored ${time(now, former.updatedAt)}</span>${former.writer && html`<span>by ${shortLine(writerText(former.writer))}</span>`}${
     isOther
-      ? html`<span>stood under <strong>${shortLine(former.key)}</strong>, which this fact superseded</span>`
+      ? html`<span>stored under <strong>${shortLine(former.key)}</strong>, which this fact superseded</span>`
       : undefined
   }</div></li>`;
 }
 
-/** By the agent's own search for its text. Nothing where that fails: the page does not depend on it. */
+/** Found by the agent's own search for the fact's text. Empty if that fails, because the page does not depend on it. */
 async function similar(context: PageContext, { key, value }: FactView): Promise<Html> {
   const { memory, subject } = context;
   const found = await memory.search(subject, { query: value, limit: 10 }).catch(() => undefined);
   const others = (found?.results ?? [])
     .filter((hit) => hit.kind === "fact" && hit.key !== key)
     .slice(0, SIMILAR);
-  if (others.length === 0) return html`<p class="muted">No other fact is like it.</p>`;
+  if (others.length === 0) return html`<p class="muted">No similar facts.</p>`;
   const facts = await Promise.all(
     others.map((hit) => memory.getFact(subject, hit.key).catch(() => undefined)),
   );
@@ -126,12 +126,12 @@ function missing(context: PageContext, history: FactHistory | undefined): Page {
     history === undefined
       ? empty(
           "There is no such fact.",
-          "It may have ended, been forgotten, or never been there. Keys are exact, and case matters.",
+          "It may have expired, been forgotten, or never existed. Keys must match exactly, including case.",
           html`<a href="${links.to("/facts")}">Show all facts</a>`,
         )
       : empty(
-          "This fact is no longer there.",
-          html`Another one superseded it: ${factLink(context, history.key)}. Its history keeps what this one held.`,
+          "This fact no longer exists.",
+          html`Another one superseded it: ${factLink(context, history.key)}. Its history has this fact's value.`,
         );
   return { title: "No such fact", section: "facts", status: 404, body: html`${heading("Fact")}${body}` };
 }

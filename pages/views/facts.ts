@@ -1,4 +1,4 @@
-/** The facts of a memory, newest first; or what a search of them finds. */
+/** The facts of a memory, newest first, or the results of a search. */
 import { defined, type FactsQuery, importsOf, isAuditCategory } from "../../app/index.ts";
 import { copyable, forgetImportCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
@@ -17,7 +17,7 @@ interface Overview {
   readonly runs: number;
   readonly ending: number;
   readonly categories: readonly { readonly name: string; readonly count: number }[];
-  /** What its source says of it. */
+  /** A note from the memory's source. */
   readonly note?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ async function overviewOf({ memory, subject }: PageContext): Promise<Overview> {
 }
 
 function summary({ links }: PageContext, { facts, runs, ending, categories, note }: Overview): Html {
-  const ends = ending === 1 ? "1 ends" : `${ending} end`;
+  const ends = ending === 1 ? "1 expires" : `${ending} expire`;
   return html`${counted(facts, "fact")}${runs > 0 && html` · <a href="${links.to("/timeline")}">${counted(runs, "record")} of what tools did</a>`}${
     ending > 0 && html` · <a href="${links.to("/ending")}">${ends} within 14 days</a>`
   }${categories.length > 0 && note !== undefined && html`<br>${line(note)}`}`;
@@ -53,7 +53,7 @@ function remember({ viewer, links }: PageContext): Html | undefined {
 function searchForm({ links }: PageContext, query: string | undefined): Html {
   return html`<form class="search" method="get" action="${links.path("/facts")}" role="search">${hiddenFields(links.hidden)}
 <label class="visually-hidden" for="q">Search as the agent searches</label>
-<input type="search" id="q" name="q" value="${query ?? ""}" placeholder="Ask as you would ask your agent" autocomplete="off" maxlength="4000">
+<input type="search" id="q" name="q" value="${query ?? ""}" placeholder="Ask a question, as you would ask your agent" autocomplete="off" maxlength="4000">
 <button class="primary">Search</button></form>`;
 }
 
@@ -74,7 +74,7 @@ function nothing(context: PageContext, overview: Overview, asked: FactsQuery): H
   const { links } = context;
   return html`${filters(context, overview, asked)}${empty(
     "No fact matches.",
-    `Of ${counted(overview.facts, "fact")}, none is what the filters ask for.`,
+    `None of ${counted(overview.facts, "fact")} matches the filters.`,
     html`<a href="${links.to("/facts")}">Show all facts</a>`,
   )}`;
 }
@@ -105,5 +105,5 @@ function tagged({ links, viewer: { changes } }: PageContext, tag: string): Html 
     changes.kind === "forms"
       ? html`<p><a class="button small" href="${links.to("/forget", { import: id })}">Forget this import…</a></p>`
       : html`<div class="command inline">${copyable(forgetImportCommand(changes, id), "forget-import", "forget this import")}</div>`;
-  return html`<p>As import <strong>${line(id)}</strong> brought them. What was edited since is not among them.</p>${change}`;
+  return html`<p>Facts from import <strong>${line(id)}</strong>, without those edited since.</p>${change}`;
 }

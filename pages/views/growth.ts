@@ -1,4 +1,4 @@
-/** How memory grew: what is there now, by when it came, as a picture and as the same numbers in a table. */
+/** How memory grew: the current entries by the time they were stored, as a chart and as a table. */
 import type { Growth } from "../../app/index.ts";
 import { empty, heading, notice } from "../components/parts.ts";
 import { unlessImpossible } from "../components/unless-impossible.ts";
@@ -18,15 +18,15 @@ export async function growthPage(context: PageContext): Promise<Page> {
       body: html`${heading("Growth")}${notice("soft", line(growth))}`,
     };
   const chosen = PERIODS.find((period) => period === param(context, "by")) ?? usualPeriod(growth, now);
-  const body = html`${heading("Growth", "What is in memory now, by when it came in. What was forgotten or has ended is not counted.")}
+  const body = html`${heading("Growth", "The entries in memory now, by the time they were stored. Forgotten and expired entries are not counted.")}
 ${growth.days.length === 0 ? nothing() : grown(context, growth, chosen)}`;
   return { title: "Growth", section: "growth", body };
 }
 
 function nothing(): Html {
   return empty(
-    "Nothing is stored yet.",
-    "Tell your agent to remember something; from then on this page shows how memory grows.",
+    "Nothing has been stored yet.",
+    "Tell your agent to remember something. This page then shows how memory grows.",
   );
 }
 
@@ -42,7 +42,7 @@ function tiles({ days, bytes }: Growth): Html {
   const runs = days.reduce((sum, day) => sum + day.runs, 0);
   const tile = (value: string, name: string) =>
     html`<div class="card pad tile"><strong>${value}</strong><span class="muted">${name}</span></div>`;
-  return html`<div class="tiles">${tile(number(facts), facts === 1 ? "fact" : "facts")}${tile(number(runs), runs === 1 ? "record of a run" : "records of runs")}${tile(size(bytes), "stored, former values and caches with it")}</div>`;
+  return html`<div class="tiles">${tile(number(facts), facts === 1 ? "fact" : "facts")}${tile(number(runs), runs === 1 ? "record of a run" : "records of runs")}${tile(size(bytes), "stored, including former values and caches")}</div>`;
 }
 
 function periods({ links }: PageContext, chosen: Period): Html {
@@ -55,7 +55,7 @@ function periods({ links }: PageContext, chosen: Period): Html {
 
 function table(spans: readonly Span[], period: Period): Html {
   const rows = spans.filter(({ facts, runs }) => facts + runs > 0).toReversed();
-  return html`<div class="card pad table"><table><caption>Newest first. A ${period} in which nothing came is left out.</caption>
+  return html`<div class="card pad table"><table><caption>Newest first. A ${period} without entries is left out.</caption>
 <thead><tr><th scope="col">${heads[period]}</th><th scope="col" class="n">Facts</th><th scope="col" class="n">Runs</th><th scope="col" class="n">Facts so far</th><th scope="col" class="n">Runs so far</th></tr></thead>
 <tbody>${rows.map(
     ({ name, facts, runs, allFacts, allRuns }) =>

@@ -1,6 +1,6 @@
 /**
- * How memory is: what doctor finds, in words, with what to do; where it lies; how far the embedding service is. Of these, who does
- * not run the machine sees whether memory works, and what of it is theirs.
+ * The state of memory: doctor's findings with remedies, the storage location, and the progress of the embedding service. A
+ * viewer who does not run the server sees only whether memory works, and their own share of it.
  */
 import {
   asHelmdeckError,
@@ -28,15 +28,15 @@ export async function healthPage(context: PageContext): Promise<Page> {
   const status = await memory.status(subject);
   if (viewer.doctor === undefined) return ownHealth(status);
   const report = await viewer.doctor().catch((error: unknown) => failed(error));
-  const body = html`${heading("Health", "What works, what does not, and what to do about it.")}
+  const body = html`${heading("Health", "What works, what does not, and how to fix it.")}
 ${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why)}
 <h2>Memory</h2>${memoryCard(status, status.engine === undefined ? place(status) : engine(status, status.engine))}
-<h2>Search by meaning</h2><section class="card pad" aria-label="Search by meaning">${status.engine === undefined ? embeddings(status.embeddings) : atTheEngine(status)}</section>`;
+<h2>Semantic search</h2><section class="card pad" aria-label="Semantic search">${status.engine === undefined ? embeddings(status.embeddings) : atTheEngine(status)}</section>`;
   return { title: "Health", section: "health", body };
 }
 
 function ownHealth(status: MemoryStatus): Page {
-  const body = html`${heading("Health", "Whether your memory works. Who runs this server sees more: sign in with a token that has the scope admin.")}
+  const body = html`${heading("Health", "Whether your memory works. To see more, sign in with a token that has the scope admin.")}
 ${failure(status)}${memoryCard(status)}`;
   return { title: "Health", section: "health", body };
 }
@@ -60,7 +60,7 @@ function failure({ error, engine }: MemoryStatus): Html | undefined {
 function tooSlow(why: string): Html {
   return notice(
     "warn",
-    html`The full examination could not be finished for this page: ${line(why)} On a command line, <code>doctor</code> takes the time it needs.`,
+    html`The checks did not finish in time for this page: ${line(why)} Run <code>doctor</code> on a command line, which has no deadline.`,
   );
 }
 
@@ -74,7 +74,7 @@ function findings(report: DoctorReport): Html {
   return html`${notice(worst, html`<strong>${conclusion}</strong>`)}<ul class="card rows">${[...Map.groupBy(report.findings, ({ check }) => check)].map(([check, found]) => checked(check, found))}</ul>`;
 }
 
-/** Doctor may find several things out about one, such as the key. */
+/** One check, such as the key, may have several findings. */
 function checked(check: string, found: readonly Finding[]): Html {
   const name = line(check);
   return html`<li><h3>${name.slice(0, 1).toUpperCase()}${name.slice(1)}</h3>${found.map(finding)}</li>`;
@@ -91,7 +91,7 @@ function memoryCard({ mode, subject, state, engine }: MemoryStatus, place?: Html
   const [open, shut] = engine === undefined ? ["✓ open", "✗ does not open"] : ["✓ reached", "✗ not reached"];
   return html`<section class="card pad" aria-label="Memory"><dl class="facts">
 <dt>State</dt><dd>${state === "ready" ? chip(open, "ok") : chip(shut, "bad")}</dd>
-${place}${!(engine !== undefined && state === "failed") && html`<dt>Search</dt><dd>${mode === "hybrid" ? "by words and meaning" : "by words"}</dd>`}
+${place}${!(engine !== undefined && state === "failed") && html`<dt>Search</dt><dd>${mode === "hybrid" ? "keyword and semantic" : "keyword"}</dd>`}
 ${subject && html`<dt>Holds</dt><dd>${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of what tools did</dd>`}
 </dl></section>`;
 }
@@ -102,40 +102,40 @@ function place({ databasePath, keySource, driver }: MemoryStatus): Html {
 `;
 }
 
-/** Which one it is, and whose memory the agent's token opens there. */
+/** The engine, and the memory that the agent's token opens there. */
 function engine({ subject }: MemoryStatus, { url, kind, version, tookMs, held }: EngineStatus): Html {
   const who = kind === "helmdeck" ? "a running helmdeck" : "an engine elsewhere";
   return html`<dt>Kept by</dt><dd>${who}, <code>${line(url)}</code>${version !== undefined && html` <span class="muted">(version ${line(version)})</span>`}</dd>
-<dt>It took</dt><dd>${duration(tookMs)}</dd>
-${held && html`<dt>Known here</dt><dd>${extentText(held, Date.now())}</dd>`}
+<dt>Response time</dt><dd>${duration(tookMs)}</dd>
+${held && html`<dt>Loaded here</dt><dd>${extentText(held, Date.now())}</dd>`}
 ${subject && html`<dt>Memory of</dt><dd><code>${line(subject.name)}</code></dd>`}
 `;
 }
 
 function atTheEngine({ state, mode, engine }: MemoryStatus): Html {
-  if (engine?.kind === "helmdeck") return html`<p>Off: what helmdeck keeps is searched by words alone.</p>`;
+  if (engine?.kind === "helmdeck") return html`<p>Off: a running helmdeck has keyword search only.</p>`;
   const how =
     state === "failed"
-      ? "Whether it is on is not known now."
+      ? "It is unknown at the moment whether it is on."
       : mode === "hybrid"
         ? "On."
-        : "Off: search works by words alone.";
-  return html`<p>${how} It is set up where the engine runs; what this host's configuration says of an embedding service does not count.</p>`;
+        : "Off: keyword search only.";
+  return html`<p>${how} It is configured on the engine's server; embedding settings in this host's configuration have no effect.</p>`;
 }
 
 function embeddings(status: MemoryStatus["embeddings"]): Html {
   if (status === undefined || status.provider === "none") {
-    return html`<p>Off: no embedding service is set up. Search works by words alone. An embedding service lets it also find what says the same in other words.</p>`;
+    return html`<p>Off: no embedding service is configured, so only keyword search works. With one, search also finds facts that say the same in other words.</p>`;
   }
   if (status.provider === "unusable") {
-    return html`<p>${chip("✗ off", "bad")} ${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service; search goes on by words.</p>`;
+    return html`<p>${chip("✗ off", "bad")} ${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service. Keyword search still works.</p>`;
   }
   const { provider, url, model, embedded, waiting, refused, failure } = status;
   const total = embedded + waiting + refused;
   return html`<dl class="facts">
 <dt>Service</dt><dd>${line(provider)} at <code>${line(url)}</code></dd>
 <dt>Model</dt><dd><code>${line(model)}</code></dd>
-<dt>How far it is</dt><dd>${number(embedded)} of ${number(total)} entries of the memories that are open now${waiting > 0 ? `, ${number(waiting)} waiting` : ""}${refused > 0 ? `, ${number(refused)} refused (found by words alone)` : ""}</dd>
-<dt>Last failure</dt><dd>${failure === undefined ? html`<span class="muted">none</span>` : html`${line(failure)} <span class="muted">Search goes on by words and tries again by itself.</span>`}</dd>
+<dt>Progress</dt><dd>${number(embedded)} of ${number(total)} entries of the open memories${waiting > 0 ? `, ${number(waiting)} waiting` : ""}${refused > 0 ? `, ${number(refused)} refused (keyword search only)` : ""}</dd>
+<dt>Last failure</dt><dd>${failure === undefined ? html`<span class="muted">none</span>` : html`${line(failure)} <span class="muted">Keyword search still works; the service is retried automatically.</span>`}</dd>
 </dl>`;
 }

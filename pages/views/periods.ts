@@ -1,4 +1,4 @@
-/** Counts by day as counts by day, week or month, without a gap, the last so many. */
+/** Groups daily counts by day, week or month, without gaps, for the most recent periods. */
 import type { Growth } from "../../app/index.ts";
 
 export const PERIODS = ["day", "week", "month"] as const;
@@ -8,23 +8,23 @@ export interface Span {
   readonly name: string;
   readonly facts: number;
   readonly runs: number;
-  /** With all that came before. */
+  /** Totals up to and including this period. */
   readonly allFacts: number;
   readonly allRuns: number;
 }
 
 const DAY_MS = 86_400_000;
-/** Shown at a time. */
+/** The number of periods shown. */
 const MOST_SPANS = 60;
 
-/** The finest of which not too many are needed. */
+/** The finest period that fits the whole growth. */
 export function usualPeriod({ days: [first] }: Growth, now: number): Period {
   const daysAgo = first === undefined ? 0 : (now - Date.parse(first.day)) / DAY_MS;
   if (daysAgo < 45) return "day";
   return daysAgo < 366 ? "week" : "month";
 }
 
-/** Up to now; what came before the first that is shown is in what it began with. */
+/** Up to now. Earlier entries count in the totals of the first period. */
 export function growthBy({ days }: Growth, period: Period, now: number): readonly Span[] {
   const counts = new Map<string, { facts: number; runs: number }>();
   let [allFacts, allRuns] = [0, 0];
@@ -51,7 +51,7 @@ export function growthBy({ days }: Growth, period: Period, now: number): readonl
   return spans.slice(Math.max(0, Math.min(begins, spans.length - LEAST_SPANS)));
 }
 
-/** Fewer bars look like none. */
+/** A chart needs at least this many bars. */
 const LEAST_SPANS = 7;
 
 function lastNames(period: Period, now: number): readonly string[] {
@@ -65,7 +65,7 @@ function nameOf(period: Period, at: number): string {
   return period === "month" ? day.slice(0, 7) : day;
 }
 
-/** Weeks begin on Monday, in UTC as all of it. */
+/** Weeks begin on Monday. All times are UTC. */
 function startOf(period: Period, at: number): number {
   const date = new Date(at);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];

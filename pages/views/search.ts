@@ -1,4 +1,4 @@
-/** What a search finds, as the agent is shown it, and why. */
+/** The results of a search as the agent sees them, with explanations. */
 import {
   firstWords,
   isHelmdeckError,
@@ -43,8 +43,8 @@ function found(context: PageContext, query: string, answer: SearchAnswer): Html 
   if (best === undefined) return unmatched === undefined ? nothingFound() : nothing(context, unmatched);
   const words = askedWords(query);
   const said = best.possible
-    ? "Nothing answers this surely. The agent is shown what is only possibly related, marked as such:"
-    : `${counted(results.length, "answer")}, as the agent is shown ${results.length === 1 ? "it" : "them"}:`;
+    ? "No sure answer. The agent sees these hits, marked as only possibly related:"
+    : `${counted(results.length, "answer")}, as the agent sees ${results.length === 1 ? "it" : "them"}:`;
   return html`<p role="status">${said} <span class="muted">Searched by ${mode === "hybrid" ? "keywords and meaning" : "keywords"}.</span></p>
 <ol class="card rows">${results.map((hit) => hitRow(context, hit, words, mode))}</ol>`;
 }
@@ -52,14 +52,14 @@ function found(context: PageContext, query: string, answer: SearchAnswer): Html 
 function nothing(context: PageContext, unmatched: NonNullable<SearchAnswer["unmatched"]>): Html {
   if (unmatched.facts + unmatched.auditRows === 0) return nothingStored(context);
   return empty(
-    "Nothing in this memory answers that.",
+    "No answer in this memory.",
     unmatchedText(unmatched, "the agent is told so"),
-    html`Try other or fewer words, or <a href="${context.links.to("/facts")}">look through all facts</a>.`,
+    html`Try other or fewer words, or <a href="${context.links.to("/facts")}">browse all facts</a>.`,
   );
 }
 
 function nothingFound(): Html {
-  return empty("Nothing was found yet.", "Memory is still being read. Search again in a moment.");
+  return empty("No hits yet.", "Memory is still being indexed. Search again in a moment.");
 }
 
 function hitRow(
@@ -73,18 +73,18 @@ function hitRow(
 <div class="head"><h3>${hitLink(context, hit)}</h3>${chip(possible ? "possible" : "sure", possible ? "warn" : "ok")}</div>
 <p>${marked(firstWords(textOf(hit), SNIPPET_CHARACTERS), words)}</p>
 <div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerText(writer))}</span>`}</div>
-<ul class="why" aria-label="Why it is an answer">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
+<ul class="why" aria-label="Why it was found">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
 ${hit.parts && html`<details><summary>Score ${score.toFixed(2)}: features and weights</summary>${partsTable(hit.parts)}</details>`}
 </li>`;
 }
 
-/** A run's leads to where it stands in the timeline. */
+/** A run links to its place in the timeline. */
 function hitLink(context: PageContext, { kind, key, title, updatedAt }: RecallHit): Html {
   if (kind === "fact") return factLink(context, key);
   return html`<a href="${context.links.to("/timeline", { until: updatedAt })}">${shortLine(title || key)}</a>`;
 }
 
-/** Without the document's own frame: heading and category stand beside it anyway. */
+/** Without the document's own heading and category line, which the row shows separately. */
 function textOf({ snippet, key, category }: RecallHit): string {
   const heading = `## ${key}\n`;
   const whole = snippet.startsWith(heading) ? snippet.slice(heading.length) : snippet;
@@ -94,7 +94,7 @@ function textOf({ snippet, key, category }: RecallHit): string {
 
 function leftOut(context: PageContext, others: LeftOut): Html | undefined {
   if (others.length === 0) return undefined;
-  return html`<details class="actions"><summary>What came near and is not shown to the agent (${others.length})</summary>
+  return html`<details class="actions"><summary>Near misses that the agent does not see (${others.length})</summary>
 <ul class="card rows">${others.map(
     ({
       key,

@@ -1,4 +1,4 @@
-/** What tools, packs and pipelines did, by day, newest first. */
+/** Runs of tools, packs and pipelines by day, newest first. */
 import { defined, type RunKind, type RunsQuery, type RunView, writerText } from "../../app/index.ts";
 import { chip, empty, heading, hiddenFields, notice, pager } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
@@ -6,7 +6,7 @@ import { type Page, type PageContext, param } from "../page.ts";
 import { clockOf, counted, dayName, dayOf, duration, minuteOf } from "../words.ts";
 
 const KINDS: Readonly<Record<RunKind, string>> = { tool: "Tool", pack: "Pack", pipeline: "Pipeline" };
-const OUTCOMES = { ok: "Succeeded", failed: "Did not succeed" } as const;
+const OUTCOMES = { ok: "Succeeded", failed: "Failed" } as const;
 
 export async function timelinePage(context: PageContext): Promise<Page> {
   const asked = queryOf(context);
@@ -15,7 +15,7 @@ export async function timelinePage(context: PageContext): Promise<Page> {
   const isNarrow = asked.kind !== undefined || asked.outcome !== undefined || asked.until !== undefined;
   const list = runs.length === 0 ? nothing(context, isNarrow, nextCursor !== undefined) : byDay(runs);
   const body = html`${heading("Timeline", "What tools, packs and pipelines did, newest first. Records are kept for 30 days.")}
-${filters(context, asked)}${begins(context, asked)}${unreadable > 0 && notice("warn", `${counted(unreadable, "record")} cannot be opened. Health says more.`)}
+${filters(context, asked)}${begins(context, asked)}${unreadable > 0 && notice("warn", `${counted(unreadable, "record")} cannot be opened. See Health.`)}
 ${list}${pager(context, "/timeline", { ...params, cursor: asked.cursor }, nextCursor)}`;
   return { title: "Timeline", section: "timeline", body };
 }
@@ -30,7 +30,7 @@ function queryOf(context: PageContext): RunsQuery {
   });
 }
 
-/** What is none of these filters nothing. */
+/** An unknown name means no filter. */
 function known<Name extends string>(text = "", names: Readonly<Record<Name, string>>): Name | undefined {
   return Object.hasOwn(names, text) ? (text as Name) : undefined; // one of its own names
 }
@@ -54,18 +54,18 @@ function begins({ links }: PageContext, { until, cursor }: RunsQuery): Html | un
   if (until === undefined || cursor !== undefined) return undefined;
   return notice(
     "soft",
-    html`From ${minuteOf(until)} UTC on, back in time. <a href="${links.to("/timeline")}">Show the newest</a>`,
+    html`${minuteOf(until)} UTC and earlier. <a href="${links.to("/timeline")}">Show the newest</a>`,
   );
 }
 
 function nothing({ links }: PageContext, isNarrow: boolean, isMore: boolean): Html {
-  if (isMore) return empty("None of the records on this page match.", "The next page goes on, further back.");
+  if (isMore) return empty("None of the records on this page match.", "The next page has older records.");
   if (isNarrow) {
     return empty("No record matches.", html`<a href="${links.to("/timeline")}">Show all of them</a>`);
   }
   return empty(
     "No tool has left a record yet.",
-    "When your agent runs a helmdeck tool, pack or pipeline, what ran, when and how it went appears here. Let it use one.",
+    "When your agent runs a helmdeck tool, pack or pipeline, the run appears here with its time and outcome.",
   );
 }
 
@@ -92,7 +92,7 @@ ${outcomeChip(outcome, isOk)}${
 }</li>`;
 }
 
-/** By colour and by word. */
+/** Shown by colour and by word. */
 function outcomeChip(outcome: string, isOk: boolean): Html {
   const sign = isOk ? "✓" : "✗";
   return chip(`${sign} ${shortLine(outcome, 40)}`, isOk ? "ok" : outcome === "cancelled" ? "warn" : "bad");

@@ -1,7 +1,7 @@
 /**
- * How much a query's word says about what is asked: nothing (function and question words), little (words of everyday
- * speech that stand in any text), or all that its rarity in the namespace gives it. Judged on the query's side only: the
- * index holds every word, so that a phrase of common words can still be found.
+ * How much weight a query's word has: none (function and question words), little (everyday words found in any text), or the full
+ * weight of its rarity in the namespace. Applies to queries only: the index holds every word, so that a phrase of common words
+ * can still be found.
  */
 import stopWords from "../data/stop-words.json" with { type: "json" };
 import { WEIGHTS } from "../weights.ts";
@@ -11,7 +11,7 @@ const setOf = (lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(" ")).map(fold));
 
 const ENGLISH = setOf(stopWords.english);
-/** How people ask a memory ("remind me what I said about …"): words that frame a question and are no part of it. */
+/** Words that frame a question to a memory ("remind me what I said about …") and carry no content. */
 const FRAME = setOf(stopWords.framing);
 const EVERYDAY = setOf(stopWords.everyday);
 const GERMAN = setOf(stopWords.german);
@@ -21,14 +21,14 @@ const OTHER_LANGUAGES: readonly ReadonlySet<string>[] = [
     setOf,
   ),
 ];
-/** Chinese, Japanese and Korean words that ask or join; the platform's word breaker cuts them out. */
+/** Chinese, Japanese and Korean function and question words, as cut out by the platform's word breaker. */
 const UNSPACED = setOf(stopWords.unspaced);
 
-/** Share of a word's own weight that it keeps in a query. */
+/** The share of its weight that a word keeps in a query. */
 export const FUNCTION_WORD = 0;
 export const CONTENT_WORD = 1;
 
-/** Weights the folded words of one query, in order. */
+/** The weights of a query's folded words, in order. */
 export function commonnessOf(words: readonly string[]): readonly number[] {
   const foreign = languageOf(words);
   return words.map((word) => {
@@ -41,12 +41,12 @@ function isFunctionWord(word: string): boolean {
   return ENGLISH.has(word) || FRAME.has(word) || UNSPACED.has(word);
 }
 
-/** True when the query is German, whose nouns all have capitals. */
+/** Whether the query is German, where all nouns are capitalised. */
 export function isGerman(words: readonly string[]): boolean {
   return languageOf(words) === GERMAN;
 }
 
-/** The other language whose function words the query speaks, if it speaks one more than English. */
+/** Another language, if the query has more of its function words than English ones. */
 function languageOf(words: readonly string[]): ReadonlySet<string> | undefined {
   const hits = (language: ReadonlySet<string>): number => words.filter((word) => language.has(word)).length;
   let best: ReadonlySet<string> | undefined;

@@ -1,4 +1,4 @@
-/** Dates: terms for when an entry was made, and the words of a query that name a day, a month or a year. */
+/** Date terms: for the creation time of an entry, and for the days, months and years that a query names. */
 import type { UnixMs } from "../../engine/index.ts";
 import type { Word } from "./words.ts";
 
@@ -18,7 +18,7 @@ const MONTH_BY_NAME: ReadonlyMap<string, string> = new Map(
   }),
 );
 const YEAR = /^(?:19|20)\d\d$/;
-/** A bare number of four digits is a year after one of these, else it may be a port or an amount. */
+/** After one of these words a four-digit number is a year; elsewhere it may be a port or an amount. */
 const BEFORE_YEAR = new Set([
   "in",
   "of",
@@ -40,10 +40,10 @@ const DAY_MS = 86_400_000;
 let lastDay = Number.NaN;
 let lastTerms: readonly string[] = [];
 
-/** Terms of a point in time (UTC): its year, its month with and without the year, its day. No text yields such terms. */
+/** The terms of a time (UTC): its year, its month with and without the year, its day. No text produces such terms. */
 export function dateTermsOf(at: UnixMs): readonly string[] {
   const day = Math.floor(at / DAY_MS);
-  if (day !== lastDay) lastTerms = termsOfDay(day); // entries of one day mostly come together
+  if (day !== lastDay) lastTerms = termsOfDay(day); // entries of one day mostly arrive together
   lastDay = day;
   return lastTerms;
 }
@@ -56,7 +56,7 @@ function termsOfDay(day: number): readonly string[] {
   return [`@${year}`, `@${year}-${month}`, `@-${month}`, `@${date}`];
 }
 
-/** For each word of a query: the date terms it stands for ("July" in "July 2026": the month of that year), mostly none. */
+/** The date terms that each word of a query stands for (for "July" in "July 2026": the month of that year); most have none. */
 export function dateTermsOfQuery(words: readonly Word[]): readonly (string | undefined)[] {
   const terms: (string | undefined)[] = words.map(() => undefined);
   words.forEach((word, at) => {
@@ -78,7 +78,7 @@ export function dateTermsOfQuery(words: readonly Word[]): readonly (string | und
   return terms;
 }
 
-/** Two digits; a month's name counts with a capital or beside a number, since some are everyday words. */
+/** Two digits. A month's name counts only with a capital or beside a number, since some are everyday words. */
 function monthOf(words: readonly Word[], at: number): string | undefined {
   const word = words[at];
   if (word === undefined) return undefined;

@@ -1,7 +1,10 @@
-/** English word forms: irregular forms first, then the Snowball stemmer, so that "went" meets "go" and "deploying" "deployment". */
+/**
+ * English word forms: irregular forms first, then the Snowball stemmer, so that "went" matches "go" and "deploying" matches
+ * "deployment".
+ */
 import { stemmer } from "@orama/stemmers/english";
 
-/** Lemma, then the forms that no stemming rule leads back to it. */
+/** Each lemma, followed by the forms that stemming does not reduce to it. */
 const IRREGULAR = `
 be is are was were been being am; have has had having; do does did done doing; go went gone goes; buy bought; bring brought;
 think thought; catch caught; teach taught; seek sought; fight fought; sell sold; tell told; say said; pay paid; lay laid;
@@ -24,11 +27,11 @@ add added adding; good better best; bad worse worst; far further farther furthes
 const LEMMA_BY_FORM = readIrregular(IRREGULAR);
 const ENGLISH_WORD = /^[a-z]{3,40}$/;
 
-/** The term that stands for a folded word in index and query. Words of other scripts and numbers are their own term. */
+/** The index and query term of a folded word. Numbers and words of other scripts are their own terms. */
 export function termOf(word: string): string {
   if (!ENGLISH_WORD.test(word)) return word;
   const stem = stemmer(LEMMA_BY_FORM.get(word) ?? word);
-  // The stemmer leaves "deploy" of "deployment" but makes "deploi" of "deploying".
+  // The stemmer turns "deployment" into "deploy" but "deploying" into "deploi".
   return stem.endsWith("y") ? `${stem.slice(0, -1)}i` : stem;
 }
 

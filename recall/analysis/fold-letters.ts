@@ -1,8 +1,8 @@
-/** Folding: one spelling for letters that people type in different ways (width, case, accents). */
+/** Folding: one spelling for letters that differ in width, case or accents. */
 
-/** Latin, Greek and Cyrillic accents. Japanese voicing marks lie elsewhere: they tell words apart, so they stay. */
+/** Latin, Greek and Cyrillic accents. Japanese voicing marks are outside this range and stay: they distinguish words. */
 const ACCENTS = /[\u0300-\u036f]/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches all of ASCII
 const ASCII = /^[\x00-\x7f]*$/;
 const LIGATURES: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -15,7 +15,7 @@ const LIGATURES: Readonly<Record<string, string>> = {
 };
 const LIGATURE = /[ßæœøłđı]/gu;
 
-/** Lower case, compatibility forms unified, accents removed: "Ｇärtnerstraße" becomes "gartnerstrasse". */
+/** Lower-cases, normalises compatibility forms and removes accents: "Ｇärtnerstraße" becomes "gartnerstrasse". */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const lower = text.normalize("NFKC").toLowerCase();
@@ -30,8 +30,8 @@ const UMLAUT = /[äöü]/gu;
 const DIGRAPH = /([aou])e/gu;
 
 /**
- * Other spellings of a word with umlauts: "gärtner" may be stored as "gaertner", and the other way round.
- * Folded, without the word's own folding; empty for most words.
+ * Other spellings of a word with umlauts: "gärtner" may be stored as "gaertner", and vice versa. Folded; excludes the word's own
+ * folding; empty for most words.
  */
 export function umlautSpellings(word: string): readonly string[] {
   const lower = word.normalize("NFKC").toLowerCase();

@@ -1,16 +1,16 @@
-/** Scripts written without spaces between words, and how a run of such text becomes overlapping terms. */
+/** Scripts without spaces between words, and how a run of such text becomes overlapping terms. */
 
 const UNSPACED_CLASS =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u30fc\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const ANY_UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, "u");
 const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, "gu");
 
-/** True when some character belongs to a script without spaces (Korean has spaces, but its words carry endings). */
+/** Whether some character belongs to a script without spaces. Korean counts: it has spaces, but its words carry endings. */
 export function hasUnspaced(text: string): boolean {
   return ANY_UNSPACED.test(text);
 }
 
-/** Cuts "日本語text" into the part without spaces and the rest, in order. */
+/** Splits "日本語text" into the part without spaces and the rest, in order. */
 export function splitByScript(text: string): readonly string[] {
   return text.match(UNSPACED_OR_OTHER) ?? [];
 }

@@ -1,13 +1,13 @@
-/** What a question's words are looked for by where nothing but substrings can be asked: their beginnings, which other forms of them share. */
+/** Search substrings for a source that only offers substring search: word beginnings, which other forms of the words share. */
 import { CONTENT_WORD, commonnessOf } from "./commonness.ts";
 import { termOf } from "./english.ts";
 import { dictionaryWords } from "./scripts.ts";
 import { type Word, wordsOf } from "./words.ts";
 
-/** Shorter ones stand in everything. */
+/** Shorter substrings occur in almost every text. */
 const LEAST_LETTERS = 3;
 
-/** In lower case, those that say most first; none for a question of function words alone. */
+/** Lower-cased, most telling first; empty for a question of function words only. */
 export function substringsOf(question: string, most: number): readonly string[] {
   const words = wordsOf(question);
   const commonness = commonnessOf(words.map(({ text }) => text));

@@ -1,10 +1,10 @@
-/** From stored text to index terms: the words in order, and further terms that stand for names, parts and single characters. */
+/** Turns stored text into index terms: the words in order, plus terms for names, their parts and single characters. */
 import { termOf } from "./english.ts";
 import { pairsAndSingles } from "./scripts.ts";
 import { isOrdinary, runsOf, type Word, wordsOfRun } from "./words.ts";
 
 export interface TextTerms {
-  /** In the order of the text: what phrase and distance are measured on. */
+  /** In text order; phrases and distances are measured on these. */
   readonly ordered: readonly string[];
   /** Joined names, parts of camelCase names, single characters of unspaced scripts. */
   readonly beside: readonly string[];
@@ -12,10 +12,7 @@ export interface TextTerms {
 
 const MOST_REMEMBERED = 20_000;
 
-/**
- * Analyses text, remembering the stems of the words it has met. Forget it after a batch: what it remembers may belong to
- * a fact that is forgotten later.
- */
+/** Analyses text and caches stems. Discard it after a batch: the cache may hold words of a fact that is forgotten later. */
 export class TextAnalyser {
   readonly #stems = new Map<string, string>();
 

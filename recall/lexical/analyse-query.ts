@@ -1,4 +1,4 @@
-/** From what was asked to concepts with weights: which terms of this namespace may answer each word of the query. */
+/** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
 import { ANSWER_LIMITS, defined } from "../../engine/index.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
@@ -11,33 +11,33 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { relatedTerms } from "./related.ts";
 import { synonymsOf } from "./synonyms.ts";
 
-/** More of a query than this is not read: it is a pasted text, and its beginning says what it is about. */
+/** Longer queries are truncated: they are pasted text, and its beginning says what it is about. */
 const MOST_CONCEPTS = 48;
-/** Walking the dictionary is for the first few unknown words. */
+/** Only the first few unknown words are looked up by walking the dictionary. */
 const MOST_UNKNOWN_LOOKED_UP = 4;
 
 interface ConceptTerm {
   readonly term: number;
-  /** How well it stands for the word, 0 to 1. */
+  /** How well the term matches the word, 0 to 1. */
   readonly quality: number;
 }
 
 export interface Concept {
-  /** Empty when the namespace does not know the word. */
+  /** Empty when the word is not in the namespace. */
   readonly terms: readonly ConceptTerm[];
-  /** Terms of other words that may be meant by it: weaker evidence, and of no weight in the share. */
+  /** Synonyms: weaker evidence, without effect on the share. */
   readonly synonyms: readonly number[];
-  /** Share of the query's weight: rarity times how much the word says. */
+  /** Share of the query's weight: rarity times the word's own weight. */
   readonly share: number;
   /** Word position in the query. */
   readonly position: number;
-  /** A name, number or identifier: an answer about another one is no answer. */
+  /** A name, number or identifier: a document about another one is no answer. */
   readonly isName: boolean;
 }
 
 interface QueryWord {
   readonly spellings: readonly string[];
-  /** Parts to fall back on when the namespace does not know the whole name. */
+  /** Used when the whole name is not in the namespace. */
   readonly parts: readonly string[];
   readonly dateTerm?: string;
   readonly commonness: number;
@@ -45,7 +45,7 @@ interface QueryWord {
   readonly isName: boolean;
 }
 
-/** The concepts of a query, in its order; empty when it holds no word. */
+/** The concepts of a query, in order; empty when it has no words. */
 export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
   const words = queryWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).flatMap((word) =>
     splitUnknownName(word, index),
@@ -76,7 +76,7 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   });
 }
 
-/** Whether it holds a word that says what is meant; "what was that about" holds none. */
+/** Whether the query has a content word; "what was that about" has none. */
 export function isTelling(query: string): boolean {
   return allWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).some(({ commonness }) => commonness > 0);
 }
@@ -141,13 +141,13 @@ function compoundOf(first: Word | undefined, second: Word | undefined): readonly
   return /^\p{L}{4,}$/u.test(compound) ? [compound] : [];
 }
 
-/** Capitals tell names only where not every word has one, and not in German, where every noun does. */
+/** Capitals mark names only when not every word has one, and not in German, where every noun does. */
 function canShowNames(words: readonly Word[]): boolean {
   const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
   return capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
 }
 
-/** "US" is not "us"; but AND, OR and NOT join a query's words. */
+/** "US" is not "us"; but AND, OR and NOT are operators. */
 function isAcronym({ raw }: Word): boolean {
   return /^\p{Lu}{2,}$/u.test(raw) && !/^(?:AND|OR|NOT)$/.test(raw);
 }
@@ -157,7 +157,7 @@ function looksLikeName({ raw }: Word, position: number): boolean {
   return isCapital || /\p{N}{3}|\p{L}\p{N}|\p{N}\p{L}/u.test(raw) || /\p{Ll}\p{Lu}|\p{Lu}{2}/u.test(raw);
 }
 
-/** getUserProfile asks for its parts where nobody stored the whole. */
+/** getUserProfile is searched by its parts when the whole name is not in the namespace. */
 function splitUnknownName(word: QueryWord, index: LexicalIndex): readonly QueryWord[] {
   const isKnown = word.spellings.some((spelling) => index.terms.numberOf(spelling) !== undefined);
   if (isKnown || word.parts.length < 2) return [word];
@@ -176,20 +176,20 @@ function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[]
   return related.map((term) => ({ term, quality: WEIGHTS.words.related }));
 }
 
-/** None for a name, which means itself. */
+/** Names have no synonyms. */
 function synonymTerms({ spellings, isName }: QueryWord, index: LexicalIndex): readonly number[] {
   if (isName) return [];
   const synonyms = new Set(spellings.flatMap((spelling) => [...synonymsOf(spelling).keys()]));
   return [...synonyms].flatMap((term) => index.terms.numberOf(term) ?? []);
 }
 
-/** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */
+/** BM25's inverse document frequency of the most frequent term; an unknown word counts as found once. */
 function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
   const documents = Math.max(1, ...terms.map(({ term }) => index.terms.documentCount(term)));
   return Math.log(1 + (index.documentCount - documents + 0.5) / (documents + 0.5));
 }
 
-/** A word asked twice counts once; a word the namespace does not know stays, since it says what is missing. */
+/** Repeated words count once. Unknown words stay, since they lower a candidate's coverage. */
 function distinct(words: readonly WeighedWord[]): readonly WeighedWord[] {
   const seen = new Set<number | string>();
   return words.filter(({ word, terms }) => {

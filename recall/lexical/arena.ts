@@ -1,19 +1,19 @@
-/** One growing array of 32-bit numbers, lent out in blocks: thousands of small lists without thousands of objects. */
+/** A growing array of 32-bit numbers, allocated in blocks: thousands of small lists without thousands of objects. */
 
-/** Block sizes: 1, 2, 3, 4, 6, 8, 12, 16, 24 … so that at most a third of a block is unused. */
+/** Block sizes: 1, 2, 3, 4, 6, 8, 12, 16, 24 …: at most a third of a block is unused. */
 const SIZES = blockSizes(2 ** 31);
 
-/** Memory is taken in pages of this many numbers, so that growing never copies more than one. */
+/** Memory grows by pages of this many numbers, so that growing never copies more than one page. */
 const PAGE = 2 ** 18;
-const FIRST_PAGE = 1024;
+const FIRST_PAGE = 256;
 
 export class Arena {
   readonly #pages: Uint32Array[] = [];
-  /** Next free place of the last page. */
+  /** The next free position of the last page. */
   #top = 0;
   readonly #free = new Map<number, number[]>();
 
-  /** Address of a zeroed block that holds at least `length` numbers. 0 is never one. */
+  /** The address of a zeroed block for at least `length` numbers; never 0. */
   allocate(length: number): number {
     const size = capacityOf(length);
     const reused = this.#free.get(size)?.pop();
@@ -25,7 +25,7 @@ export class Arena {
     return address;
   }
 
-  /** A view of `length` numbers of a block; hold it no longer than one synchronous step, since growing may replace it. */
+  /** A view of a block. Valid for one synchronous step only, since growing may replace it. */
   view(address: number, length: number): Uint32Array {
     const offset = address % PAGE;
     return this.#page(address).subarray(offset, offset + length);
@@ -35,7 +35,7 @@ export class Arena {
     return this.#page(address)[address % PAGE] ?? 0;
   }
 
-  /** Gives a block back and overwrites it: what was forgotten leaves memory. */
+  /** Frees a block and overwrites it, so that forgotten data leaves memory. */
   release(address: number, length: number): void {
     const size = capacityOf(length);
     this.view(address, size).fill(0);
@@ -52,7 +52,7 @@ export class Arena {
     return this.#pages[Math.floor(address / PAGE)] ?? NO_NUMBERS;
   }
 
-  /** A block larger than a page gets one of its own, which is that much larger. */
+  /** A block larger than a page gets a page of its own size. */
   #addPage(size: number): void {
     const isFirst = this.#pages.length === 0;
     this.#top = isFirst ? 1 : 0;
@@ -70,7 +70,7 @@ export class Arena {
 
 const NO_NUMBERS = new Uint32Array(0);
 
-/** How many numbers the block that was allocated for `length` holds. */
+/** The real size of the block that is allocated for `length`. */
 export function capacityOf(length: number): number {
   let low = 0;
   let high = SIZES.length - 1;
@@ -88,9 +88,9 @@ function blockSizes(limit: number): readonly number[] {
   return sizes;
 }
 
-/** A column that grows: one number per row, whatever the row's order of arrival. */
+/** A growing column: one number per row, in any order of arrival. */
 export class Column {
-  data = new Uint32Array(256);
+  data = new Uint32Array(16);
 
   get(row: number): number {
     return this.data[row] ?? 0;

@@ -1,4 +1,4 @@
-/** The closer look at one unit: which words of the query it answers, how well, and what its neighbours add. */
+/** Detailed features of one unit: which query words it matches, how well, and what its neighbours add. */
 import { WEIGHTS } from "../weights.ts";
 import type { Concept } from "./analyse-query.ts";
 import { type CandidateScores, FIELD_COUNTS } from "./candidate-scores.ts";
@@ -7,26 +7,26 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { proximityOf } from "./proximity.ts";
 import { unitOf as numberOf } from "./terms.ts";
 
-/** What the words of the query say about a unit; shares are of the query's weight. */
+/** Features from words; shares are of the query's weight. */
 export interface WordFeatures {
   /** Share of the words that occur in it. */
   readonly coverage: number;
-  /** Share of the words that do not occur, but others do that may mean the same (recall/lexical/synonyms.ts). */
+  /** Share of the words that are missing but have a synonym in it (recall/lexical/synonyms.ts). */
   readonly synonyms: number;
-  /** BM25 over all fields: 1 where each word occurs once in a text of usual length. */
+  /** BM25 over all fields: 1 when each word occurs once in a text of average length. */
   readonly bm25: number;
-  /** How much the words stand together as asked, 0 to 1. */
+  /** How closely the words follow each other as in the query, 0 to 1. */
   readonly proximity: number;
-  /** Share that only its neighbours answer, less for the farther ones. */
+  /** Share that only its neighbours match, decreasing with distance. */
   readonly context: number;
-  /** Whether it has none of the words, or one of several. */
+  /** Whether it matches none of the words, or one of several. */
   readonly fewWords: boolean;
-  /** Share of the words that stand nowhere in the namespace, and of those among them that are names and numbers. */
+  /** Share of the words that are not in the namespace; and of those that are names and numbers. */
   readonly unknown: number;
   readonly unknownNames: number;
-  /** One of several lines that follow one another. */
+  /** Whether it is one of several consecutive lines. */
   readonly inThread: boolean;
-  /** The query gives its key, docid or path. */
+  /** Whether the query gives its key, docid or path. */
   readonly isNamed: boolean;
 }
 
@@ -34,17 +34,17 @@ type Surroundings = Pick<WordFeatures, "context" | "inThread">;
 
 const NOTHING_AROUND: Surroundings = { context: 0, inThread: false };
 
-/** Lives for one query. */
+/** One per query. */
 export class FeatureExtractor {
   readonly #concepts: readonly Concept[];
   readonly #index: LexicalIndex;
   readonly #scores: CandidateScores;
   readonly #marks: ConceptMarks;
   readonly #known = new Map<number, number>();
-  /** A unit's own answers, one place per concept: how well its words stand for the asked one, and BM25's gain. */
+  /** The matches of one unit, one slot per concept: quality of the match, and BM25's gain. */
   #qualities = new Float32Array(0);
   #gains = new Float32Array(0);
-  /** 1 where a synonym stands. */
+  /** 1 when a synonym matches. */
   #synonyms = new Uint8Array(0);
 
   constructor(
@@ -83,7 +83,7 @@ export class FeatureExtractor {
     return { coverage, synonyms, bm25, proximity, context, fewWords, unknown, unknownNames, inThread };
   }
 
-  /** Where the unit's answers begin in the slabs. */
+  /** The offset of the unit's matches in the slabs. */
   #answers(unit: number): number {
     const known = this.#known.get(unit);
     if (known !== undefined) return known;
@@ -154,13 +154,13 @@ export class FeatureExtractor {
   }
 }
 
-/** The passages before and after one of a long text. */
+/** The passages before and after this one in a long text. */
 function besides(unit: number, { units }: IndexedDocument): readonly number[] {
   const place = units.indexOf(unit);
   return [units[place - 1], units[place + 1]].filter((other) => other !== undefined);
 }
 
-/** For each term of the namespace: which word of the query it stands for. Kept between queries, wiped after each. */
+/** Maps each term of the namespace to a query word. Reused between queries and cleared after each. */
 export class ConceptMarks {
   #places = new Uint8Array(0);
   #qualities = new Float32Array(0);
@@ -189,12 +189,12 @@ export class ConceptMarks {
     }
   }
 
-  /** -1 for a term that was not asked for. */
+  /** -1 for a term that is not in the query. */
   placeOf(term: number): number {
     return (this.#places[term] ?? 0) - 1;
   }
 
-  /** Of the first word that it is a synonym of; -1 for none. */
+  /** The first word of which it is a synonym; -1 for none. */
   synonymPlaceOf(term: number): number {
     return (this.#synonymPlaces[term] ?? 0) - 1;
   }

@@ -1,28 +1,28 @@
-/** The first look: one walk over the postings of the query's terms, and the units that deserve a closer one. */
+/** First pass: walks the postings of the query's terms once and selects the units for a closer look. */
 import { WEIGHTS } from "../weights.ts";
 import type { Concept } from "./analyse-query.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, unitOf } from "./terms.ts";
 
-/** Words in more than this share of the units are not walked, if rarer ones are there to walk: the closer look sees them. */
+/** Words in more than this share of the units are skipped when rarer ones exist; the second pass still scores them. */
 const COMMON_SHARE = 0.25;
-/** A namespace smaller than this is walked for every word. */
+/** In smaller namespaces every word is walked. */
 const SMALL = 5000;
 const BUCKETS = 1024;
 
-/** Rows of sums, one per unit, kept between queries so that searching allocates next to nothing. */
+/** Sums per unit, reused between queries to avoid allocations. */
 export class CandidateScores {
   #sums = new Float32Array(0);
   #lastConcepts = new Uint8Array(0);
   #touched = new Uint32Array(0);
   #touchedCount = 0;
 
-  /** BM25 over all fields, as a share of the query; 0 for a unit that no walked word stands in. */
+  /** BM25 over all fields, as a share of the query; 0 when no walked word occurs in the unit. */
   sumOf(unit: number): number {
     return this.#sums[unit] ?? 0;
   }
 
-  /** Clears the last query and sums up this one. */
+  /** Clears the last query's sums and computes new ones. */
   fill(concepts: readonly Concept[], index: LexicalIndex): void {
     this.#reset(index.unitEnd);
     for (const number of walked(concepts, index)) {
@@ -35,7 +35,7 @@ export class CandidateScores {
     }
   }
 
-  /** Units with the highest sums, about `count` of them; their order means nothing. */
+  /** About `count` units with the highest sums, in no particular order. */
   best(count: number): readonly number[] {
     const touched = this.#touched.subarray(0, this.#touchedCount);
     if (touched.length <= count) return [...touched];
@@ -105,7 +105,7 @@ function bucketOf(sum: number): number {
   return Math.min(BUCKETS - 1, Math.floor(sum * (BUCKETS / 2)));
 }
 
-/** Numbers of the concepts to walk. */
+/** Indexes of the concepts to walk. */
 function walked(concepts: readonly Concept[], index: LexicalIndex): readonly number[] {
   const all = concepts.map((_, number) => number).filter((number) => sizeOf(concepts[number], index) > 0);
   if (index.unitEnd < SMALL) return all;
@@ -118,7 +118,7 @@ function sizeOf(concept: Concept | undefined, index: LexicalIndex): number {
   return terms.reduce((sum, term) => sum + index.terms.documentCount(term), 0);
 }
 
-/** How often a term counts, for each of the 256 ways to stand in a unit. */
+/** How much an occurrence counts, for each of the 256 field combinations. */
 export const FIELD_COUNTS = Float32Array.from({ length: 256 }, (_, where) => {
   const short = ((where & IN_KEY) > 0 ? 1 : 0) + ((where & IN_TAGS) > 0 ? 1 : 0);
   const less = ((where & IN_TITLE) > 0 ? 1 : 0) + ((where & IN_CATEGORY) > 0 ? 1 : 0);

@@ -1,4 +1,4 @@
-/** What the index keeps of each entry beside its terms: enough to show a hit, to expire it and to find its neighbours. */
+/** What the index stores of each entry besides its terms: enough to show a hit, to expire it and to find its neighbours. */
 import type { CorpusEntry, DocumentKind, EntryId, Origin, UnixMs, Writer } from "../../engine/index.ts";
 import { countLines, LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
 
@@ -16,10 +16,10 @@ export interface IndexedDocument {
   readonly prefix: string | undefined;
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
-  /** Infinity = never. */
+  /** Infinity means never. */
   readonly expiresAt: UnixMs;
   readonly writer: Writer | undefined;
-  /** The searched pieces, in the order of the text. */
+  /** The searched passages, in text order. */
   readonly units: readonly number[];
 }
 
@@ -43,17 +43,22 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
   };
 }
 
+/** The length of all its texts. */
+export function charactersOf({ id, docid, path, title, content, key }: IndexedDocument): number {
+  return [id, docid, path, title, content, key].reduce((sum, { length }) => sum + length, 0);
+}
+
 function prefixOf(key: string): string | undefined {
   const slash = key.lastIndexOf("/");
   return slash <= 0 ? undefined : ownCopy(key.slice(0, slash));
 }
 
-/** The engine keeps a piece of a text by keeping the text. A prefix may outlive the key it was cut from, so it is copied. */
+/** V8 keeps the whole string alive for a slice of it. A prefix may outlive its key, so it is copied. */
 function ownCopy(piece: string): string {
   return `${piece}/`.slice(0, -1);
 }
 
-/** The passages of an entry: its whole body when the content fits a snippet, else pieces of it. Never empty. */
+/** The passages of an entry: its whole body when the content fits a snippet, otherwise parts of it. Never empty. */
 export function passagesOfEntry(entry: CorpusEntry): readonly Passage[] {
   const { content } = entry.chunk;
   const from = lineStart(content, entry.bodyStartLine);
@@ -63,14 +68,14 @@ export function passagesOfEntry(entry: CorpusEntry): readonly Passage[] {
   return passages.length > 0 ? passages : passagesOf(content, 0, content.length, 1).slice(0, 1);
 }
 
-/** The text of a passage that is searched. */
+/** The text of a passage for keyword search. */
 export function searchedText(entry: CorpusEntry, passage: Passage): string {
   return entry.chunk.content.slice(passage.start, passage.end);
 }
 
 /**
- * The text of a passage whose meaning is asked for: what is searched, after what it is about, in words. Of a key only the words without
- * digits count: the others number a thing and name nothing.
+ * The text of a passage to embed: the searched text, preceded by its subject in words. Only words without digits are taken from
+ * the key: numbered parts do not name a subject.
  */
 export function meantText(entry: CorpusEntry, passage: Passage): string {
   const text = searchedText(entry, passage);

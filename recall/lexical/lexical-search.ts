@@ -1,4 +1,4 @@
-/** Keyword search over one namespace's index: which passages may answer, and what the words say about each. */
+/** Keyword search over one namespace's index: finds candidate passages and their word features. */
 import type { UnixMs } from "../../engine/index.ts";
 import { analyseQuery } from "./analyse-query.ts";
 import { ConceptMarks, FeatureExtractor, type WordFeatures } from "./candidate-features.ts";
@@ -8,9 +8,9 @@ import type { LexicalIndex } from "./lexical-index.ts";
 import { isNamed, namesIn } from "./named-documents.ts";
 import type { Passage } from "./passages.ts";
 
-/** So many passages are looked at closely. */
+/** How many passages get a closer look. */
 const LOOKED_AT = 150;
-/** Neighbours of this many of the best are looked at too, since their context may lift them over the others. */
+/** Neighbours of this many of the best get a closer look too, since their context may lift them above others. */
 const PULLING = 50;
 
 /** A passage before the verdict. */
@@ -21,12 +21,12 @@ export interface Candidate {
   readonly features: WordFeatures;
 }
 
-/** Holds scratch memory, so it serves one search at a time; a search is synchronous. */
+/** Holds scratch memory, so it runs one search at a time; a search is synchronous. */
 export class LexicalSearch {
   readonly #scores = new CandidateScores();
   readonly #marks = new ConceptMarks();
 
-  /** What the words say about the passages that have any of them, and about others that are named; in no order, none expired. */
+  /** The passages that match any word, and those that are named; unordered, none expired. */
   candidates(
     text: string,
     index: LexicalIndex,

@@ -1,11 +1,11 @@
-/** Questions that name a document outright: its key, docid or path. */
+/** Finds documents that a question names by key, docid or path. */
 import type { IndexedDocument } from "./indexed-document.ts";
 
 const AROUND = /^[("'`<]+|[)"'`>.,;:!?]+$/gu;
-/** More than letters, as in "projects/atlas/deploy": a plain word of a sentence is no key, even where one is called so. */
+/** A compound such as "projects/atlas/deploy": a plain word of a sentence does not count as a key, even when a key equals it. */
 const JOINED = /\p{L}[^\p{L}]+\p{L}/u;
 
-/** What in a question may be such a name, in lower case: all of it, and each of its joined words. */
+/** The possible names in a question, lower-cased: the whole question, and each compound word. */
 export function namesIn(question: string): ReadonlySet<string> {
   const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
   return new Set(

@@ -1,6 +1,6 @@
 /**
- * Which documents are lines of one conversation or log: the same key prefix (up to the last slash), keys that count on ("call/12",
- * "call/13"), written shortly after each other.
+ * Finds documents that are lines of one conversation or log: the same key prefix (up to the last slash), consecutive numbers
+ * ("call/12", "call/13"), or written shortly after each other.
  */
 import { compareText } from "../../engine/index.ts";
 import { WEIGHTS } from "../weights.ts";
@@ -10,11 +10,11 @@ const DATE_AT_END = /\d{4}-\d\d(?:-\d\d)?$/;
 
 export interface Neighbour {
   readonly document: IndexedDocument;
-  /** In places. */
+  /** In lines. */
   readonly distance: number;
 }
 
-/** Documents of one prefix; put in order when they are looked at, since most are added many at a time. */
+/** Documents with the same prefix. Sorted on demand, since most are added in batches. */
 interface PrefixGroup {
   readonly documents: IndexedDocument[];
   isSorted: boolean;
@@ -72,7 +72,7 @@ function isNear(left: IndexedDocument, right: IndexedDocument): boolean {
   return gapMs >= WEIGHTS.thread.shortestGapMs && gapMs <= WEIGHTS.thread.longestGapMs;
 }
 
-/** Equal but for a number at the end, not far apart; dates ("2026-03-04") are no such numbers. */
+/** Equal except for a close number at the end; dates ("2026-03-04") do not count as numbers. */
 function countsOn(left: string, right: string): boolean {
   const [leftStem, leftNumber] = numbered(left);
   const [rightStem, rightNumber] = numbered(right);
@@ -90,7 +90,7 @@ function numbered(key: string): readonly [stem: string | undefined, number: numb
     : [key.slice(0, -digits.length), Number(digits)];
 }
 
-/** Binary search by creation time, then key, then id: an order that does not depend on the order of arrival. */
+/** Binary search by creation time, then key, then id: an order independent of arrival. */
 function placeOn(group: readonly IndexedDocument[], document: IndexedDocument): number {
   let low = 0;
   let high = group.length;

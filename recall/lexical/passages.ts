@@ -1,12 +1,15 @@
-/** Cutting a chunk into the passages that are searched and shown: short ones whole, long ones at paragraphs, lines, sentences. */
+/**
+ * Splits a chunk into passages for search and display: short chunks stay whole, long ones are split at paragraphs, lines or
+ * sentences.
+ */
 import { ANSWER_LIMITS } from "../../engine/index.ts";
 
 /** A passage is shown whole. */
 export const LONGEST_SNIPPET = ANSWER_LIMITS.snippetCharacters;
-/** A passage is closed at the first good place after this many. */
+/** A passage ends at the first boundary after this many characters. */
 const ENOUGH = 350;
 
-/** A piece of a chunk's content: [start, end) in UTF-16 units, and the lines it spans, from 1. */
+/** Part of a chunk's content: [start, end) in UTF-16 units, and its lines, counted from 1. */
 export interface Passage {
   readonly start: number;
   readonly end: number;
@@ -14,7 +17,7 @@ export interface Passage {
   readonly endLine: number;
 }
 
-/** Passages of [from, to) in order, none longer than a snippet, none beginning or ending with white space. */
+/** The passages of [from, to) in order; none is longer than a snippet, or begins or ends with white space. */
 export function passagesOf(content: string, from: number, to: number, firstLine: number): readonly Passage[] {
   const passages: Passage[] = [];
   let start = skipSpace(content, from, to);
@@ -31,7 +34,7 @@ export function passagesOf(content: string, from: number, to: number, firstLine:
   return passages;
 }
 
-/** Where a passage that begins at `start` ends: at the last paragraph, line, sentence or word boundary that fits. */
+/** The end of the passage that begins at `start`: the last paragraph, line, sentence or word boundary that fits. */
 function cutOf(content: string, start: number, to: number): number {
   if (to - start <= LONGEST_SNIPPET) return to;
   const window = content.slice(start, start + LONGEST_SNIPPET);
@@ -42,7 +45,7 @@ function cutOf(content: string, start: number, to: number): number {
   return start + wholeCharacters(window);
 }
 
-/** The first boundary past ENOUGH; when there is none, the last one before it that leaves a fair piece. */
+/** The first boundary after ENOUGH, or the last one before it that leaves a reasonable piece. */
 function boundaryIn(window: string, boundary: RegExp): number {
   let last = 0;
   for (const match of window.matchAll(boundary)) {
@@ -53,7 +56,7 @@ function boundaryIn(window: string, boundary: RegExp): number {
   return last >= ENOUGH / 2 ? last : 0;
 }
 
-/** Length without a trailing half of a surrogate pair. */
+/** Length without half a surrogate pair at the end. */
 export function wholeCharacters(text: string): number {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;

@@ -1,13 +1,13 @@
-/** How closely the query's words stand together in a passage: as a phrase, near one another, or scattered. */
+/** Measures how closely the query's words occur together in a passage: as a phrase, near each other, or scattered. */
 import { WEIGHTS } from "../weights.ts";
 import type { Concept } from "./analyse-query.ts";
 
 export interface Places {
-  /** Which word of the query a term stands for, or -1. */
+  /** The query word that a term stands for, or -1. */
   placeOf(term: number): number;
 }
 
-/** 0 (scattered) to 1 (the query's words follow each other as they were asked), weighted by the words' weight. */
+/** 0 (scattered) to 1 (in the query's order and adjacent), weighted by the words' weights. */
 export function proximityOf(body: Uint32Array, places: Places, concepts: readonly Concept[]): number {
   if (concepts.length < 2) return 0;
   const lastSeen = new Int32Array(concepts.length).fill(-1);
@@ -22,7 +22,7 @@ export function proximityOf(body: Uint32Array, places: Places, concepts: readonl
   return weighted(closeness, concepts);
 }
 
-/** Words `place` and `place + 1` of the query: the best closeness seen so far. */
+/** Records the best closeness so far of the words `place` and `place + 1`. */
 function note(
   closeness: Float32Array,
   place: number,

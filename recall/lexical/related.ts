@@ -1,10 +1,10 @@
-/** Terms of the namespace for a word that it does not know: other forms of the same stem, and a slip of the keyboard. */
+/** Finds terms for a word that is not in the namespace: other forms of the stem, and typing errors. */
 import { WEIGHTS } from "../weights.ts";
 import type { Terms } from "./terms.ts";
 
 const MOST_RELATED = 8;
 
-/** Numbers of terms close to an unknown one, best known first. Their first three letters agree. */
+/** Terms similar to an unknown word, most frequent first. Their first three letters agree. */
 export function relatedTerms(unknown: string, terms: Terms, allowTypo: boolean): readonly number[] {
   const related: number[] = [];
   for (const [name, number] of terms.beginningLike(unknown)) {
@@ -23,7 +23,7 @@ function isFamily(left: string, right: string): boolean {
   return Math.min(left.length, right.length) >= needed && left.slice(0, needed) === right.slice(0, needed);
 }
 
-/** One letter more, less or other, or two neighbours exchanged. */
+/** One letter inserted, deleted or replaced, or two neighbours swapped. */
 function isOneSlip(left: string, right: string): boolean {
   if (Math.abs(left.length - right.length) > 1) return false;
   let start = 0;

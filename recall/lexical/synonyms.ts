@@ -1,15 +1,15 @@
 /**
- * A small English thesaurus of software work and of daily life (recall/data/thesaurus.json): which other words may be meant by one that
- * was asked.
+ * A small English thesaurus of software work and daily life (recall/data/thesaurus.json).
  *
- * Nobody remembers with which word a thing was stored: "ship to production" asks for what says "deploy". The words here stand
- * for all their forms (stems are compared). They help the question alone, and as weaker evidence than the word itself: see
- * `synonyms` in recall/weights.ts; recall/meaning/query-expansion.ts has a question with words that nobody wrote embedded in words that
- * somebody did. By words alone they show possible hits at most.
+ * People forget with which word they stored something: "ship to production" should find a text with "deploy". An entry covers all
+ * forms of its words, since stems are compared. Synonyms apply to queries only, as weaker evidence than the word itself
+ * (`synonyms` in recall/weights.ts). recall/meaning/query-expansion.ts also embeds the query with unknown words replaced by
+ * synonyms. In keyword search, synonyms alone produce possible hits at most.
  *
- * To extend: a line of `same` holds words that may replace each other in most sentences, so "set" is in none: it is a rule, a table and a
- * tool. A word may be in several lines. Who asks for one of `kinds` means any member, who asks for a member may mean what is told of the
- * kind, and members are not synonyms of each other. Write what is generally so, never what one memory or one set of questions holds.
+ * To extend: a line of `same` holds words that are interchangeable in most sentences, so "set", which has many senses, is in
+ * none. A word may be in several lines. In `kinds`, a query for the kind matches any member, and a query for a member matches the
+ * kind, but members are not synonyms of each other. Add only generally true entries, never entries for one memory or one test
+ * set.
  */
 import { termOf } from "../analysis/english.ts";
 import thesaurus from "../data/thesaurus.json" with { type: "json" };
@@ -20,10 +20,10 @@ interface KnownWord {
 }
 
 const NO_SYNONYMS: ReadonlyMap<string, string> = new Map();
-/** By term; read when the first question is asked. */
+/** By term; loaded with the first question. */
 let synonymsByTerm: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
 
-/** The words that may be meant by a word of this term, by their terms, the closest first; none for most. */
+/** The synonyms of a term, by their terms, closest first; most terms have none. */
 export function synonymsOf(term: string): ReadonlyMap<string, string> {
   synonymsByTerm ??= readSynonyms();
   return synonymsByTerm.get(term) ?? NO_SYNONYMS;

@@ -1,14 +1,14 @@
-/** The dictionary of one namespace: each term's number and the units it stands in. A term without units is forgotten. */
+/** The dictionary of one namespace: each term's number and its postings. A term without postings is removed. */
 import { Arena, Column, capacityOf } from "./arena.ts";
 
-/** What can have other forms: letters only, and enough of them. */
+/** Words that can have other forms: letters only, and enough of them. */
 const WORD = /^\p{L}{4,}$/u;
 
-/** A posting is the unit's number and, in its low eight bits, where in the unit the term stands. */
+/** A posting holds the unit's number and, in its low eight bits, the fields in which the term occurs. */
 const FIELD_BITS = 8;
 export const MAX_UNITS = 2 ** (32 - FIELD_BITS);
 
-/** Where a term stands in a unit: up to 15 times in the body, and in which short fields. */
+/** A term's occurrences in a unit: up to 15 in the body, and a bit for each short field. */
 export const BODY_COUNT = 0b0000_1111;
 export const IN_KEY = 0b0001_0000;
 export const IN_TAGS = 0b0010_0000;
@@ -27,12 +27,12 @@ export class Terms {
   readonly #capacities = new Column();
   readonly #documents = new Column();
 
-  /** Undefined when no unit holds the term. */
+  /** Undefined when no unit has the term. */
   numberOf(term: string): number | undefined {
     return this.#numbers.get(term);
   }
 
-  /** The term's number, newly given when it is the first time. */
+  /** The term's number; assigns one on first use. */
   intern(term: string): number {
     const known = this.#numbers.get(term);
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export class Terms {
     if (count === 1) this.#forget(term);
   }
 
-  /** How many documents hold the term (a document of many units counts once). */
+  /** How many documents have the term (a document of many units counts once). */
   documentCount(term: number): number {
     return this.#documents.get(term);
   }
@@ -70,12 +70,12 @@ export class Terms {
     this.#documents.set(term, this.#documents.get(term) + change);
   }
 
-  /** The postings of a term, in no particular order; valid until the next change. */
+  /** The postings of a term, unordered; valid until the next change. */
   postings(term: number): Uint32Array {
     return this.#arena.view(this.#starts.get(term), this.#counts.get(term));
   }
 
-  /** Words that begin with the same three letters as `word`, with their numbers; none for what is no word. */
+  /** Words with the same first three letters as `word`, with their numbers; nothing when it is not a word. */
   *beginningLike(word: string): Generator<readonly [name: string, term: number]> {
     for (const term of this.#byBeginning.get(beginningOf(word) ?? "") ?? []) {
       const name = this.#names[term];
@@ -83,7 +83,7 @@ export class Terms {
     }
   }
 
-  /** One past the highest number given so far. */
+  /** One more than the highest number so far. */
   get end(): number {
     return this.#names.length;
   }

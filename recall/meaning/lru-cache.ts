@@ -1,8 +1,11 @@
-/** What was asked for last: one try at a time for each key, successes kept until newer ones need the room, failures not. */
+/**
+ * A cache of async results: concurrent requests for a key share one attempt; successes are kept until they are evicted, failures
+ * are not.
+ */
 
 export class LruCache<Value> {
   readonly #most: number;
-  /** Least recently asked for first. */
+  /** Least recently used first. */
   readonly #known = new Map<string, Promise<Value>>();
 
   constructor(most: number) {
@@ -20,7 +23,7 @@ export class LruCache<Value> {
     return value;
   }
 
-  /** What is under way goes on for those who wait for it. */
+  /** A request in progress continues for its callers. */
   forget(key: string): void {
     this.#known.delete(key);
   }

@@ -1,6 +1,6 @@
 /**
- * A question in the memory's own words: "ship to production" where nobody ever wrote "ship" but somebody wrote "deploy". A
- * small model that misses that two words mean the same finds the text all the same.
+ * Rewrites a question with words from the memory: "ship to production" becomes "deploy …" when the memory has "deploy" but not
+ * "ship". This helps small models that miss the synonym.
  */
 import { commonnessOf } from "../analysis/commonness.ts";
 import { termOf } from "../analysis/english.ts";
@@ -9,10 +9,10 @@ import type { LexicalIndex } from "../lexical/lexical-index.ts";
 import { synonymsOf } from "../lexical/synonyms.ts";
 
 const WORD = /\p{L}[\p{L}\p{M}]*/gu;
-/** A longer text is pasted, and has words enough. */
+/** A longer text is pasted and has enough words. */
 const LONGEST = 300;
 
-/** Each word that the memory has never heard of, replaced by a synonym that it knows; undefined where there is none. */
+/** Replaces each word that the memory lacks by a synonym that it has; undefined when there is none. */
 export function expandedQuery(question: string, index: LexicalIndex): string | undefined {
   if (question.length > LONGEST) return undefined;
   const words = question.match(WORD) ?? [];

@@ -1,4 +1,7 @@
-/** Questions as vectors, within a budget: kept for a while, asked for once at a time, and given up rather than waited for. */
+/**
+ * Embeds questions within a time budget: caches vectors, shares concurrent requests, and gives up rather than making a person
+ * wait.
+ */
 import {
   asHelmdeckError,
   type ErrorCode,
@@ -16,9 +19,9 @@ import { measureSpace, type Scale, type SimilarityNormalizer } from "./similarit
 
 export interface QuestionsOptions {
   readonly timer?: Timer;
-  /** A person waits, and keywords have their answer ready. Default 1,500. */
+  /** Default 1,500: a person is waiting, and the keyword results are ready. */
   readonly budgetMs?: number;
-  /** Default: made once for each process. */
+  /** Default: one shared instance per process. */
   readonly references?: ReferenceVectors;
 }
 
@@ -27,9 +30,9 @@ export type ReadQuestion =
   | { readonly kind: "missed"; readonly code: ErrorCode };
 
 const BUDGET_MS = 1_500;
-/** Half a megabyte of the usual model's. */
+/** Half a megabyte with the default model. */
 const KEPT_QUESTIONS = 128;
-/** The reference texts are not waited for so long, but a cold model may take it, and then they are there for the next question. */
+/** Long enough for a cold model to load. Questions do not wait for it; the next one uses the result. */
 const MEASURING = { deadlineMs: 60_000 };
 
 export class Questions {
@@ -37,7 +40,7 @@ export class Questions {
   readonly #budgetMs: number;
   readonly #vectors = new LruCache<Float32Array>(KEPT_QUESTIONS);
   readonly #references: ReferenceVectors;
-  /** By the vectors that they were measured with. */
+  /** By their reference vectors. */
   readonly #normalizers = new WeakMap<readonly Float32Array[], SimilarityNormalizer>();
 
   constructor(options: QuestionsOptions = {}) {
@@ -47,11 +50,11 @@ export class Questions {
     this.#references = references;
   }
 
-  /** Never rejects, and never takes longer than the budget, whatever the embedder does. */
+  /** Never rejects and never exceeds the budget, whatever the embedder does. */
   async read(text: string, embedder: Embedder): Promise<ReadQuestion> {
     const { signal, release } = openLimits({ timer: this.#timer, deadlineMs: this.#budgetMs, tooLate });
     try {
-      // The question is asked for first: a service that works on one request at a time answers it first.
+      // The question goes first, for services that process one request at a time.
       const vector = this.#vector(text, embedder, signal);
       const reading = this.#read(embedder, vector, this.#references.get(embedder, MEASURING));
       return await orAborted(reading, signal);
@@ -62,9 +65,9 @@ export class Questions {
     }
   }
 
-  /** Takes the measure of a space ahead of the first question. */
+  /** Embeds the reference texts before the first question. */
   prepare(embedder: Embedder): void {
-    this.#references.get(embedder, MEASURING).catch(() => undefined); // the first question tries again, and tells
+    this.#references.get(embedder, MEASURING).catch(() => undefined); // the first question retries and reports
   }
 
   async #read(

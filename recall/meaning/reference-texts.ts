@@ -1,9 +1,9 @@
 /**
- * Facts of nobody, each about another matter. How near a question lies to them says how near it lies to what does not answer
- * it, in the space of any model; how far they lie from one another, how much such nearness varies.
+ * Reference texts: facts without an owner, each about another subject. A question's similarity to them is the baseline for
+ * unrelated texts in any model's space; their similarities to each other show how much that baseline varies.
  */
 
-/** Short, as facts are, of work and of home. Written for this purpose: fitted to no data set. */
+/** Short, like facts, about work and home. Written for this purpose, not fitted to a data set. */
 export const REFERENCE_TEXTS: readonly string[] = [
   "Bins are emptied on Monday mornings.",
   "Elena works as a nurse at the children's hospital.",

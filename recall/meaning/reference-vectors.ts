@@ -1,7 +1,7 @@
 /**
- * What a model makes of the reference texts, by space: kept where there is a cache, so that a process that is gone in a moment
- * has one text to embed, the question. What is not kept is made a few texts at a time, and each few are kept at once: on a busy
- * machine many short-lived processes get there together.
+ * The reference texts' vectors by space. A cache keeps them, so that a short-lived process only embeds the question. Missing
+ * vectors are made in small batches, and each batch is stored at once: on a busy machine, many short-lived processes complete the
+ * set together.
  */
 import { fingerprintOf, HelmdeckError, type ReferenceVectors as KeptVectors } from "../../engine/index.ts";
 import type { Embedder, EmbedOptions } from "../embedder.ts";
@@ -9,13 +9,13 @@ import { LruCache } from "./lru-cache.ts";
 import { REFERENCE_TEXTS } from "./reference-texts.ts";
 import { tellsApart } from "./similarity-normalizer.ts";
 
-/** Errors of either are passed over: what is not kept is made. */
+/** Errors of load and store are ignored; missing vectors are made again. */
 export interface ReferenceCache {
   load(space: string): Promise<KeptVectors | undefined>;
   save(space: string, made: KeptVectors): Promise<void>;
 }
 
-/** One for each model that serves; after a change there are two for a while. */
+/** One per serving model; two for a while after a change. */
 const KNOWN_SPACES = 4;
 const FINGERPRINT = fingerprintOf(Buffer.from(JSON.stringify(REFERENCE_TEXTS)));
 
@@ -27,12 +27,12 @@ export class ReferenceVectors {
     this.#cache = cache;
   }
 
-  /** One for each text. Rejects as the embedder does; what was made by then is kept. */
+  /** One vector per reference text. Rejects like the embedder; vectors made before that stay cached. */
   get(embedder: Embedder, options: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     return this.#known.get(embedder.space, () => this.#loadOrMake(embedder, options));
   }
 
-  /** The model has other dimensions now than when these were made. */
+  /** For when the model's dimensions have changed. */
   remake(
     embedder: Embedder,
     dimensions: number,
@@ -55,10 +55,13 @@ export class ReferenceVectors {
       await this.#save(embedder.space, vectors);
     }
     if (tellsApart(vectors)) return vectors;
-    throw new HelmdeckError("embeddings_unavailable", `${embedder.model} gives every text the same meaning.`);
+    throw new HelmdeckError(
+      "embeddings_unavailable",
+      `${embedder.model} returns the same vector for every text.`,
+    );
   }
 
-  /** All that is kept, some, or none. */
+  /** The cached vectors: all, some or none. */
   async #load(space: string, dimensions: number | undefined): Promise<Float32Array[]> {
     const kept = await this.#cache?.load(space).catch(() => undefined);
     if (kept === undefined || kept.fingerprint !== FINGERPRINT) return [];

@@ -1,19 +1,20 @@
 /**
- * What nearness is worth in the space of a model. Cosines mean nothing by themselves: of two texts that have nothing to do with
- * each other one model says 0.05, another 0.6. So nearness is told in deviations from what the same question has to reference texts.
+ * Normalises similarities within a model's space. Cosines are not comparable across models: for two unrelated texts one model
+ * gives 0.05, another 0.6. So a similarity is expressed in standard deviations from the question's similarities to reference
+ * texts.
  */
 
-/** Deviations (0: as near as what has nothing to do with the question) for a cosine. */
+/** Converts a cosine to deviations; 0 means as near as an unrelated text. */
 export type Scale = (similarity: number) => number;
 
 export interface SimilarityNormalizer {
   scaleFor(question: Float32Array): Scale;
 }
 
-/** A space in which all reference texts fall together tells nothing apart. */
+/** A space in which all reference texts coincide cannot be measured. */
 const LEAST_SPREAD = 1e-3;
 
-/** By what the model made of the reference texts, which {@link tellsApart}. */
+/** Requires reference vectors that {@link tellsApart} accepts. */
 export function measureSpace(references: readonly Float32Array[]): SimilarityNormalizer {
   const spread = spreadOf(references);
   return {
@@ -24,7 +25,7 @@ export function measureSpace(references: readonly Float32Array[]): SimilarityNor
   };
 }
 
-/** Whether a space can be measured by these. */
+/** Whether these vectors differ enough to measure a space. */
 export function tellsApart(references: readonly Float32Array[]): boolean {
   return spreadOf(references) >= LEAST_SPREAD;
 }
@@ -33,7 +34,7 @@ function spreadOf(references: readonly Float32Array[]): number {
   return deviationOf(pairsOf(references));
 }
 
-/** Of vectors of length 1. */
+/** Expects vectors of length 1. */
 export function cosine(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let place = 0; place < left.length; place += 1) sum += (left[place] ?? 0) * (right[place] ?? 0);

@@ -1,4 +1,4 @@
-/** Work that goes on in small steps while there is any, gives way between them, and after a failure comes back by itself. */
+/** A background loop: runs small steps while there is work, yields between them, and retries after a failure. */
 import {
   asHelmdeckError,
   type ErrorCode,
@@ -10,12 +10,12 @@ import {
 } from "../../engine/index.ts";
 
 export interface BackgroundLoopOptions {
-  /** Does the next piece of work; false when there is none. Rejects for what may go better later. */
+  /** Does the next piece of work; false when there is none. Rejects on temporary failures. */
   readonly step: (signal: AbortSignal) => Promise<boolean>;
   readonly timer: Timer;
-  /** From 0 up to but not 1. */
+  /** From 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** Told after each step; of a failure with how many there were since the last success. */
+  /** Called after each step; for a failed one, with the number of failures since the last success. */
   readonly onStep?: (failure?: StepFailure) => void;
 }
 
@@ -32,7 +32,7 @@ export class BackgroundLoop {
   #state: "idle" | "working" | "waiting" | "closed" = "idle";
   /** Since the last success. */
   #failures = 0;
-  /** Since the last step began. */
+  /** Set since the last step began. */
   #isWoken = false;
   #lastError: ErrorCode | undefined;
   #cancelPause = (): void => undefined;
@@ -50,16 +50,16 @@ export class BackgroundLoop {
     return this.#lastError;
   }
 
-  /** There may be something to do. Does not cut a pause short. */
+  /** Signals possible new work. Does not shorten a pause. */
   wake(): void {
     this.#isWoken = true;
     if (this.#state !== "idle") return;
     this.#state = "working";
-    // Never rejects: a failed step is a pause.
+    // Never rejects: a failed step only causes a pause.
     void this.#run();
   }
 
-  /** The step under way is told by its signal, and nothing is started after it. */
+  /** Aborts the current step by its signal and starts no further one. */
   close(): void {
     this.#state = "closed";
     this.#cancelPause();
@@ -95,7 +95,7 @@ export class BackgroundLoop {
     this.#options.onStep?.({ error, inARow: this.#failures });
   }
 
-  /** Between half and all of a time that doubles, so that many processes do not come back together. */
+  /** Exponential back-off with jitter between half and all of the pause, so that many processes do not retry together. */
   #pauseMs(error: HelmdeckError): number {
     const longest = pauseAfter(this.#failures, PAUSES);
     return retryAfterMsOf(error) + (longest * (1 + this.#options.random())) / 2;

@@ -1,28 +1,28 @@
-/** From entries to vectors: which texts are embedded, and what is accepted as an answer. */
+/** Turns entries into vectors: which texts are embedded, and how the answers are validated. */
 import { type CorpusEntry, type EntryVectors, HelmdeckError } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
 import { meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
 
-/** Grows when passages are cut otherwise or another text of them is embedded: older vectors then stand for other texts. */
+/** Increment when passages or their embedded texts change: older vectors then stand for other texts. */
 const TEXTS_VERSION = 1;
 
-/** The name under which vectors of an embedder are kept. */
+/** The name under which an embedder's vectors are stored. */
 export function keptSpaceOf({ space }: Embedder): string {
   return `${TEXTS_VERSION}:${space}`;
 }
 
-/** The `space` of the embedder whose vectors are kept under this name; undefined when they stand for other texts. */
+/** The embedder's `space` for a stored name; undefined when its vectors stand for other texts. */
 export function embedderSpaceOf(keptSpace: string): string | undefined {
   const prefix = `${TEXTS_VERSION}:`;
   return keptSpace.startsWith(prefix) ? keptSpace.slice(prefix.length) : undefined;
 }
 
-/** One text for each passage, in their order. */
+/** One text per passage, in order. */
 export function textsOf(entry: CorpusEntry): readonly string[] {
   return passagesOfEntry(entry).map((passage) => meantText(entry, passage));
 }
 
-/** What the model makes of these entries, in their order. Rejects as the embedder does, or when it answers nonsense. */
+/** The vectors of these entries, in order. Rejects like the embedder, or when the answer is invalid. */
 export async function embedEntries(
   entries: readonly CorpusEntry[],
   embedder: Embedder,
@@ -42,14 +42,14 @@ export async function embedEntries(
   });
 }
 
-/** The dimensions of vectors that are all finite and of length 1. */
+/** The dimensions, once all vectors are finite and of length 1. */
 function requireSound(vectors: readonly Float32Array[], wanted: number): number {
   const dimensions = vectors[0]?.length ?? 0;
   const isSound = vectors.length === wanted && vectors.every((one) => isUnit(one, dimensions));
   if (isSound) return dimensions;
   throw new HelmdeckError(
     "embeddings_unavailable",
-    "The embedder answered something that is not one vector of length 1 for each text; nothing of it was kept.",
+    "The embedder did not return one vector of length 1 for each text. The answer was discarded.",
   );
 }
 

@@ -1,4 +1,4 @@
-/** Those who wait until a namespace is embedded: told after each step how far it is, and let go when it is done or keeps failing. */
+/** Callers that wait until a namespace is embedded: notified after each step, and released when it is done or keeps failing. */
 import type { HelmdeckError, Namespace } from "../../engine/index.ts";
 import type { StepFailure } from "./background-loop.ts";
 import type { Coverage, EmbedRunOptions } from "./semantic-contract.ts";

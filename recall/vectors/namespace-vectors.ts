@@ -1,4 +1,7 @@
-/** What is known of one namespace: which values have vectors, which wait to be looked up in the cache, which to be embedded. */
+/**
+ * The vector state of one namespace: which entries have vectors, which must be looked up in the cache, and which must be
+ * embedded.
+ */
 import type { CorpusEntry, EntryId, EntryVectors, Fingerprint, Namespace } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
 import type { Coverage, VectorFollower } from "./semantic-contract.ts";
@@ -7,12 +10,15 @@ import { VectorIndex, type VectorIndexOptions } from "./vector-index.ts";
 /** An entry without vectors. */
 export interface Waiting {
   readonly entry: CorpusEntry;
-  /** How often the service refused it when it was asked for it alone, and how many others it had taken by the first time. */
+  /** How often the service refused this entry alone, and how many entries it had accepted before the first refusal. */
   refusals: number;
   takenBefore: number;
 }
 
-/** A model and what it made of the namespace. */
+/** Average sizes beside the vectors' numbers. */
+const OBJECT_BYTES = { passage: 200, entry: 150, waiting: 500 };
+
+/** A model's vectors of the namespace. */
 export class ModelIndex {
   readonly embedder: Embedder;
   readonly #options: VectorIndexOptions;
@@ -32,7 +38,13 @@ export class ModelIndex {
     return this.#index?.entryCount ?? 0;
   }
 
-  /** False when they are of other dimensions than what is there. */
+  get sizeBytes(): number {
+    return this.#index === undefined
+      ? 0
+      : this.#index.sizeBytes + this.#index.passageCount * OBJECT_BYTES.passage;
+  }
+
+  /** False when their dimensions differ from the existing ones. */
   add({ id, dimensions, vectors }: EntryVectors): boolean {
     this.#index ??= new VectorIndex(dimensions, this.#options);
     if (this.#index.dimensions !== dimensions) return false;
@@ -48,11 +60,13 @@ export class ModelIndex {
 export class NamespaceVectors implements VectorFollower {
   readonly namespace: Namespace;
   readonly readAgain: (() => void) | undefined;
+  /** Called when vectors were added. */
+  readonly grown: (() => void) | undefined;
   /** The model to embed with. */
   readonly target: ModelIndex;
-  /** The model before it, until the target has all. */
+  /** The previous model, until the target is complete. */
   former: ModelIndex | undefined;
-  /** Whether the cache was asked for other spaces; and if it has any, which are to go once the target has all. */
+  /** Whether the cache was searched for other spaces; and whether it has any, to delete once the target is complete. */
   hasLookedAround = false;
   hasOtherSpaces = false;
   /** To be looked up in the cache. */
@@ -70,13 +84,15 @@ export class NamespaceVectors implements VectorFollower {
     readonly namespace: Namespace;
     readonly target: ModelIndex;
     readonly readAgain: (() => void) | undefined;
+    readonly grown: (() => void) | undefined;
     readonly onChange: () => void;
-    /** Whether what is missing is embedded by itself. */
+    /** Whether missing entries are embedded in the background. */
     readonly embeds: () => boolean;
   }) {
     this.namespace = parts.namespace;
     this.target = parts.target;
     this.readAgain = parts.readAgain;
+    this.grown = parts.grown;
     this.#onChange = parts.onChange;
     this.#embeds = parts.embeds;
   }
@@ -88,7 +104,7 @@ export class NamespaceVectors implements VectorFollower {
         this.#forget(entry.id);
         this.#values.set(entry.id, entry.fingerprint);
       } else if (this.missing.has(entry.id) || this.#refused.has(entry.id)) continue;
-      // Also where the value is the same: between two looks it may have been another, and the kept vectors went with that one.
+      // Also when the value is the same: it may have changed in between, which deleted the cached vectors.
       this.unread.set(entry.id, entry);
     }
     this.#tellWaiters();
@@ -120,28 +136,34 @@ export class NamespaceVectors implements VectorFollower {
     return [...this.#values.keys()];
   }
 
-  /** Whether the entry still has the value that these were made of. */
+  /** Whether the entry still has the value that the vectors stand for. */
   isCurrent({ id, fingerprint }: Pick<EntryVectors, "id" | "fingerprint">): boolean {
     return this.#values.get(id) === fingerprint;
   }
 
-  /** Nothing is left to load or embed, as far as that is done here. */
+  /** Whether nothing is left to load or embed here. */
   get isSettled(): boolean {
     return this.unread.size === 0 && (this.missing.size === 0 || !this.#embeds());
   }
 
-  /** The one that has vectors of more entries. */
+  get sizeBytes(): number {
+    const waiting = this.unread.size + this.missing.size;
+    const objects = this.#values.size * OBJECT_BYTES.entry + waiting * OBJECT_BYTES.waiting;
+    return objects + this.target.sizeBytes + (this.former?.sizeBytes ?? 0);
+  }
+
+  /** The model with vectors of more entries. */
   get serving(): ModelIndex {
     const { former, target } = this;
     return former !== undefined && former.size > target.size ? former : target;
   }
 
-  /** The one whose vectors a question of this space can be compared with. */
+  /** The model with vectors comparable to a question of this space. */
   modelIndexOf(space: string): ModelIndex | undefined {
     return [this.target, this.former].find((modelIndex) => modelIndex?.embedder.space === space);
   }
 
-  /** Takes in what the target made of a value that is current. False: of other dimensions than the rest. */
+  /** Adds the target's vectors for a current value. False when the dimensions differ from the others. */
   take(made: EntryVectors): boolean {
     this.unread.delete(made.id);
     this.missing.delete(made.id);
@@ -150,27 +172,27 @@ export class NamespaceVectors implements VectorFollower {
     return fits;
   }
 
-  /** Was looked up, and is not in the cache. */
+  /** The entry is not in the cache. */
   miss(entry: CorpusEntry): void {
     this.unread.delete(entry.id);
     this.missing.set(entry.id, { entry, refusals: 0, takenBefore: 0 });
     this.#tellWaiters();
   }
 
-  /** To the end of the queue, so that it holds nobody up. */
+  /** Moves it to the end of the queue, so that it does not block others. */
   putOff(waiting: Waiting): void {
     if (this.missing.get(waiting.entry.id) !== waiting) return;
     this.missing.delete(waiting.entry.id);
     this.missing.set(waiting.entry.id, waiting);
   }
 
-  /** Not tried again until its value changes. */
+  /** Not retried until its value changes. */
   giveUp(waiting: Waiting): void {
     this.letGo(waiting);
     if (this.isCurrent(waiting.entry)) this.#refused.add(waiting.entry.id);
   }
 
-  /** Its entry is gone from the store, or has another value: the feed will say so. */
+  /** The entry was removed or has a new value; the change feed will report it. */
   letGo(waiting: Waiting): void {
     if (this.missing.get(waiting.entry.id) === waiting) this.missing.delete(waiting.entry.id);
     this.#tellWaiters();

@@ -1,8 +1,8 @@
-/** Rows of numbers in blocks, so that growing copies little and never all: thousands of rows without thousands of arrays. */
+/** Rows of numbers in blocks: thousands of rows without thousands of arrays, and growth copies at most one block. */
 
 type Numbers = Float32Array | Int8Array | Uint32Array;
 
-/** A block is full with so many rows; only the first one is smaller while it is alone. */
+/** Rows of a full block; only the first block may be smaller, while it is the only one. */
 export const BLOCK_ROWS = 1_024;
 const FIRST_ROWS = 16;
 
@@ -11,7 +11,7 @@ export class RowBlocks<Row extends Numbers> {
   readonly #make: (length: number) => Row;
   readonly #blocks: Row[] = [];
 
-  /** @param make zeroed memory */
+  /** @param make returns zeroed memory */
   constructor(width: number, make: (length: number) => Row) {
     this.width = width;
     this.#make = make;
@@ -25,7 +25,7 @@ export class RowBlocks<Row extends Numbers> {
   /** A view of one row, valid as long as its block. */
   row(row: number): Row {
     const start = (row % BLOCK_ROWS) * this.width;
-    // A view of an array of some type is of that type.
+    // A view of an array has the array's type.
     return this.block(Math.floor(row / BLOCK_ROWS)).subarray(start, start + this.width) as Row;
   }
 
@@ -42,7 +42,7 @@ export class RowBlocks<Row extends Numbers> {
     while (this.#blocks.length * BLOCK_ROWS < count) this.#blocks.push(this.#make(BLOCK_ROWS * this.width));
   }
 
-  /** Gives back what is beyond row `count` - 1, but for one block, so that adding and removing in turn costs nothing. */
+  /** Frees blocks beyond row `count` - 1 but keeps one spare, so that alternating adds and removes cost nothing. */
   release(count: number): void {
     this.#blocks.length = Math.min(this.#blocks.length, Math.ceil(count / BLOCK_ROWS) + 1);
   }

@@ -1,4 +1,4 @@
-/** Meaning as recall's ranking sees it, an index of vectors by namespace, and the cache it needs to outlive a restart. */
+/** The semantic index as recall uses it: vectors by namespace, and the cache that survives a restart. */
 import type {
   CorpusEntry,
   EntryId,
@@ -10,37 +10,37 @@ import type {
 import type { Embedder } from "../embedder.ts";
 
 /**
- * The vectors of every open namespace, each in an index of its own: a search sees one namespace and has no filter that
- * could let another's through. Filled in the background from the cache and from the embedder; every answer is of what is
- * there at that moment.
+ * The vectors of every open namespace, each in its own index: a search sees one namespace, and no filter could leak another.
+ * Filled in the background from the cache and the embedder; a search uses the vectors present at that moment.
  */
 export interface SemanticIndex {
   /**
-   * To be told every change of a namespace that recall has opened, until it is dropped.
+   * Subscribes a namespace that recall has opened, until it is dropped.
    *
-   * @param readAgain asks for `startOver` and everything from the beginning: the model gives other vectors than it did
+   * @param readAgain requests `startOver` and all entries again: the model now gives different vectors
+   * @param grown called when vectors were added
    */
-  follow(namespace: Namespace, readAgain?: () => void): VectorFollower;
+  follow(namespace: Namespace, readAgain?: () => void, grown?: () => void): VectorFollower;
   /**
-   * Whose vectors answer for this namespace now: a question must be embedded by it. After a change of model that is the
-   * former one for as long as it has vectors of more entries. Undefined while there is no vector.
+   * The embedder to embed this namespace's questions with. After a change of model, that is the former one while it has vectors
+   * of more entries. Undefined while there is no vector.
    */
   serving(namespace: Namespace): Embedder | undefined;
-  /** The nearest passages, best first. Empty when the namespace has no vectors of the question's space. */
+  /** The nearest passages, best first. Empty when the namespace has no vectors in the question's space. */
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[];
   coverage(namespace: Namespace): Coverage;
   /**
-   * Resolves when nothing of this namespace is left to load or to embed; in an index that only reads, when nothing is left to
-   * load. Never rejects; `close` resolves it too.
+   * Resolves when nothing of this namespace is left to load or embed; in a read-only index, when nothing is left to load. Never
+   * rejects; `close` also resolves it.
    */
   settled(namespace: Namespace): Promise<void>;
   /**
-   * Embeds what is left of this namespace now, also in an index that only reads: the newest entry first, then the reference
-   * texts, then the rest. Resolves when nothing is left, with the error when so many tries in a row have failed, and at `close`.
+   * Embeds the rest of this namespace now, also in a read-only index: the newest entry first, then the reference texts, then the
+   * rest. Resolves when nothing is left, with the error after this many consecutive failures, and on `close`.
    */
   embed(namespace: Namespace, options: EmbedRunOptions): Promise<HelmdeckError | undefined>;
   status(): EmbeddingStatus;
-  /** Stops at once: what is under way is given up, and nothing of it is kept. */
+  /** Stops at once and discards unfinished work. */
   close(): void;
 }
 
@@ -50,16 +50,22 @@ export interface EmbedRunOptions {
   readonly onProgress?: (coverage: Coverage) => void;
 }
 
-/** Recall's words to the index about one namespace, in the order in which they happened. Each returns at once. */
+/** Receives the changes of one namespace from recall, in order. Each call returns at once. */
 export interface VectorFollower {
-  /** Vectors of a value that was replaced or removed are gone when this returns. */
+  /** Vectors of replaced or removed values are gone when this returns. */
   changed(upserts: readonly CorpusEntry[], removed: readonly EntryId[]): void;
-  /** All there is has been told. Vectors are read and made from now on: before, they would only hold up the words. */
+  /**
+   * All entries have been reported. Vectors are read and made only from now on: earlier, they would slow down keyword indexing.
+   */
   caughtUp(): void;
-  /** Everything told so far is void. */
+  /** Discards everything reported so far. */
   startOver(): void;
   /** The namespace is no longer in memory. */
   drop(): void;
+  /** No vectors are left to load, nor to embed if this index embeds. */
+  readonly isSettled: boolean;
+  /** Memory in use. */
+  readonly sizeBytes: number;
 }
 
 export interface QuestionVector {
@@ -69,50 +75,50 @@ export interface QuestionVector {
   readonly vector: Float32Array;
 }
 
-/** One passage of one entry, as the lexical index cuts it: its unit is `document.units[passage]`. */
+/** A passage of an entry; its unit in the keyword index is `document.units[passage]`. */
 export interface SemanticHit {
   readonly id: EntryId;
-  /** From 0, in the order of the text. */
+  /** From 0, in text order. */
   readonly passage: number;
-  /** Cosine, -1 to 1; exact, or within 0.01 in a namespace that is large. */
+  /** Cosine, -1 to 1; exact, or within 0.01 in a large namespace. */
   readonly similarity: number;
 }
 
-/** Of the entries of a namespace that recall knows. */
+/** Counts of a namespace that recall has opened. */
 export interface Coverage {
-  /** Found by the serving model's vectors. */
+  /** Entries with vectors of the serving model. */
   readonly embedded: number;
   readonly total: number;
-  /** Entries that the service refuses again and again while it takes others; keywords alone find them. */
+  /** Entries that the service repeatedly refuses while it accepts others; only keyword search finds them. */
   readonly refused: number;
 }
 
 export interface EmbeddingStatus {
   /** The model that entries are embedded with. */
   readonly model: string;
-  /** Of all open namespaces. */
+  /** In all open namespaces. */
   readonly embedded: number;
   readonly waiting: number;
   readonly refused: number;
-  /** `waiting`: the service or the cache failed, and the next try is due later. */
+  /** `waiting`: the service or the cache failed, and a retry is due later. */
   readonly state: "idle" | "working" | "waiting" | "closed";
-  /** What the last try failed with; undefined after a success. */
+  /** The last attempt's error; undefined after a success. */
   readonly lastError: ErrorCode | undefined;
-  /** False in an index that only reads: whoever has it says how to have the rest embedded. */
+  /** False in a read-only index; its owner says how to embed the rest. */
   readonly embeds: boolean;
 }
 
 /**
- * Vectors that outlive the process. They vanish with their entry, or with the value that they were made of, whoever
+ * Vectors that survive the process. They are deleted with their entry or with the value that they stand for, by whatever process
  * removes it. Errors are the store's `HelmdeckError`s.
  */
 export interface VectorCache {
-  /** Every space that any vector is kept of. */
+  /** Every space with stored vectors. */
   spaces(): Promise<readonly string[]>;
-  /** What is kept for these entries' present values. One that cannot be read is left out, as if it were not there. */
+  /** The stored vectors for these entries' current values. Unreadable ones are left out, as if they were missing. */
   load(namespace: Namespace, space: string, ids: readonly EntryId[]): Promise<readonly EntryVectors[]>;
-  /** Keeps them all at once, but for entries that are gone or have another value by now. Answers which were kept. */
+  /** Stores all in one transaction, except for entries that are gone or have a new value. Returns the stored ids. */
   put(namespace: Namespace, space: string, batch: readonly EntryVectors[]): Promise<readonly EntryId[]>;
-  /** Drops what is kept for these entries in any space but this one. */
+  /** Deletes these entries' vectors in every other space. */
   dropOthers(namespace: Namespace, space: string, ids: readonly EntryId[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Meaning for every open namespace: vectors come from the cache first, what is not there from the embedder, both in the
- * background and in small steps; a change of model goes on beside the vectors that serve.
+ * Semantic search over every open namespace: vectors come from the cache first, then from the embedder, in the background and in
+ * small steps. After a change of model, the former model's vectors serve until the new ones are complete.
  */
 import {
   asHelmdeckError,
@@ -32,30 +32,30 @@ export interface SemanticIndexOptions {
   readonly embedder: Embedder;
   readonly cache: VectorCache;
   /**
-   * An embedder of a former space, to embed questions with while the new model is still at work; undefined when there is
-   * none any more. Whoever gives one closes it.
+   * An embedder for a former space, to embed questions while the new model is incomplete; undefined when none is available. The
+   * caller closes it.
    */
   readonly formerEmbedder?: (space: string) => Embedder | undefined;
-  /** Only reads the cache, until it is asked to embed; drops nothing. For a process that is gone in a moment. */
+  /** Only reads the cache until `embed` is called, and deletes nothing. For short-lived processes. */
   readonly readOnly?: boolean;
-  /** Made beside the entries, so that they are there when somebody asks. */
+  /** Made while entries are embedded, so that they are ready for the first question. */
   readonly references?: ReferenceVectors;
   readonly timer: Timer;
-  /** From 0 up to but not 1. */
+  /** From 0 up to, but not including, 1. */
   readonly random?: () => number;
   readonly index?: VectorIndexOptions;
 }
 
-/** Entries looked up in the cache, or cleaned after, in one step: about 2 ms. */
+/** Cache look-ups or clean-ups per step: about 2 ms. */
 const LOOKED_UP_AT_ONCE = 64;
-/** Passages embedded in one step, and so entries that one write holds. One entry may have more. */
+/** Passages per embedding step, which also limits the entries per write. A single entry may have more. */
 const PASSAGES_AT_ONCE = 32;
 /** No more than one small request. */
 const SHORT_PASSAGES = 8;
-/** After so many refusals, with others taken meanwhile, an entry is given up. */
+/** An entry is given up after this many refusals while others were accepted. */
 const MOST_REFUSALS = 3;
 
-/** A batch and what came of it. */
+/** A batch and its result. */
 interface Embedded {
   readonly known: NamespaceVectors;
   readonly batch: readonly Waiting[];
@@ -71,17 +71,17 @@ class BackgroundSemanticIndex implements SemanticIndex {
   readonly #namespaces = new Map<Namespace, NamespaceVectors>();
   readonly #loading: BackgroundLoop;
   readonly #embedding: BackgroundLoop;
-  /** How many entries the service has taken, and how many passages it is asked for at once. */
+  /** How many entries the service has accepted, and how many passages are sent at once. */
   #taken = 0;
   #passagesAtOnce = PASSAGES_AT_ONCE;
-  /** What the target model is known to give; undefined before it has answered. */
+  /** The target model's dimensions; undefined before its first answer. */
   #dimensions: number | undefined;
-  /** What the cache did not take yet. */
+  /** Vectors that the cache has not stored yet. */
   #unsaved: Embedded | undefined;
   #embeds: boolean;
-  /** In a process that is gone in a moment: first what was stored last, which is what it is there for. */
+  /** Short-lived processes embed the newest entry first, because they were started for it. */
   #newestIsNext = false;
-  /** `later`: the service refused them; entries that wait come first. */
+  /** `later`: the service refused them; waiting entries go first. */
   #references: "wanted" | "later" | "there";
   readonly #runs: EmbedRuns;
   #isClosed = false;
@@ -106,12 +106,12 @@ class BackgroundSemanticIndex implements SemanticIndex {
     });
   }
 
-  follow(namespace: Namespace, readAgain?: () => void): VectorFollower {
+  follow(namespace: Namespace, readAgain?: () => void, grown?: () => void): VectorFollower {
     this.#namespaces.get(namespace)?.drop();
     const followed: NamespaceVectors = new NamespaceVectors({
       namespace,
       target: new ModelIndex(this.#options.embedder, this.#options.index ?? {}),
-      readAgain,
+      ...{ readAgain, grown },
       onChange: () => this.#onChange(followed),
       embeds: () => this.#embeds,
     });
@@ -143,7 +143,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     if (!this.#embeds) {
       this.#embeds = true;
       this.#newestIsNext = true;
-      this.#passagesAtOnce = 1; // grows as it goes well: a busy service may have time for one alone
+      this.#passagesAtOnce = 1; // grows with success: a busy service may manage only one at a time
     }
     this.#loading.wake();
     this.#embedding.wake();
@@ -178,7 +178,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return known.isSettled && this.#unsaved === undefined && !this.#needsReferences;
   }
 
-  /** They are of use where something can be found. */
+  /** Reference vectors are useful once something can be found. */
   get #needsReferences(): boolean {
     if (this.#references === "there") return false;
     return this.#taken > 0 || this.#namespaces.values().some(({ target }) => target.size > 0);
@@ -192,7 +192,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     this.#loading.wake();
   }
 
-  /** One page of some namespace from the cache into memory; then, where all is there, what other models left. */
+  /** Loads one page of some namespace from the cache; when all are complete, deletes vectors of other models. */
   async #loadSome(signal: AbortSignal): Promise<boolean> {
     const all = [...this.#namespaces.values()];
     const unread = all.find((one) => one.unread.size > 0);
@@ -208,7 +208,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return true;
   }
 
-  /** Which models have been here before, and whether the last of them can serve meanwhile. */
+  /** Finds former models in the cache, and whether the latest can serve meanwhile. */
   async #lookAround(known: NamespaceVectors): Promise<void> {
     if (known.hasLookedAround) return;
     const { embedder, cache, formerEmbedder, index = {} } = this.#options;
@@ -233,8 +233,9 @@ class BackgroundSemanticIndex implements SemanticIndex {
     if (signal.aborted) return;
     for (const made of found) if (loaded.has(made.id) && known.isCurrent(made)) known.take(made);
     for (const made of served) if (known.isCurrent(made)) former?.add(made);
-    // What was replaced while it was looked up waits as its new value.
+    // An entry that was replaced during the look-up waits with its new value.
     for (const entry of rest) if (known.unread.get(entry.id) === entry) known.miss(entry);
+    known.grown?.();
   }
 
   #load(
@@ -247,13 +248,13 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return this.#options.cache.load(namespace, keptSpaceOf(embedder), ids);
   }
 
-  /** The first vectors that are seen say how long all are, until the model itself says otherwise. */
+  /** The first vectors fix the dimensions until the model itself answers. */
   #fits(dimensions: number): boolean {
     this.#dimensions ??= dimensions;
     return this.#dimensions === dimensions;
   }
 
-  /** A model of the same name gives other vectors than before: all of it is made anew. */
+  /** The model of this name now has other dimensions: everything is embedded again. */
   #learnDimensions(dimensions: number): void {
     const before = this.#dimensions;
     this.#dimensions = dimensions;
@@ -272,7 +273,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     known.hasOtherSpaces = false;
   }
 
-  /** One request's worth of entries, from the service into the cache and into memory. */
+  /** Embeds one request's worth of entries and stores the vectors in the cache and in memory. */
   async #embedSome(signal: AbortSignal): Promise<boolean> {
     if (!this.#embeds) return false;
     if (this.#unsaved !== undefined) return this.#keep(this.#unsaved, signal);
@@ -292,7 +293,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return this.#keep({ known, batch, made }, signal);
   }
 
-  /** What questions are measured by. */
+  /** Makes the reference vectors, which questions are normalised with. */
   async #makeReferences(signal: AbortSignal): Promise<boolean> {
     const { embedder, references } = this.#options;
     this.#references = "later";
@@ -301,7 +302,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return true;
   }
 
-  /** So that all namespaces have their turn. */
+  /** Gives all namespaces a turn. */
   #moveToEnd(known: NamespaceVectors): void {
     this.#namespaces.delete(known.namespace);
     this.#namespaces.set(known.namespace, known);
@@ -316,7 +317,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     for (const waiting of missing.values().take(LOOKED_UP_AT_ONCE)) {
       const count = textsOf(waiting.entry).length;
       const isTooMuch = passages + count > this.#passagesAtOnce;
-      // A process that is gone in a moment leaves a long entry for last: it might never get further.
+      // A short-lived process embeds a long entry last: it might get no further.
       if (isTooMuch && this.#options.readOnly === true) continue;
       if (isTooMuch && batch.length > 0) break;
       passages += count;
@@ -325,11 +326,11 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return batch.length > 0 ? batch : [...missing.values().take(1)];
   }
 
-  /** What was forgotten or replaced while it was embedded is kept nowhere. */
+  /** Vectors of entries that were forgotten or replaced meanwhile are not stored. */
   async #keep(embedded: Embedded, signal: AbortSignal): Promise<boolean> {
     const { known, batch, made } = embedded;
     const current = made.filter((one) => known.isCurrent(one));
-    this.#unsaved = embedded; // if the cache fails, it is asked again, not the service
+    this.#unsaved = embedded; // if the cache fails, the write is retried without another request
     const space = keptSpaceOf(this.#options.embedder);
     const kept = new Set(await this.#options.cache.put(known.namespace, space, current));
     this.#unsaved = undefined;
@@ -340,11 +341,12 @@ class BackgroundSemanticIndex implements SemanticIndex {
       if (kept.has(one.id) && known.isCurrent(one)) known.take(one);
       else if (waiting !== undefined) known.letGo(waiting);
     }
-    this.#loading.wake(); // which ends a change of model when this was the last of it
+    known.grown?.();
+    this.#loading.wake(); // completes a change of model if this was the last batch
     return true;
   }
 
-  /** A smaller batch may go through, or shows which entry it is. */
+  /** A smaller batch may succeed, or shows which entry is refused. */
   #onRefusal(known: NamespaceVectors, batch: readonly Waiting[], error: HelmdeckError): boolean {
     const isAboutText = error.code === "invalid_input";
     const [only] = batch;

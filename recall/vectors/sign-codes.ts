@@ -1,6 +1,6 @@
 /**
- * One bit for each number of a vector, and the rows whose bits differ least from a question's: a coarse ranking of all rows
- * that reads a 32nd of what exact vectors hold, to choose the few that are worth a closer look.
+ * Sign codes: one bit per dimension. Ranks all rows coarsely by Hamming distance, reading a 32nd of the exact vectors' size, to
+ * choose the few rows to compare exactly.
  */
 import { BLOCK_ROWS, RowBlocks } from "./row-blocks.ts";
 
@@ -12,8 +12,8 @@ export class SignCodes {
   #distances = new Uint16Array(0);
 
   /**
-   * @param origin where the bits are told from: the mean of some vectors. Models put all texts on one side of zero in many
-   * dimensions, and a bit that is the same for all of them says nothing.
+   * @param origin the mean of some vectors, against which the bits are taken. Models put all texts on one side of zero in many
+   * dimensions, and a bit that is the same for all texts carries no information.
    */
   constructor(origin: Float32Array) {
     this.#origin = origin;
@@ -40,7 +40,7 @@ export class SignCodes {
     this.#codes.row(row).fill(0);
   }
 
-  /** At least `wanted` of the rows 0 to `count` - 1 if there are so many, at most twice as many, nearest kinds first. */
+  /** At least `wanted` of the rows 0 to `count` - 1 if there are that many, and at most twice as many, nearest first. */
   nearest(query: Float32Array, count: number, wanted: number): readonly number[] {
     const code = this.#encode(query, new Uint32Array(this.#codes.width));
     const histogram = this.#measure(code, count);
@@ -69,7 +69,7 @@ export class SignCodes {
     return code;
   }
 
-  /** Fills in the distance of each row; answers how many rows there are at each. */
+  /** Fills in the distance of each row; returns the number of rows at each distance. */
   #measure(code: Uint32Array, count: number): Uint32Array {
     if (this.#distances.length < count) this.#distances = new Uint16Array(Math.ceil(count * 1.5));
     const histogram = new Uint32Array(this.#codes.width * WORD_BITS + 1);
@@ -100,14 +100,14 @@ function measureBlock(
   }
 }
 
-/** Sums of neighbouring bits, then of pairs, then of fours; the multiplication adds the four bytes. */
+/** Population count: sums neighbouring bits, then pairs, then groups of four; the multiplication adds the four bytes. */
 function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x5555_5555);
   const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
 
-/** The distance within which there are enough rows. */
+/** The smallest distance that includes enough rows. */
 function cutOff(histogram: Uint32Array, wanted: number): number {
   let sum = 0;
   for (let distance = 0; distance < histogram.length; distance += 1) {

@@ -1,13 +1,13 @@
-/** The vectors of one namespace in one space: add, replace and truly remove entries, and find the passages near a question. */
+/** The vectors of one namespace in one space: adds, replaces and erases entries, and finds the passages nearest to a question. */
 import type { EntryId } from "../../engine/index.ts";
 import type { SemanticHit } from "./semantic-contract.ts";
 import { SignCodes } from "./sign-codes.ts";
 import { ExactRows, RoundedRows, type VectorRows } from "./vector-rows.ts";
 
 export interface VectorIndexOptions {
-  /** Up to so many passages all are compared exactly. Beyond, they are rounded and chosen by their signs first. */
+  /** Up to this many passages, all are compared exactly. Beyond it, they are quantised and preselected by sign codes. */
   readonly exactUpTo?: number;
-  /** How many are looked at closely beyond that, at least. */
+  /** The least number of preselected passages. */
   readonly candidates?: number;
 }
 
@@ -25,7 +25,7 @@ export class VectorIndex {
   readonly #exactUpTo: number;
   readonly #candidates: number;
   #rows: VectorRows;
-  /** Once there are many. */
+  /** Set once there are many passages. */
   #codes: SignCodes | undefined;
   /** By row; rows are dense, so that a search reads nothing else. */
   readonly #owners: Owner[] = [];
@@ -54,12 +54,12 @@ export class VectorIndex {
     this.#rowsOf.set(id, rows);
   }
 
-  /** Nothing happens when it is not there. */
+  /** Does nothing when the entry is absent. */
   remove(id: EntryId): void {
     const rows = this.#rowsOf.get(id);
     if (rows === undefined) return;
     this.#rowsOf.delete(id);
-    // From the highest: the last row, which takes a freed place, is then never one of those that go.
+    // Highest first: the last row, which is moved into a freed one, is then never a row to remove.
     for (const row of rows.toSorted((a, b) => b - a)) this.#removeRow(row);
     this.#rows.release(this.#owners.length);
     this.#codes?.release(this.#owners.length);
@@ -69,7 +69,7 @@ export class VectorIndex {
     return this.#rowsOf.has(id);
   }
 
-  /** Nearest first; equally near ones by id and passage. Nothing for a question of another length. */
+  /** Nearest first; ties by id and passage. Empty when the question has another length. */
   search(query: Float32Array, limit: number): readonly SemanticHit[] {
     if (query.length !== this.dimensions) return [];
     const rows = this.#codes?.nearest(query, this.#owners.length, Math.max(this.#candidates, 2 * limit));
@@ -88,7 +88,7 @@ export class VectorIndex {
     return this.#owners.length;
   }
 
-  /** Bytes of the number arrays; ids and object overhead come on top. */
+  /** Size of the number arrays, without ids and object overhead. */
   get sizeBytes(): number {
     return this.#rows.sizeBytes + (this.#codes?.sizeBytes ?? 0);
   }
@@ -104,7 +104,7 @@ export class VectorIndex {
     this.#codes?.write(row, vector);
   }
 
-  /** The last row takes the freed place. */
+  /** Moves the last row into the freed one. */
   #removeRow(row: number): void {
     const last = this.#owners.length - 1;
     const moved = this.#owners.pop();
@@ -119,7 +119,7 @@ export class VectorIndex {
     this.#codes?.clear(last);
   }
 
-  /** From here on there are too many to compare each exactly. It stays so: what was rounded is not made exact again. */
+  /** Switches to quantised rows, for good: they cannot be made exact again. */
   #round(): void {
     const exact = this.#rows;
     const count = this.#owners.length;

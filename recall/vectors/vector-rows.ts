@@ -1,15 +1,15 @@
-/** Vectors by row number, in one of two forms: exact, or a quarter of the size and a little rounded. */
+/** Vectors by row, in one of two forms: exact, or quantised to a quarter of the size. */
 import { BLOCK_ROWS, RowBlocks } from "./row-blocks.ts";
 
-/** Rows are dense: 0 up to the highest one written. All calls with a row beyond `reserve`'s count are the caller's fault. */
+/** Rows are dense: 0 up to the highest one written. Callers must not use a row beyond `reserve`'s count. */
 export interface VectorRows {
   reserve(count: number): void;
   release(count: number): void;
   write(row: number, vector: Float32Array): void;
-  /** The vector as it is kept. */
+  /** The vector as stored. */
   read(row: number): Float32Array;
   copy(from: number, to: number): void;
-  /** Overwrites: what was forgotten leaves memory. */
+  /** Overwrites the row, so that forgotten data leaves memory. */
   clear(row: number): void;
   /** The dot product with a row. */
   similarity(query: Float32Array, row: number): number;
@@ -58,7 +58,7 @@ export class ExactRows implements VectorRows {
 
 const MOST = 127;
 
-/** Each number as one of 255 steps between the vector's own extremes. */
+/** Quantises each number to one of 255 steps between the vector's own extremes. */
 export class RoundedRows implements VectorRows {
   readonly #rows: RowBlocks<Int8Array>;
   readonly #steps = new RowBlocks(1, (length) => new Float32Array(length));

@@ -1,8 +1,8 @@
 /**
- * Builds dist/: the OpenClaw plugin as a package of its own, and the bundled command line.
+ * Builds dist/: the OpenClaw plugin as a separate package, and the bundled command line.
  *
- * Everything is made in a folder beside dist/ and renamed at the end, so that a failed or killed build leaves no half of
- * one. Nothing is built when no source changed since the last time (`--force` builds anyway).
+ * Builds in a folder next to dist/ and renames it at the end, so that a failed or killed build leaves no partial one. Skips
+ * the build if no source changed since the last one (`--force` builds anyway).
  */
 import { createHash } from "node:crypto";
 import { globSync } from "node:fs";
@@ -20,11 +20,11 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const DIST = join(ROOT, "dist");
 export const PLUGIN_DIST = join(DIST, "plugin");
 
-/** OpenClaw evaluates this file at every load of every process. */
+/** OpenClaw evaluates this file on every load in every process. */
 const MAIN_MAX_BYTES = 90_000;
-/** Every command reads this much before it knows what is asked for; the store and the index alone are six times that. */
+/** Every command loads this much before it parses its arguments; store and index together are six times as large. */
 const START_MAX_BYTES = 250_000;
-/** Beside the stamp: what the bundles hold of other people's packages, for the SBOM. */
+/** Next to the stamp: the third-party packages in the bundles, for the SBOM. */
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
@@ -45,15 +45,15 @@ const COMMON: BuildOptions = {
   logLevel: "warning",
 };
 
-/** Bundled CommonJS libraries ask for Node's own modules by require. */
-const REQUIRE = {
+/** Bundled CommonJS libraries load Node's own modules with require. */
+export const REQUIRE = {
   js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
 };
 
-/** Midnight UTC of today: no clock that shows an earlier time is right. See engine/build-date.ts. */
+/** Today at midnight UTC: a clock with an earlier time is wrong. See engine/build-date.ts. */
 const BUILT_AT = { __HELMDECK_BUILT_AT__: `${new Date().setUTCHours(0, 0, 0, 0)}` };
 
-/** What package.json's `bin` names, and the program behind each. */
+/** The commands of package.json's `bin`, and their programs. */
 const COMMANDS: Readonly<Record<string, string>> = {
   "helmdeck-memory": "./cli.mjs",
   "helmdeck-here": "./here.mjs",
@@ -70,7 +70,7 @@ export interface Built {
   readonly seconds: number;
 }
 
-/** Builds dist/ when a source changed since the last build. Throws when a promise about the result is broken. */
+/** Builds dist/ if a source changed since the last build. Throws if the result breaks a size or content rule. */
 export async function buildAll(options: { readonly force?: boolean } = {}): Promise<Built> {
   const started = performance.now();
   const since = () => (performance.now() - started) / 1_000;
@@ -94,12 +94,12 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
   return { fresh: true, seconds: since() };
 }
 
-/** What the last build bundled. */
+/** The packages bundled by the last build. */
 export async function readBundled(): Promise<Bundled> {
   return JSON.parse(await readFile(join(DIST, BUNDLED_FILE), "utf8"));
 }
 
-/** The package that OpenClaw installs: three files of code, nothing to install with it. `buildId` names these sources. Gives what it bundled. */
+/** Builds the package that OpenClaw installs: code files without dependencies. `buildId` identifies the sources. Returns the bundled packages. */
 export async function buildPlugin(outFolder: string, buildId: string): Promise<readonly string[]> {
   const rootPackage = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   await mkdir(join(outFolder, "dist"), { recursive: true });
@@ -136,7 +136,7 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   return bundledPackages(ROOT, metafile);
 }
 
-/** The gateway's main thread reads the first, and seldom the others: each small, and whole. */
+/** The gateway's main thread loads the first file, and rarely the others. Each is small and self-contained. */
 const ON_MAIN_THREAD = {
   index: "plugin/index.ts",
   here: "plugin/memory-here.ts",
@@ -145,7 +145,7 @@ const ON_MAIN_THREAD = {
   engine: "plugin/engine-source.ts",
   helmdeck: "plugin/helmdeck-source.ts",
 };
-/** The memory itself: in its worker, and in the process of `openclaw helmdeck`. */
+/** The memory itself, for the worker and for `openclaw helmdeck`. */
 const ELSEWHERE = {
   worker: "plugin/worker.ts",
   "helmdeck-worker": "plugin/helmdeck-worker.ts",
@@ -156,7 +156,7 @@ const SHARED_CHUNKS = {
   ...{ splitting: true, chunkNames: "chunks/[name]-[hash]", banner: REQUIRE },
 } satisfies BuildOptions;
 
-/** The main file's dynamic imports, of files that are built beside it. */
+/** The main file's dynamic imports of files that are built next to it. */
 const besideTheMainFile: Plugin = {
   name: "beside-the-main-file",
   setup: ({ onResolve }) => {
@@ -168,7 +168,7 @@ const besideTheMainFile: Plugin = {
   },
 };
 
-/** Our commands: a front for each that any Node can read, and the programs split by command, so that each starts quickly. Gives what it bundled. */
+/** Builds the commands: an entry script for each that any Node can read, and programs split by command for a quick start. Returns the bundled packages. */
 export async function buildCommandLine(outFolder: string): Promise<readonly string[]> {
   const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const { metafile } = await build({
@@ -199,7 +199,7 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
   return bundledPackages(ROOT, metafile);
 }
 
-/** `--version` and a wrong option are answered at once: what opens a memory is loaded by the commands that do. */
+/** Keeps `--version` and usage errors fast: code that opens a memory is loaded only by commands that need it. */
 export function requireQuickStart({ outputs }: Metafile): void {
   for (const program of Object.keys(outputs).filter((file) => /\/(cli|here)\.mjs$/.test(file))) {
     const bytes = [...loadedBy(program, outputs)].reduce((sum, file) => sum + (outputs[file]?.bytes ?? 0), 0);
@@ -220,7 +220,7 @@ function loadedBy(file: string, outputs: Metafile["outputs"], seen = new Set<str
   return seen;
 }
 
-/** In the syntax of long ago: a Node that is too old must be able to read it to say so. */
+/** In old JavaScript syntax, so that a Node that is too old can run it and report this. */
 export function frontFor(nodeRange: string, command = "helmdeck-memory", program = "./cli.mjs"): string {
   const least = nodeRange.replace(/^\D*/, "");
   const [major, minor] = least.split(".");
@@ -235,7 +235,7 @@ if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
 `;
 }
 
-/** A dependency that slipped in, better-sqlite3 above all, would be missing after the installation. */
+/** An accidental dependency, such as better-sqlite3, would be missing after the installation. */
 export function requireNoDependencies(metafile: Metafile, isProvided = isProvidedToPlugin): void {
   for (const [file, output] of Object.entries(metafile.outputs)) {
     const needed = output.imports.filter(({ external }) => external).map(({ path }) => path);
@@ -244,7 +244,7 @@ export function requireNoDependencies(metafile: Metafile, isProvided = isProvide
   }
 }
 
-/** OpenClaw loads memory; what serves other clients, runs packs or speaks to a database server stays out of its process. */
+/** OpenClaw loads only memory. Servers, packs and database clients stay out of its process. */
 export function requireNoServer(metafile: Metafile): void {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const foreign = inputs.filter((file) =>
@@ -255,7 +255,7 @@ export function requireNoServer(metafile: Metafile): void {
   if (foreign.length > 0) throw new Error(`The plugin must not hold ${foreign.join(", ")}.`);
 }
 
-/** `pg` asks for pg-native where somebody set NODE_PG_FORCE_NATIVE, and for pg-cloudflare there; it works by itself. */
+/** `pg` loads pg-native and pg-cloudflare only in special environments; it works without them. */
 const NEVER_ASKED_FOR = ["pg-native", "pg-cloudflare"];
 
 function isProvidedToCommands(path: string): boolean {
@@ -273,9 +273,7 @@ function isProvidedToPlugin(path: string): boolean {
 async function requireSmall(file: string): Promise<void> {
   const { size } = await stat(file);
   if (size > MAIN_MAX_BYTES) {
-    throw new Error(
-      `${file} has ${size} bytes; the main-thread file may have ${MAIN_MAX_BYTES}. What pulls in that much?`,
-    );
+    throw new Error(`${file} has ${size} bytes; the limit for the main-thread file is ${MAIN_MAX_BYTES}.`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The types of what programs import, bundled as the code is: a file for each entry, and no package to install for them. zod's are
- * bundled too; they name the types that pack authors see in their editor.
+ * Bundles the type declarations of the public API: one file per entry, without dependencies. zod's types are included, because
+ * pack authors see them in their editor.
  */
 import { join } from "node:path";
 import { type Plugin, rollup } from "rollup";
@@ -8,14 +8,14 @@ import { dts } from "rollup-plugin-dts";
 
 const BUNDLED_TYPES = ["zod"];
 
-/** The bundler repeats an interface's `<out T>` at the aliases that it makes, where TypeScript allows none (TS2637). */
+/** The bundler copies an interface's `<out T>` to its aliases, where TypeScript does not allow it (TS2637). */
 const withoutVariance: Plugin = {
   name: "without-variance",
   renderChunk: (code) =>
     code.replace(/^type \S+?<.*?> = /gm, (alias) => alias.replaceAll(/(?<=[<,] ?)(?:in |out )+/g, "")),
 };
 
-/** Writes `<name>.d.mts` for each entry into the folder. Throws on what it cannot resolve or name. */
+/** Writes `<name>.d.mts` for each entry into the folder. Throws if a type cannot be resolved or named. */
 export async function writeDeclarations(
   root: string,
   entries: Readonly<Record<string, string>>,

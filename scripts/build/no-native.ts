@@ -1,2 +1,2 @@
-/** In place of `pg-native`, which `pg` loads only where it is asked for: a program that is bundled brings no binary of libpq's. */
+/** Replaces `pg-native`, which `pg` loads only on request: a bundled program has no libpq binary. */
 export default undefined;

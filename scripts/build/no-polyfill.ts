@@ -1,2 +1,2 @@
-/** Stands in for polyfills that a dependency imports for browsers: every Node that we run on has `fetch`. */
+/** Replaces browser polyfills that a dependency imports: every supported Node has `fetch`. */
 export {};

@@ -2,17 +2,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What is taken over from the root's package.json. */
+/** The fields taken from the root's package.json. */
 export interface RootPackage {
   readonly version: string;
   readonly license: string;
   readonly devDependencies: { readonly openclaw: string };
 }
 
-/** Without its scope it is the plugin's id: of any other name OpenClaw says at each installation that the two differ. */
+/** Without its scope this is the plugin's id; otherwise OpenClaw warns at each installation that the two differ. */
 export const PLUGIN_PACKAGE = "@helmdeck/helmdeck-memory";
 
-/** The oldest host that the tests run; the newest is the one that package.json pins. */
+/** The oldest host that the tests run; package.json pins the newest. */
 export const OLDEST_HOST = { openclaw: "2026.8.1", node: "22.22.3" } as const;
 
 export function pluginPackage(root: RootPackage) {

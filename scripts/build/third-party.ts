@@ -1,4 +1,4 @@
-/** The libraries that are bundled: which, and their licences, as their authors ask for. */
+/** The bundled libraries and their licences. */
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export async function bundledPackages(root: string, metafile: Metafile): Promise
   );
 }
 
-/** One section per bundled package, by name, with its licence text. Throws when a package has none. */
+/** One section per bundled package, sorted by name, with its licence text. Throws if a package has none. */
 export async function noticesFor(root: string, metafile: Metafile): Promise<string> {
   const sections = await Promise.all(foldersIn(metafile).map((folder) => noticeOf(join(root, folder))));
   return sections.length === 0 ? `${HEADING}\nNone.\n` : [HEADING, ...sections].join("\n");
@@ -26,7 +26,7 @@ function foldersIn(metafile: Metafile): readonly string[] {
   return [...new Set(filesIn(metafile).flatMap(packageFolder))].sort();
 }
 
-/** What really went into the build; much more than that is read and then left out. */
+/** The files that are really in the output; the bundler reads many more. */
 function filesIn({ outputs }: Metafile): string[] {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   return inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : []));

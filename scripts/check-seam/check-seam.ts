@@ -1,10 +1,10 @@
 /**
- * The gate of the process seam: nobody imports seam/ but tests and the reviewed consumers (scripts/seam-consumers.json).
+ * Checks that only tests and the reviewed consumers (scripts/seam-consumers.json) import seam/.
  *
  *   npm run check:seam [-- --root FOLDER]
  *
- * Exit 0 when that is so; 1 with file, line and text of each import that should not be; 2 when there is nothing to look at.
- * What it sees and what it cannot see: docs/explanation/process-seam.md.
+ * Exit 0 if so; 1 with file, line and text of each forbidden import; 2 if there is nothing to check. For its limits see
+ * docs/explanation/process-seam.md.
  */
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ export interface Report {
   readonly hits: readonly Hit[];
 }
 
-/** Looks at every source file under the root. Throws when there is no seam or no list there. */
+/** Checks every source file under the root. Throws if the seam or the list is missing. */
 export function checkSeam(root: string): Report {
   const consumers = readConsumers(root);
   const imports = new SeamImports(root);

@@ -1,13 +1,13 @@
-/** Which files the gate of the seam looks at: every source file that is neither the seam, a test, nor a consumer's. */
+/** The files to check: every source file outside of the seam, the tests and the consumers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const SOURCE = /\.(?:[cm]?[jt]s|[jt]sx)$/;
-/** Not ours, or made from what is ours. */
+/** Third-party or generated. */
 const SKIPPED = new Set(["node_modules", ".git"]);
 const IS_BUILT = /^\.?dist(?:-[^/]*)?$/;
 
-/** The reviewed list of modules that may import the seam; the one place where it stands. */
+/** The reviewed list of modules that may import the seam. */
 export function readConsumers(root: string): readonly string[] {
   const parsed: unknown = JSON.parse(readFileSync(join(root, "scripts", "seam-consumers.json"), "utf8"));
   if (Array.isArray(parsed) && parsed.every((name) => typeof name === "string" && /^[a-z]+$/.test(name)))

@@ -1,4 +1,4 @@
-/** Finds in one file what leads into seam/: imports in every form, and texts from which an import could be made. */
+/** Finds imports of seam/ in one file, in every form, and texts from which an import could be built. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,12 @@ import ts from "typescript";
 
 export interface Hit {
   readonly file: string;
-  /** From 1. */
+  /** 1-based. */
   readonly line: number;
   readonly text: string;
 }
 
-/** Functions that take the name of a module. */
+/** Functions that take a module name. */
 const LOADS = /(?:^|\.)(?:require|resolve|import|mock|doMock|register|importActual|importOriginal)$/;
 
 export class SeamImports {
@@ -27,7 +27,7 @@ export class SeamImports {
     this.#packageName = readPackageName(this.#root);
   }
 
-  /** `shown` is the file's name in the answer. */
+  /** `shown`: the file's name in the result. */
   in(path: string, shown: string): readonly Hit[] {
     if (this.#isInside(realpathSync(path))) return [{ file: shown, line: 1, text: "(a link into seam/)" }];
     const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
@@ -47,7 +47,7 @@ export class SeamImports {
     return [...lines].sort(([a], [b]) => a - b).map(([line, text]) => ({ file: shown, line, text }));
   }
 
-  /** Any text that names a place in seam/ as a module would be named; also one that names it in part, where it is loaded. */
+  /** Any text that names a module in seam/; also a partial name in a load call. */
   #isHit(node: ts.Node, path: string): boolean {
     if (ts.isStringLiteralLike(node)) return this.#leadsIn(node.text, path);
     if (ts.isCallExpression(node) && isLoad(node)) return node.arguments.some(isComputedSeam);
@@ -63,13 +63,13 @@ export class SeamImports {
     return this.#resolvesInside(named, path);
   }
 
-  /** By the aliases of tsconfig.json and package.json, as the compiler finds modules. */
+  /** Resolves aliases of tsconfig.json and package.json, like the compiler. */
   #resolvesInside(specifier: string, path: string): boolean {
     const { resolvedModule } = ts.resolveModuleName(specifier, path, this.#options, ts.sys);
     return resolvedModule !== undefined && this.#isInside(realPlace(resolvedModule.resolvedFileName));
   }
 
-  /** Whatever the case: some file systems do not tell `Seam` from `seam`. */
+  /** Ignores case, because some file systems do not distinguish `Seam` and `seam`. */
   #isInside(place: string): boolean {
     return isUnder(place.toLowerCase(), this.#seam.toLowerCase());
   }
@@ -79,7 +79,7 @@ function isLoad(call: ts.CallExpression): boolean {
   return call.expression.kind === ts.SyntaxKind.ImportKeyword || LOADS.test(call.expression.getText());
 }
 
-/** `root + "/seam/index.ts"`, `join(root, "seam")`: not a whole name, but a text in it has seam as a segment. */
+/** Computed names with seam as a segment: `root + "/seam/index.ts"`, `join(root, "seam")`. */
 function isComputedSeam(argument: ts.Node): boolean {
   return !ts.isStringLiteralLike(argument) && hasSegment(argument);
 }
@@ -91,7 +91,7 @@ function hasSegment(node: ts.Node): boolean {
   return ts.forEachChild(node, hasSegment) ?? false;
 }
 
-/** The file that a path or file URL names; undefined for the name of a package or an alias. Node decodes %XX in both. */
+/** The file of a path or file URL; undefined for a package name or an alias. Node decodes %XX in both. */
 function placeOf(specifier: string, folder: string): string | undefined {
   try {
     if (/^file:/i.test(specifier)) return fileURLToPath(specifier);

@@ -1,4 +1,4 @@
-/** Asking OpenClaw's memory_search as an agent's call arrives, and reading its reply. */
+/** Calls OpenClaw's memory_search like an agent, and reads its reply. */
 import type { Json, JsonObject, OpenClawClient } from "../openclaw-host/openclaw-host.ts";
 
 export interface DemoHit {
@@ -6,7 +6,7 @@ export interface DemoHit {
   readonly path: string;
   readonly score: number;
   readonly snippet: string;
-  /** What the source says about the hit: that it is only possibly related, or that the search was partial. */
+  /** The source's note: the hit is only possibly related, or the search was partial. */
   readonly provenanceLabel?: string;
   readonly startLine?: number;
   readonly endLine?: number;
@@ -15,12 +15,12 @@ export interface DemoHit {
 export interface Answer {
   readonly query: string;
   readonly ms: number;
-  /** In memory_search's own order. */
+  /** In memory_search's order. */
   readonly hits: readonly DemoHit[];
   readonly warning?: string;
 }
 
-/** POST /tools/invoke with nothing but the question: no corpus, no agent. */
+/** POST /tools/invoke with only the question: no corpus, no agent. */
 export async function askMemorySearch(openclaw: OpenClawClient, query: string): Promise<Answer> {
   const reply = await openclaw.invokeTool("memory_search", { query });
   if (!reply.ok) throw new Error(`memory_search failed: ${reply.error?.message ?? `status ${reply.status}`}`);

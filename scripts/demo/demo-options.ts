@@ -1,8 +1,8 @@
-/** What the demo can be told on its command line. */
+/** The demo's command-line options. */
 import { Command, CommanderError } from "commander";
 
 export interface DemoOptions {
-  /** JSON Lines in the import format; absent: the demo's own story. */
+  /** JSON Lines in the import format. Absent: the demo's own data. */
   readonly facts?: string;
   readonly query: readonly string[];
   readonly keep: boolean;
@@ -18,9 +18,9 @@ Examples:
 A line of the facts file: {"key": "editor", "value": "I use Helix.", "category": "tools", "tags": ["code"]}
 docs/reference/cli.md (import) describes every field.
 
-Exit: 0 found, 1 not found or failed, 2 wrong use.`;
+Exit codes: 0 found, 1 not found or failed, 2 usage error.`;
 
-/** The options, or the exit code when there is nothing left to do: help was shown, or the command line is wrong. */
+/** The options, or an exit code after help or a usage error. */
 export function readOptions(argv: readonly string[]): DemoOptions | { readonly exitCode: number } {
   const command = new Command("npm run demo --")
     .description(
@@ -28,11 +28,11 @@ export function readOptions(argv: readonly string[]): DemoOptions | { readonly e
     )
     .option(
       "--facts <file>",
-      "ask your own facts: JSON Lines as helmdeck-memory import takes them (needs --query)",
+      "use your own facts: JSON Lines in the format of helmdeck-memory import (needs --query)",
     )
     .option(
       "--query <question>",
-      "what to ask; can be given again",
+      "a question; repeatable",
       (query, all: readonly string[]) => [...all, query],
       [],
     )

@@ -1,8 +1,8 @@
 /**
- * The demo: `npm run demo` shows OpenClaw's own memory_search finding what helmdeck keeps.
+ * The demo: `npm run demo` shows that OpenClaw's own memory_search finds helmdeck's facts.
  *
- * Everything is real: the gateway, the packed plugin installed as a user installs it, the tool and the command that store,
- * and the HTTP call that asks. All of it lives in one temporary folder, which is gone at the end, whatever happens.
+ * Everything is real: the gateway, the packed plugin, the tool and the command that store, and the HTTP search call. All files
+ * are in one temporary folder, which is always deleted at the end.
  */
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,10 +14,10 @@ import { type DemoOptions, readOptions } from "./demo-options.ts";
 import { Screen } from "./screen.ts";
 import { historyLines, NOTES, QUESTIONS, TOLD } from "./story.ts";
 
-/** What a question must find in memory_search's own reply for the demo to have worked. */
+/** A question, and the hit that memory_search must return for the demo to succeed. */
 interface Question {
   readonly query: string;
-  /** How the path of one hit begins. */
+  /** The path prefix of the expected hit. */
   readonly mustFind: string;
 }
 
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     report(host, options, screen, { answers, isFound: missing.length === 0 });
     return missing.length === 0 ? 0 : 1;
   } catch (error) {
-    // What a stopped process leaves half done is no news.
+    // Errors of stopped processes are expected.
     if (host.isStopping) screen.line("Stopped.");
     else screen.failure(error instanceof Error ? error.message : String(error));
     return 1;
@@ -55,7 +55,7 @@ async function setUp(host: OpenClawHost, options: DemoOptions): Promise<void> {
   const tarball = await host.step("build and pack the plugin", () =>
     packPlugin(join(host.home.root, "pack")),
   );
-  // First, since a mistake in somebody's file should show before the long steps.
+  // First, so that an error in a user's file shows before the long steps.
   await host.step("import facts and audit rows", () => importFacts(host, facts));
   await host.installPlugin(tarball);
   await host.startGateway();
@@ -73,7 +73,7 @@ async function copyFacts(file: string, to: string): Promise<void> {
   }
 }
 
-/** The first search does it; the questions should not have to wait for that. */
+/** The first search builds the index, so that the questions need not wait. */
 async function indexNotes(host: OpenClawHost): Promise<void> {
   const reply = await host.invokeTool("memory_search", { query: "notes", corpus: "memory" });
   if (!reply.ok) throw new Error(`memory_search failed: ${reply.error?.message ?? `status ${reply.status}`}`);
@@ -82,7 +82,7 @@ async function indexNotes(host: OpenClawHost): Promise<void> {
 async function importFacts(host: OpenClawHost, file: string): Promise<void> {
   const command = join(DIST, "helmdeck-memory.mjs");
   const { code, stdout, stderr } = await host.run(process.execPath, [command, "import", file]);
-  if (code !== 0) throw new Error(`The facts were not all taken:\n${stderr.trim()}\n${stdout.trim()}`);
+  if (code !== 0) throw new Error(`Some facts were not imported:\n${stderr.trim()}\n${stdout.trim()}`);
 }
 
 async function tellFact(host: OpenClawHost): Promise<void> {
@@ -100,7 +100,7 @@ async function ask(host: OpenClawHost, options: DemoOptions, screen: Screen): Pr
   return answers;
 }
 
-/** One's own questions must find something of helmdeck's; the story's questions a certain fact and a certain audit row. */
+/** The user's questions must find any hit from helmdeck; the demo's own must find a specific fact and a specific audit row. */
 function questionsOf({ facts, query }: DemoOptions): readonly Question[] {
   const own = query.map((text) => ({ query: text, mustFind: "helmdeck/" }));
   return facts === undefined ? [...QUESTIONS, ...own] : own;
@@ -118,7 +118,7 @@ interface Outcome {
 function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcome: Outcome): void {
   const { root, tokenPath, stateDir } = host.home;
   const stop = `kill -- -${host.pid}; sleep 3; rm -rf ${quoted(root)}`;
-  // By this very Node: the one in the person's path may be too old.
+  // With this Node, because the one in the path may be too old.
   const command = [process.execPath, join(DIST, "helmdeck-memory.mjs"), "list"].map(quoted).join(" ");
   const use = `OPENCLAW_STATE_DIR=${quoted(stateDir)} ${command}`;
   if (options.json) {
@@ -129,14 +129,14 @@ function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcom
     return;
   }
   if (outcome.isFound)
-    screen.line("\nEvery question found what helmdeck holds, in memory_search's own reply.");
+    screen.line("\nEvery question found its answer from helmdeck in memory_search's reply.");
   if (!options.keep) return;
-  screen.line(`\nThe gateway goes on: ${host.url}  (token in ${tokenPath})`);
+  screen.line(`\nThe gateway still runs: ${host.url}  (token in ${tokenPath})`);
   screen.line(`Use its memory:      ${use}`);
   screen.line(`Stop it:             ${stop}`);
 }
 
-/** One word of a shell's command. */
+/** Quoted for a shell. */
 function quoted(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** What the person who runs the demo sees: one line a step, then each question with its ranked hits. */
+/** The demo's output: one line per step, then each question with its ranked hits. */
 import { styleText } from "node:util";
 import type { Step } from "../openclaw-host/openclaw-host.ts";
 import type { Answer, DemoHit } from "./asking.ts";
@@ -14,7 +14,7 @@ export class Screen {
   readonly #stream: NodeJS.WriteStream;
   #spinner: NodeJS.Timeout | undefined;
 
-  /** Steps go to stderr when stdout is to hold JSON alone. */
+  /** Steps go to stderr if stdout is reserved for JSON. */
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
   }
@@ -39,7 +39,7 @@ export class Screen {
     for (const [place, hit] of hits.entries()) this.#hit(hit, place + 1);
   }
 
-  /** Whatever was spinning has come to its end. */
+  /** Stops the spinner. */
   line(text: string): void {
     this.#stopSpinning();
     this.#stream.write(`${text}\n`);
@@ -53,7 +53,7 @@ export class Screen {
     const from = corpus === "helmdeck" ? this.#styled("cyan", "helmdeck") : "OpenClaw";
     const lines = startLine === undefined ? "" : `  lines ${startLine}–${endLine ?? startLine}`;
     this.line(`  ${place}. ${from}  ${score.toFixed(2)}  ${path}${this.#styled("dim", lines)}`);
-    // What a hit of ours is stands in its first line, and what was stored under it.
+    // Our hits have a header line, followed by the stored text.
     const [frame = "", quotation] = corpus === "helmdeck" ? snippet.split(/\n(.*)/s) : [snippet];
     for (const text of [frame, quotation ?? ""].filter((part) => part !== ""))
       this.line(`     ${this.#styled("dim", inOneLine(text))}`);

@@ -1,4 +1,4 @@
-/** What the demo stores and asks when it is given nothing of one's own. */
+/** The demo's own facts and questions. */
 
 /** OpenClaw's own memory in the demo's workspace. */
 export const NOTES: Readonly<Record<string, string>> = {
@@ -7,14 +7,14 @@ export const NOTES: Readonly<Record<string, string>> = {
     "# Team meeting\n\nTalked about the Konflux deployment: the pipeline is slow on Mondays, look into caching.\n",
 };
 
-/** Told to the agent, which stores it through its tool. */
+/** A fact that the agent stores through its tool. */
 export const TOLD = {
   key: "deployment-preference",
   value:
     "I always deploy via Konflux: merge to main, let the pipeline build, promote from stage the next morning.",
 } as const;
 
-/** Already there from before, as a file in the import format: facts, and what helmdeck's tools did. */
+/** Earlier facts and tool records, as a file in the import format. */
 export function historyLines(now: Date): string {
   const agoSeconds = (days: number): number => Math.floor(now.getTime() / 1_000) - days * 86_400;
   return [
@@ -56,7 +56,7 @@ export function historyLines(now: Date): string {
     .join("");
 }
 
-/** What is asked, and the beginning of the path that must answer it. */
+/** The questions, each with the path prefix of its answer. */
 export const QUESTIONS = [
   {
     query: "what was that thing about my Konflux deployment preference",

@@ -1,4 +1,4 @@
-/** The list of mutants (test/mutants/README.md): how it is read, and how one of them is put into a copy of the tree. */
+/** Reads the list of mutants (test/mutants/README.md), and applies one to a copy of the tree. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const edit = z.strictObject({
   file: z.string(),
-  /** Stands in the file exactly once; indentation does not count. */
+  /** Must occur in the file exactly once; indentation is ignored. */
   find: z.string().min(1),
   replace: z.string(),
 });
@@ -14,7 +14,7 @@ const edit = z.strictObject({
 const entry = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]+$/),
   breaks: z.string(),
-  /** The test file, and vitest's pattern for the tests' names if not all of them are meant: `FILE -t "PATTERN"`. */
+  /** The test file, optionally with vitest's name pattern: `FILE -t "PATTERN"`. */
   test: z.string().regex(/^\S+( -t ".+")?$/),
   edits: z.array(edit).min(1),
 });
@@ -23,13 +23,13 @@ export type Edit = z.infer<typeof edit>;
 
 export interface Mutant {
   readonly name: string;
-  /** What goes wrong for people when the code is like this. */
+  /** The effect on users if the code were like this. */
   readonly breaks: string;
   readonly test: { readonly file: string; readonly name?: string };
   readonly edits: readonly Edit[];
 }
 
-/** All mutants of a folder's YAML files, in the order of their names. Throws for a malformed file and for a name given twice. */
+/** All mutants of a folder's YAML files, sorted by file name. Throws for a malformed file and for a repeated name. */
 export async function readMutants(folder: string): Promise<readonly Mutant[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml")).sort();
   const lists = await Promise.all(files.map((file) => readList(join(folder, file))));
@@ -48,7 +48,7 @@ async function readList(path: string): Promise<readonly Mutant[]> {
   });
 }
 
-/** Changes the files below `root`. Answers undefined, or why an edit does not apply. */
+/** Changes the files below `root`. Returns undefined, or the reason why an edit does not apply. */
 export async function applyEdits(edits: readonly Edit[], root: string): Promise<string | undefined> {
   for (const { file, find, replace } of edits) {
     const path = join(root, file);
@@ -56,7 +56,7 @@ export async function applyEdits(edits: readonly Edit[], root: string): Promise<
     if (content === undefined) return `there is no ${file}`;
     const places = [...content.matchAll(patternOf(find))];
     const [place] = places;
-    if (place === undefined || places.length > 1) return `${file} holds it ${places.length} times, not once`;
+    if (place === undefined || places.length > 1) return `${file} has it ${places.length} times, not once`;
     await writeFile(
       path,
       content.replace(place[0], () => replace),
@@ -65,7 +65,7 @@ export async function applyEdits(edits: readonly Edit[], root: string): Promise<
   return undefined;
 }
 
-/** Matches the text whatever its lines are indented by, so that moving code does not break a mutant. */
+/** Ignores indentation, so that moving code does not break a mutant. */
 function patternOf(find: string): RegExp {
   const lines = find.trim().split(/\s*\n\s*/);
   return new RegExp(lines.map((line) => RegExp.escape(line)).join("\\s*\\n\\s*"), "g");

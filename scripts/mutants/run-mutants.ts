@@ -1,10 +1,10 @@
 /**
- * Shows that the tests of security and durability can fail: puts each mutant of test/mutants/ into a copy of the tree, and
- * expects the test that it names to turn red there, and to be green without it (test/mutants/README.md).
+ * Shows that the security and durability tests can fail: applies each mutant of test/mutants/ to a copy of the tree, where its
+ * test must fail; without the mutant the test must pass (test/mutants/README.md).
  *
  *   npm run test:mutants [-- NAME…] [--from FOLDER]
  *
- * Exit 0 when every mutant was caught, 1 when one survived, did not apply or names a test that is not green by itself.
+ * Exit 0 if every mutant was caught; 1 if one survived, did not apply, or its test fails without the mutant.
  */
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
@@ -27,11 +27,11 @@ interface Outcome {
   readonly note: string;
 }
 
-/** What vitest's JSON report says, as far as it matters here. */
+/** The used fields of vitest's JSON report. */
 interface TestRun {
   readonly passed: number;
   readonly failed: number;
-  /** Why there is no report, or no test in it. */
+  /** The reason for a missing report or missing tests. */
   readonly trouble?: string;
 }
 
@@ -58,7 +58,7 @@ async function choose(folder: string, wanted: readonly string[]): Promise<readon
   return chosen;
 }
 
-/** A few at a time, printed in order as soon as they are known. */
+/** Runs a few at a time and prints the results in order. */
 async function judgeAll(all: readonly Mutant[]): Promise<readonly Outcome[]> {
   const baseline = new Baseline();
   const waiting = [...all.entries()];
@@ -94,7 +94,7 @@ async function judge(mutant: Mutant, baseline: Baseline): Promise<Outcome> {
   });
 }
 
-/** Each named test on the tree as it is, run once however many mutants name it. */
+/** Runs each named test once on the unchanged tree. */
 class Baseline {
   readonly #runs = new Map<string, Promise<TestRun>>();
 
@@ -108,7 +108,7 @@ class Baseline {
   }
 }
 
-/** A copy of the tree as it stands, uncommitted changes included, with the dependencies linked in. */
+/** A copy of the working tree, including uncommitted changes, with linked dependencies. */
 async function inCopy<T>(work: (copy: string) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(tmpdir(), "helmdeck-memory-mutant-"));
   try {
@@ -137,7 +137,7 @@ async function runTest({ test }: Mutant, copy: string): Promise<TestRun> {
   return readReport(report, output.stderr);
 }
 
-/** A file that does not even load has no failed test in it; that is no catch, but a broken mutant. */
+/** A file that does not load has no failed tests: the mutant is broken, not caught. */
 async function readReport(report: string, stderr: string): Promise<TestRun> {
   const json = await readFile(report, "utf8").catch(() => undefined);
   if (json === undefined) return { passed: 0, failed: 0, trouble: `no report: ${lastLine(stderr)}` };

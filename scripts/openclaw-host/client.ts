@@ -1,4 +1,4 @@
-/** How a test or the demo talks to an OpenClaw: tool calls over HTTP, methods over WebSocket, the command line. */
+/** A client of OpenClaw for tests and the demo: tool calls over HTTP, methods over WebSocket, the command line. */
 import { readFile } from "node:fs/promises";
 import type { Json, JsonObject, OpenClawHome } from "./home.ts";
 import type { ProcessGroups } from "./process-groups.ts";
@@ -11,7 +11,7 @@ export interface CommandResult {
   readonly ms: number;
 }
 
-/** Who calls; nobody named means the agent `main`. */
+/** The caller; default: the agent `main`. */
 export interface ToolCall {
   readonly sessionKey?: string;
   readonly agentId?: string;
@@ -28,7 +28,7 @@ export interface ToolReply {
   readonly ms: number;
 }
 
-/** From the newest of the gateway's log, for a failure's message. */
+/** Lines from the end of the gateway's log, for error messages. */
 const TAIL_LINES = 30;
 
 export class OpenClawClient {
@@ -44,10 +44,10 @@ export class OpenClawClient {
     return `http://127.0.0.1:${this.home.port}`;
   }
 
-  /** One tool call, as any client of the gateway makes it. */
+  /** One tool call, like any client of the gateway. */
   async invokeTool(tool: string, args: JsonObject, call: ToolCall = {}): Promise<ToolReply> {
     const { headers, ...who } = call;
-    // Older hosts ask for an owner where several agents are configured.
+    // Older hosts require an owner if several agents are configured.
     const asked = who.sessionKey === undefined ? { agentId: "main", ...who } : who;
     const began = performance.now();
     const response = await this.fetch("/tools/invoke", {
@@ -107,7 +107,7 @@ export class OpenClawClient {
     });
   }
 
-  /** The newest lines of what the gateway printed. */
+  /** The last lines of the gateway's output. */
   async logTail(): Promise<string> {
     const text = await readFile(this.home.logPath, "utf8").catch(() => "");
     return text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n");

@@ -1,4 +1,4 @@
-/** The temporary home of one OpenClaw: every folder, file, port and secret it uses, and the environment that points there. */
+/** The temporary home of an OpenClaw: its folders, files, port and secrets, and the environment for them. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -12,33 +12,33 @@ export interface JsonObject {
 }
 
 export interface OpenClawHome {
-  /** The one folder that holds all of it; deleting it leaves nothing. */
+  /** The root folder; deleting it removes everything. */
   readonly root: string;
   readonly stateDir: string;
   readonly configPath: string;
-  /** Of the default agent, `main`. */
+  /** The workspace of the default agent, `main`. */
   readonly workspace: string;
   readonly logPath: string;
-  /** Where a person finds the gateway's token (mode 0600). */
+  /** The file with the gateway's token (mode 0600). */
   readonly tokenPath: string;
   readonly token: string;
   readonly port: number;
   readonly runtime: OpenClawRuntime;
-  /** What every OpenClaw process of this home is started with, and nothing of the caller's but PATH and language. */
+  /** The environment of every OpenClaw process of this home: nothing from the caller except PATH and language. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Names short: Unix sockets under macOS's long temporary folder must stay below 104 bytes. */
+/** Short names, because Unix socket paths under macOS's long temporary folder must stay below 104 bytes. */
 const PREFIX = "helmdeck-oc-";
-/** Where Node keeps compiled code, below TMPDIR. */
+/** Node's compile cache, below TMPDIR. */
 const CODE_CACHE_NAME = "node-compile-cache";
-/** OpenClaw's code, compiled once for all homes of this clone: a fifth of what a gateway's first start costs. */
+/** OpenClaw's compile cache, shared by all homes of this clone: saves a fifth of a gateway's first start. */
 const SHARED_CODE_CACHE = join(import.meta.dirname, "..", "..", "node_modules", ".cache", CODE_CACHE_NAME);
 
 export interface HomeOptions {
-  /** Merged over what a quiet, quick, local gateway needs; null takes out what stands there. */
+  /** Merged over the configuration of a quiet, quick, local gateway; null removes a value. */
   readonly config?: JsonObject;
-  /** More agents than the default one, `main`; each gets a workspace of its own. */
+  /** Agents in addition to `main`; each gets its own workspace. */
   readonly otherAgents?: readonly string[];
   /** Path inside the default agent's workspace to text: OpenClaw's own memory. */
   readonly notes?: Readonly<Record<string, string>>;
@@ -48,8 +48,8 @@ export interface HomeOptions {
 }
 
 /**
- * Makes the folders, a token, the notes and `openclaw.json`. All in one go: between the first folder and the return nothing
- * else of this process runs, so whoever cleans up on a signal knows of the folder.
+ * Creates the folders, a token, the notes and `openclaw.json`, synchronously, so that the clean-up on a signal always knows the
+ * folder.
  */
 export function makeHome(port: number, options: HomeOptions): OpenClawHome {
   const root = mkdtempSync(join(realpathSync(tmpdir()), PREFIX));
@@ -76,7 +76,7 @@ export function makeHome(port: number, options: HomeOptions): OpenClawHome {
   return { ...home, env: { ...environmentOf(home), ...options.env } };
 }
 
-/** A port of loopback that nobody listens on at the moment. */
+/** A free loopback port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once("error", reject);
@@ -103,7 +103,7 @@ function configOf(home: Pick<OpenClawHome, "root" | "port" | "workspace">, optio
   return merge(merge(quietConfig(home), roster), config);
 }
 
-/** Objects are merged, null takes out, anything else is replaced. */
+/** Objects are merged, null removes, any other value replaces. */
 export function merge(base: JsonObject, over: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...base };
   for (const [key, value] of Object.entries(over)) {
@@ -119,7 +119,7 @@ function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /**
- * A local gateway that looks for nothing outside: no update check, no model catalogue, no schedule; plain keyword memory.
+ * A local gateway without external requests: no update check, no model catalogue, no schedule; keyword memory only.
  * `plugins.allow` leaves out the fifteen bundled plugins that a memory search does not need (three seconds of start).
  */
 function quietConfig(home: { port: number; workspace: string; root: string }): JsonObject {
@@ -135,7 +135,7 @@ function quietConfig(home: { port: number; workspace: string; root: string }): J
   };
 }
 
-/** Several agents must be owned explicitly, and then not even `main` has the default workspace. */
+/** Several agents need explicit owners, and then `main` does not have the default workspace either. */
 function rosterOf(root: string, workspace: string, others: readonly string[]): JsonObject {
   const entries = others.map((id) => [id, { workspace: join(root, `workspace-${id}`) }]);
   return {

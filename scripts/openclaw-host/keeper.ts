@@ -1,4 +1,4 @@
-/** Waits for the process that started it to go away; unless that one said "done", ends its groups and deletes its folder. */
+/** Waits until its parent process ends. Unless the parent sent "done", it ends the parent's groups and deletes its folder. */
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { endGroup, endOrphanProcesses } from "./process-groups.ts";
@@ -7,7 +7,7 @@ const [root] = process.argv.slice(2);
 const groups = new Set<number>();
 let isDone = false;
 
-// A Ctrl-C is for the process that is kept; what it leaves is known when the pipe closes.
+// Ctrl-C is for the parent; the keeper acts when the pipe closes.
 for (const name of ["SIGINT", "SIGHUP", "SIGTERM"] as const) process.on(name, () => {});
 
 for await (const line of createInterface({ input: process.stdin })) {

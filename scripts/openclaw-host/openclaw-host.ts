@@ -1,4 +1,4 @@
-/** A real OpenClaw gateway in a temporary home, for the tests and the demo: installed, started, asked, gone without a trace. */
+/** A real OpenClaw gateway in a temporary home, for tests and the demo. It leaves nothing behind. */
 import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -13,7 +13,7 @@ export { type CommandResult, OpenClawClient, type ToolCall, type ToolReply } fro
 export type { Json, JsonObject, OpenClawHome } from "./home.ts";
 export { homeMark, processesWith } from "./process-groups.ts";
 
-/** Something that took a while; without `ms` it has just begun. */
+/** A step with its duration; without `ms` it has just begun. */
 export interface Step {
   readonly name: string;
   readonly ms?: number;
@@ -27,13 +27,13 @@ export interface OpenClawOptions extends HomeOptions {
 
 const READY_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
-/** Nothing listens on the discard port of loopback, so what the gateway would send out through it stays on this machine. */
+/** Nothing listens on loopback's discard port, so outgoing requests of the gateway fail and stay on this machine. */
 const DISCARD = "http://127.0.0.1:9";
 const DEAD_PROXY = { OPENCLAW_PROXY_URL: DISCARD };
-/** Older hosts send even a model on loopback through OpenClaw's own setting. */
+/** Older hosts use OpenClaw's own proxy setting even for a model on loopback. */
 const OLDER_DEAD_PROXY = { HTTP_PROXY: DISCARD, HTTPS_PROXY: DISCARD, NO_PROXY: "127.0.0.1,localhost" };
 
-/** Installs the plugins, starts the gateway and waits until it takes requests. On any failure nothing stays behind. */
+/** Installs the plugins, starts the gateway and waits until it is ready. Cleans up on any failure. */
 export async function startOpenClaw(options: OpenClawOptions = {}): Promise<OpenClawHost> {
   const host = await OpenClawHost.make(options);
   try {
@@ -47,12 +47,12 @@ export async function startOpenClaw(options: OpenClawOptions = {}): Promise<Open
 }
 
 export class OpenClawHost extends OpenClawClient {
-  /** What has been done so far, and how long it took. */
+  /** Finished steps with their durations. */
   readonly steps: Step[] = [];
   readonly #groups: ProcessGroups;
   readonly #onStep: (step: Step) => void;
   #gateway: ChildProcess | undefined;
-  /** The step that is being done, settled or not. */
+  /** The current step, settled or not. */
   #current: Promise<unknown> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
@@ -62,7 +62,7 @@ export class OpenClawHost extends OpenClawClient {
     this.#onStep = onStep;
   }
 
-  /** The home with nothing running yet. Call `stop` in every case. */
+  /** Creates the home without starting anything. Always call `stop`. */
   static async make(options: OpenClawOptions = {}): Promise<OpenClawHost> {
     stopOnSignals();
     const port = await freePort();
@@ -79,7 +79,7 @@ export class OpenClawHost extends OpenClawClient {
     return pid;
   }
 
-  /** As a user installs a plugin that is not on ClawHub. */
+  /** Installs a plugin like a user would without ClawHub. */
   async installPlugin(tarball: string): Promise<void> {
     await this.step("install the plugin", async () => {
       const source = `npm-pack:${resolve(tarball)}`;
@@ -112,7 +112,7 @@ export class OpenClawHost extends OpenClawClient {
     await this.#groups.end(pid);
   }
 
-  /** Measures a step and tells whoever watches. */
+  /** Measures and reports a step. */
   async step<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.#onStep({ name });
     const began = performance.now();
@@ -125,18 +125,18 @@ export class OpenClawHost extends OpenClawClient {
     return result;
   }
 
-  /** True from the moment that `stop` was called or a signal came. */
+  /** True after `stop` was called or a signal arrived. */
   get isStopping(): boolean {
     return this.#stopping !== undefined;
   }
 
-  /** Ends every process and deletes the folder. Can be called at any moment, and more than once. */
+  /** Ends every process and deletes the folder. Can be called at any time, and repeatedly. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
   }
 
-  /** Leaves the gateway and its folder to a person: nothing of it is cleaned up any more. */
+  /** Hands the gateway and its folder over to a person, without any clean-up. */
   async handOver(): Promise<void> {
     running.delete(this);
     this.#gateway?.unref();
@@ -146,7 +146,7 @@ export class OpenClawHost extends OpenClawClient {
   async #stop(): Promise<void> {
     this.#gateway = undefined;
     await this.#groups.endAll();
-    // A step fails when its process ends; one that works without a process, such as a build, is let come to its end.
+    // A step fails when its process ends; a step without a process, such as a build, may finish.
     await this.#current.catch(() => undefined);
     await rm(this.home.root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     await this.#groups.release();
@@ -172,7 +172,7 @@ export class OpenClawHost extends OpenClawClient {
       await response.arrayBuffer();
       return response.ok;
     } catch {
-      return false; // nothing listens yet
+      return false; // not listening yet
     }
   }
 }
@@ -187,8 +187,8 @@ function stopOnSignals(): void {
 let isCleaningUp = false;
 
 /**
- * The first signal cleans up and then has its usual effect. More of them change nothing: a terminal's Ctrl-C arrives twice
- * where npm stands in between and passes it on.
+ * The first signal cleans up and then has its usual effect. Further signals are ignored: with npm in between, a terminal's
+ * Ctrl-C arrives twice.
  */
 function onSignal(name: NodeJS.Signals): void {
   if (isCleaningUp) return;

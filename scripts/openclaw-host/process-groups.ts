@@ -1,17 +1,17 @@
 /**
- * The processes of one OpenClaw, each started as a group of its own, so that ending it ends its children too.
+ * The processes of one OpenClaw, each in its own process group, so that ending it also ends its children.
  *
- * A keeper process (keeper.ts) holds one end of a pipe: when this process goes away without having cleaned up, whatever
- * the reason (SIGKILL, a crash, process.exit), the keeper ends the groups and deletes the folder.
+ * A keeper process (keeper.ts) holds one end of a pipe: if this process ends without cleaning up (SIGKILL, a crash,
+ * process.exit), the keeper ends the groups and deletes the folder.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How long a process may take to end by itself, once asked. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 10_000;
-/** How long one that was killed may take to be gone. */
+/** Time for a killed process to disappear. */
 const KILLED_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 25;
 
@@ -21,7 +21,7 @@ export class ProcessGroups {
   readonly #root: string;
   #isEnding = false;
 
-  /** `root` is the folder that `homeMark` names and that the keeper deletes. */
+  /** `root`: the folder in `homeMark`, which the keeper deletes. */
   constructor(root: string) {
     this.#root = root;
     this.#keeper = startKeeper(root);
@@ -38,20 +38,20 @@ export class ProcessGroups {
     return child;
   }
 
-  /** Asks one group to end, and insists after a while. */
+  /** Ends one group: SIGTERM, then SIGKILL. */
   async end(pid: number): Promise<void> {
     await endGroup(pid);
     this.#forgetIfEmpty(pid);
   }
 
-  /** Ends every group and what they started in other groups; throws when something cannot be ended. */
+  /** Ends every group and processes that they started in other groups. Throws if a process cannot be ended. */
   async endAll(): Promise<void> {
     this.#isEnding = true;
     await Promise.all([...this.#groups].map((pid) => this.end(pid)));
     await endOrphanProcesses(this.#root);
   }
 
-  /** Sends the keeper away; whatever is still running stays, as a gateway that is handed over to a person. */
+  /** Ends the keeper; running processes stay, such as a gateway that is handed over to a person. */
   async release(): Promise<void> {
     const keeper = this.#keeper;
     if (keeper.pid === undefined || keeper.exitCode !== null || keeper.signalCode !== null) return;
@@ -72,7 +72,7 @@ export class ProcessGroups {
   }
 }
 
-/** SIGTERM to the group, SIGKILL after the grace; returns when none of it is left. */
+/** SIGTERM to the group, SIGKILL after the grace period; resolves when the group has ended. */
 export async function endGroup(pid: number): Promise<void> {
   if (!signal(-pid, "SIGTERM")) return;
   const deadline = Date.now() + GRACE_MS;
@@ -82,7 +82,7 @@ export async function endGroup(pid: number): Promise<void> {
   }
 }
 
-/** Waits for what OpenClaw started in groups of its own (MCP servers, cache sweepers), and kills it after the grace. */
+/** Waits for processes that OpenClaw started in other groups (MCP servers, cache sweepers), and kills them after the grace period. */
 export async function endOrphanProcesses(root: string): Promise<void> {
   const deadline = Date.now() + GRACE_MS;
   for (;;) {
@@ -96,7 +96,7 @@ export async function endOrphanProcesses(root: string): Promise<void> {
   }
 }
 
-/** An environment assignment that every process of this home carries, and no other. */
+/** An environment assignment that identifies the processes of this home. */
 export function homeMark(root: string): string {
   return `HOME=${join(root, "home")}`;
 }
@@ -105,7 +105,7 @@ export function homeMark(root: string): string {
 export function processesWith(text: string): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
     const options = { maxBuffer: 64 * 1024 * 1024 };
-    // The same words on Linux and macOS: all processes, with their environment, not cut off.
+    // The same options on Linux and macOS: all processes with their environment, untruncated.
     execFile("ps", ["axeww", "-o", "pid=,command="], options, (error, stdout) => {
       if (error !== null) return reject(error);
       const lines = stdout.split("\n").filter((line) => line.includes(text));
@@ -114,7 +114,7 @@ export function processesWith(text: string): Promise<readonly number[]> {
   });
 }
 
-/** False when there is no such process (group: a negative id). */
+/** False if there is no such process (group: a negative id). */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);

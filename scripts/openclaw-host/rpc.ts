@@ -1,4 +1,4 @@
-/** One call over the gateway's WebSocket, as its own local back-end clients make it (docs/gateway/protocol/handshake.md). */
+/** One call over the gateway's WebSocket, like its own local clients (docs/gateway/protocol/handshake.md). */
 import { randomUUID } from "node:crypto";
 import type { Json, JsonObject } from "./home.ts";
 
@@ -11,7 +11,7 @@ interface Frame {
   readonly error?: { readonly code?: string; readonly message?: string };
 }
 
-/** What the holder of the gateway's token may ask for. */
+/** The scopes of the gateway's token. */
 const ALL_SCOPES = ["operator.admin", "operator.read", "operator.write"];
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -21,7 +21,7 @@ export interface RpcOptions {
   readonly scopes?: readonly string[];
 }
 
-/** The payload of the method's first answer; throws with the gateway's own message when it refuses. */
+/** The payload of the method's first answer; throws with the gateway's message if it refuses. */
 export async function callGateway(
   gateway: Gateway,
   method: string,
@@ -43,17 +43,17 @@ interface Gateway {
   readonly token: string;
 }
 
-/** A client that stays connected, as the Control UI does. */
+/** A client that stays connected, like the Control UI. */
 export interface GatewaySession {
   call(method: string, params: JsonObject): Promise<Json>;
-  /** The payload of the next event of this name. */
+  /** The payload of the next event with this name. */
   next(event: string): Promise<Json>;
   close(): void;
 }
 
 interface SessionOptions {
   readonly scopes?: readonly string[] | undefined;
-  /** What the client can do, such as `approvals`: be asked for a person's yes. */
+  /** The client's capabilities, such as `approvals`: to be asked for a person's approval. */
   readonly caps?: readonly string[];
 }
 
@@ -88,7 +88,7 @@ async function request(socket: WebSocket, method: string, params: JsonObject): P
   return payload ?? null;
 }
 
-/** The first frame that is wanted; throws when the connection ends before it. */
+/** The first matching frame; rejects if the connection ends first. */
 function frameFrom(socket: WebSocket, isWanted: (frame: Frame) => boolean): Promise<Frame> {
   return new Promise((resolve, reject) => {
     socket.addEventListener("close", ({ code, reason }) =>

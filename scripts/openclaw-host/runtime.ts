@@ -1,4 +1,4 @@
-/** Which OpenClaw a home runs, and the Node under it: the locked one, or any other that is installed into a folder. */
+/** The OpenClaw and Node that a home runs: the locked ones, or others installed into a folder. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ export interface OpenClawRuntime {
   readonly node: string;
 }
 
-/** What package-lock.json pins, on the Node that runs this. */
+/** The pinned OpenClaw, on the current Node. */
 export const LOCKED_OPENCLAW: OpenClawRuntime = runtimeIn(import.meta.url, process.execPath);
 
 /** Versions of the two packages, such as 2026.8.1 and 22.22.3. */
@@ -22,7 +22,7 @@ export interface RuntimeVersions {
   readonly node: string;
 }
 
-/** Installs both from the registry, without running anything of theirs: about a minute, 900 MB. */
+/** Installs both from the registry, without install scripts: about a minute, 900 MB. */
 export async function installOpenClaw(
   versions: RuntimeVersions,
   folder: string,

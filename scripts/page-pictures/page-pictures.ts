@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the pages in docs/pictures: `npm run docs:pages`. A real server, a real Chromium (Debian's package
- * `chromium`), and a made-up memory.
+ * Takes the pictures of the pages in docs/pictures: `npm run docs:pages`. Uses a real server, a real Chromium (Debian's package
+ * `chromium`), and a sample memory.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,11 +14,11 @@ import { createServer, mintToken } from "../../server/index.ts";
 import { fillSampleMemory } from "./sample-memory.ts";
 
 const PICTURES = fileURLToPath(new URL("../../docs/pictures/", import.meta.url));
-/** Two months after the version was made: a store believes no earlier time. */
+/** Two months after the build, because a store accepts no earlier time. */
 const TODAY = Date.UTC(2027, 1, 12, 15, 30);
 const DAY_MS = 86_400_000;
 const SUBJECT = "main";
-/** Nothing of this machine is in a picture. */
+/** So that a picture shows nothing of this machine. */
 const SHOWN_FOLDER = "~/.openclaw";
 const SIZE = { width: 960, height: 820 };
 

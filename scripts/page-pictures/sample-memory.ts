@@ -1,11 +1,11 @@
-/** Two months of a made-up memory: what an agent of somebody who builds and deploys software would keep. */
+/** A sample memory of two months, for an agent of somebody who builds and deploys software. */
 import type { Memory, ToolAudit } from "../../app/index.ts";
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 
 interface Sample {
-  /** Before today. */
+  /** Days before today. */
   readonly daysAgo: number;
   readonly key: string;
   readonly value: string;
@@ -134,7 +134,7 @@ const RUNS: readonly (Omit<ToolAudit, "at_unix"> & { readonly hoursAgo: number }
   { hoursAgo: 2, tool: "read", outcome: "ok", duration_ms: 12, inputs: { path: "README.md" } },
 ];
 
-/** `at` sets the memory's clock: it goes forward alone, to `today` in the end. */
+/** `at` sets the memory's clock, which only goes forward, up to `today`. */
 export async function fillSampleMemory(
   memory: Memory,
   subject: string,

@@ -1,25 +1,25 @@
-/** What a release writes: the version, and the changelog with the section that it closes. */
+/** The texts of a release: the version, and the changelog with its closed section. */
 
 export interface Release {
   readonly from: string;
   readonly version: string;
   readonly tag: string;
   readonly date: string;
-  /** The whole file, with an empty section for what comes next. */
+  /** The complete file, with a new empty section. */
   readonly changelog: string;
-  /** What the section holds: the message of the tag. */
+  /** The section's text, for the message of the tag. */
   readonly notes: string;
 }
 
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const UNRELEASED = /^## \[?Unreleased\]?[^\n]*\n/m;
 
-/** The one argument, where it is a later version than this one. Throws what is wrong with it. */
+/** The version from the single argument. Throws if it is not later than the current one. */
 export function newerVersion(given: readonly string[], from: string): string {
   const [version = "", ...more] = given;
   if (more.length > 0 || !VERSION.test(version))
     throw new Error("usage: npm run release -- VERSION [--dry-run], with a version such as 0.2.0");
-  if (!isNewer(version, from)) throw new Error(`${version} is not later than ${from}, the version of now.`);
+  if (!isNewer(version, from)) throw new Error(`${version} is not later than ${from}, the current version.`);
   return version;
 }
 
@@ -29,7 +29,7 @@ function isNewer(version: string, from: string): boolean {
   return at !== undefined && (a?.[at] ?? 0) > (b?.[at] ?? 0);
 }
 
-/** Throws where the file does not name the version as often as it should: something else would be changed, or left. */
+/** Throws if the file does not contain the version the expected number of times. */
 export function withVersion(
   file: string,
   text: string,
@@ -43,13 +43,13 @@ export function withVersion(
   return text.replace(named, (match) => (left-- > 0 ? match.replace(from, version) : match));
 }
 
-/** `"version": "0.1.0"` of JSON, and a line of its own in a page that shows what `--version` prints. */
+/** `"version": "0.1.0"` in JSON, or a separate line in a page that shows the output of `--version`. */
 function namings(version: string): RegExp {
   const escaped = version.replaceAll(".", "\\.");
   return new RegExp(`"version": "${escaped}"|^${escaped}$`, "gm");
 }
 
-/** Throws when there is nothing to release. */
+/** Throws if there is nothing to release. */
 export function closeChangelog(
   changelog: string,
   version: string,

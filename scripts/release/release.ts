@@ -1,10 +1,10 @@
 /**
- * Makes a release: the version in all places, the changelog's section, both tarballs with their SBOMs, a commit and a tag.
- * It publishes nothing and pushes nothing.
+ * Makes a release: updates the version everywhere, closes the changelog's section, makes both tarballs with their SBOMs, and
+ * creates a commit and a tag. It does not publish or push.
  *
  *   npm run release -- 0.2.0 [--dry-run]
  *
- * `--dry-run` prints what would change. Exit 1 with a line for what stands in the way; nothing is changed then.
+ * `--dry-run` prints the changes. Exit 1 with a line for each problem; then nothing is changed.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -15,7 +15,7 @@ import { closeChangelog, newerVersion, type Release, withVersion } from "./relea
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHANGELOG = "CHANGELOG.md";
-/** Each names the version once, but for npm's lockfile, which names it twice. */
+/** Each file has the version once, except npm's lockfile, which has it twice. */
 const PLACES: readonly (readonly [file: string, times: number])[] = [
   ["package.json", 1],
   ["package-lock.json", 2],
@@ -23,7 +23,7 @@ const PLACES: readonly (readonly [file: string, times: number])[] = [
   ["docs/reference/openapi.json", 1],
   ["docs/tutorial.md", 1],
 ];
-/** Not in dist/, which a build empties. */
+/** Not in dist/, because a build empties it. */
 const PACKED = "dist-release";
 
 async function main(): Promise<void> {
@@ -46,14 +46,14 @@ async function main(): Promise<void> {
   );
 }
 
-/** Throws what stands in the way. */
+/** Throws if the release is not possible. */
 async function planned(given: readonly string[]): Promise<Release> {
   const { version: from } = JSON.parse(await read("package.json"));
   const version = newerVersion(given, from);
   const tag = `v${version}`;
-  if ((await git("tag", "--list", tag)) !== "") throw new Error(`The tag ${tag} is there already.`);
+  if ((await git("tag", "--list", tag)) !== "") throw new Error(`The tag ${tag} already exists.`);
   const dirty = await git("status", "--porcelain", "--untracked-files=no");
-  if (dirty !== "") throw new Error(`Commit or put away your changes first:\n${dirty}`);
+  if (dirty !== "") throw new Error(`Commit or stash your changes first:\n${dirty}`);
   const date = new Date().toISOString().slice(0, 10);
   return { from, version, tag, date, ...closeChangelog(await read(CHANGELOG), version, date) };
 }
@@ -65,7 +65,7 @@ async function changesOf(release: Release): Promise<ReadonlyMap<string, string>>
   return new Map([...(await Promise.all(places)), [CHANGELOG, release.changelog]]);
 }
 
-/** In processes of their own, which read the new version. */
+/** In separate processes, which read the new version. */
 async function packed({ version }: Release): Promise<readonly string[]> {
   const folder = join(ROOT, PACKED, version);
   const tarballs: string[] = [];

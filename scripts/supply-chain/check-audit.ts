@@ -3,9 +3,9 @@
  *
  *   npm run check:audit
  *
- * Exit 1 on an advisory of moderate severity or above that EXCEPTIONS does not name, and on an exception that has expired or
- * that nothing needs any more. Exit 3 where the registry gives no answer: then nothing was checked. It needs the network, so
- * it is no part of `npm run check`; `.ci/run` runs it.
+ * Exit 1 for an advisory of moderate severity or above that is not in EXCEPTIONS, and for an expired or unneeded exception.
+ * Exit 3 if the registry does not answer: then nothing was checked. It needs the network, so `.ci/run` runs it, not
+ * `npm run check`.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -17,12 +17,12 @@ const SEVERITIES = ["info", "low", "moderate", "high", "critical"] as const;
 const LEAST = SEVERITIES.indexOf("moderate");
 
 export interface Exception {
-  /** As in the advisory's address, "GHSA-xxxx-xxxx-xxxx". */
+  /** The id in the advisory's address, "GHSA-xxxx-xxxx-xxxx". */
   readonly advisory: string;
   readonly package: string;
-  /** Why it does no harm here. */
+  /** Why it is harmless here. */
   readonly reason: string;
-  /** The last day on which it holds, "2027-01-31". */
+  /** The last day of validity, "2027-01-31". */
   readonly until: string;
 }
 
@@ -34,7 +34,7 @@ const advisory = z.object({
   url: z.string(),
   severity: z.enum(SEVERITIES),
 });
-/** `via` holds advisories, and names of vulnerable packages that have entries of their own. */
+/** `via` has advisories, and names of vulnerable packages with their own entries. */
 const report = z.object({
   vulnerabilities: z.record(z.string(), z.object({ via: z.array(z.union([z.string(), advisory])) })),
 });
@@ -43,7 +43,7 @@ export type AuditVerdict =
   | { readonly kind: "not checked"; readonly why: string }
   | { readonly kind: "checked"; readonly problems: readonly string[] };
 
-/** Judges what `npm audit --json` printed; `today` as "2026-11-22". */
+/** Evaluates the output of `npm audit --json`; `today` as "2026-11-22". */
 export function judgeAudit(printed: string, exceptions: readonly Exception[], today: string): AuditVerdict {
   const { success, data } = report.safeParse(parsed(printed));
   if (!success) return { kind: "not checked", why: reasonIn(printed) };
@@ -73,7 +73,7 @@ export function judgeAudit(printed: string, exceptions: readonly Exception[], to
   };
 }
 
-/** Each once, however many packages bring it. */
+/** Without duplicates. */
 function advisoriesIn({ vulnerabilities }: z.infer<typeof report>): readonly z.infer<typeof advisory>[] {
   const all = Object.values(vulnerabilities)
     .flatMap(({ via }) => via)

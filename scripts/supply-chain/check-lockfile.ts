@@ -1,11 +1,11 @@
 /**
- * Sees to it that what `npm ci` puts on a machine is what was reviewed.
+ * Checks that `npm ci` installs only reviewed packages.
  *
  *   npm run check:lockfile
  *
- * Who attacks: a package whose new version runs a script at installation, and a lockfile that was edited to fetch a package
- * from elsewhere. What stops them: each locked package comes from npm's registry and has a checksum; install scripts are off
- * (.npmrc), and one that is not named here fails. What it does not stop: a bad version that the registry itself serves.
+ * Threat: a new package version with an install script, or a lockfile that was edited to fetch a package from elsewhere.
+ * Defence: each locked package comes from npm's registry and has a checksum; install scripts are disabled (.npmrc), and the
+ * check fails for a script that is not listed here. It does not stop a malicious version in the registry itself.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import * as z from "zod";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Each locked package that would run a script at installation, and why it may be there. Only that of `node` ever runs. */
+/** Locked packages with an install script, each with its reason. Only the script of `node` is ever run. */
 const KNOWN_SCRIPTS: Readonly<Record<string, string>> = {
   node: "Puts the pinned Node's binary in place; run by name by scripts/with-deps.mjs.",
   openclaw: "The host that the tests drive; not run.",
@@ -57,7 +57,7 @@ function main(): number {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** What is wrong with a parsed package-lock.json; empty when nothing is. */
+/** The problems of a parsed package-lock.json. */
 export function problemsOfLockfile(
   content: unknown,
   knownScripts: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ export function problemsOfLockfile(
   ];
 }
 
-/** A package that lies within another one's tarball is covered by that one's checksum. */
+/** A package inside another one's tarball is covered by that tarball's checksum. */
 function problemsOfOrigin(path: string, locked: LockedPackage): readonly string[] {
   const { resolved = REGISTRY, integrity = "", inBundle, link } = locked;
   if (link) return [`${path}: is a link to a folder`];

@@ -1,4 +1,4 @@
-/** The list of what a tarball is made of (CycloneDX), by npm's own `npm sbom` over the lockfile. Packages are `name@version`. */
+/** The SBOM of a tarball (CycloneDX), made with `npm sbom` from the lockfile. Packages are `name@version`. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,11 +21,11 @@ export type Sbom = z.infer<typeof bom>;
 export interface Packed {
   readonly name: string;
   readonly version: string;
-  /** What npm installs with it. */
+  /** The packages that npm installs with it. */
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** What is bundled into the npm package, and what is installed with it. */
+/** The packages that are bundled into the npm package or installed with it. */
 export async function sbomOfEngine(engine: Packed, bundled: readonly string[]): Promise<Sbom> {
   const { dependencies = {} } = engine;
   const locked = await lockedForUse();
@@ -35,14 +35,14 @@ export async function sbomOfEngine(engine: Packed, bundled: readonly string[]): 
   return named(only(locked, new Set([...bundled, ...neededBy(locked, installed)]), direct), engine);
 }
 
-/** What is bundled into the plugin, and nothing else: nothing is installed with it. */
+/** Only the packages bundled into the plugin, because nothing is installed with it. */
 export async function sbomOfPlugin(plugin: Packed, bundled: readonly string[]): Promise<Sbom> {
   const locked = await lockedForUse();
   requireAll(locked, bundled);
   return named(only(locked, new Set(bundled), bundled), plugin);
 }
 
-/** Without what only development needs, by the lockfile's own word: `npm sbom --omit dev` leaves out more than that. */
+/** Without development-only packages, according to the lockfile, because `npm sbom --omit dev` leaves out too much. */
 async function lockedForUse(): Promise<Sbom> {
   const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
   const [{ stdout }, lock] = await Promise.all([
@@ -70,7 +70,7 @@ function packagesIn({ components }: Sbom): ReadonlySet<string> {
   return new Set(components.map((one) => one["bom-ref"]));
 }
 
-/** These, and whatever they need in turn. */
+/** These packages and their transitive dependencies. */
 function neededBy({ dependencies }: Sbom, packages: readonly string[]): ReadonlySet<string> {
   const found = new Set(packages);
   for (const one of found) {
@@ -89,7 +89,7 @@ function requireAll(locked: Sbom, bundled: readonly string[]): void {
   }
 }
 
-/** Of all packages those in `kept`, the root needing those in `direct`. */
+/** Only the packages in `kept`; the root depends on those in `direct`. */
 function only(all: Sbom, kept: ReadonlySet<string>, direct: readonly string[]): Sbom {
   const dependencies = all.dependencies
     .filter(({ ref }) => kept.has(ref))
@@ -101,7 +101,7 @@ function only(all: Sbom, kept: ReadonlySet<string>, direct: readonly string[]): 
   };
 }
 
-/** npm calls the root by its folder's name, which is this machine's. */
+/** npm names the root after its folder on this machine. */
 function named(all: Sbom, { name, version }: Packed): Sbom {
   const { component: root } = all.metadata;
   const ref = `${name}@${version}`;

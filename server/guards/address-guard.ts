@@ -1,9 +1,9 @@
-/** Addresses that can be read in one way only: well-formed percent-encoding, and no parameter given twice. */
+/** Refuses ambiguous addresses: malformed percent-encoding, or a repeated parameter. */
 import type { MiddlewareHandler } from "hono";
 import { HelmdeckError } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 
-/** Without it, `%FF` would be taken for the characters %, F, F, which is another key. */
+/** Otherwise `%FF` would be read as the characters %, F, F, which is a different key. */
 export const guardAddress: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const { pathname, search, searchParams } = new URL(c.req.url);
   requireDecodable(pathname);

@@ -1,8 +1,8 @@
 /**
- * Bodies: bounded while they are read, JSON or of the pages a form, and such that they can be read in one way only.
+ * Reads bodies: size-limited, JSON or (for pages) a form, and unambiguous.
  *
- * Who attacks: a client that sends without end, nests without end, or sends what two readers take differently (a key given
- * twice, bytes that are no UTF-8). What stops it: each is refused before anything looks at the content.
+ * Threat: a client sends an endless or endlessly nested body, or one that two parsers read differently (a repeated key,
+ * bytes that are not UTF-8). Defence: each is refused before any code uses the content.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -10,12 +10,12 @@ import { HelmdeckError, invalidField, isHelmdeckError, problemOfJson } from "../
 import type { ServerEnv } from "../caller.ts";
 import { isDecodable } from "./address-guard.ts";
 
-/** A value of 64 KiB with every byte written as an escape of six, and room for the rest. */
+/** Room for a 64 KiB value with every byte as a six-character escape, and for the other fields. */
 export const MOST_BODY_BYTES = 512 * 1_024;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
-/** Of a pack or a pipeline. */
+/** Runs of packs and pipelines. */
 const RUNS = /^\/api\/v1\/(?:packs|pipelines)\/./;
 const WITHOUT_BODY = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -24,7 +24,7 @@ export function isRead(c: Context<ServerEnv>): boolean {
 }
 
 export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
-  if (isRead(c)) return next(); // nothing reads a body there, and asking for one would have it made
+  if (isRead(c)) return next(); // no route reads a body there, and accessing it would create one
   let isWithin = false;
   try {
     return await bounded(c, () => {
@@ -32,7 +32,7 @@ export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
       return next();
     });
   } catch (error) {
-    // A body without a length is read to its end already here.
+    // A body without a length is read completely here.
     throw isWithin || isHelmdeckError(error) ? error : incomplete(error);
   }
 };
@@ -40,13 +40,17 @@ export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
 const bounded = bodyLimit({
   maxSize: MOST_BODY_BYTES,
   onError: () => {
-    throw new HelmdeckError("too_large", `The body can have ${MOST_BODY_BYTES} bytes; send less at once.`, {
-      details: { limitBytes: MOST_BODY_BYTES },
-    });
+    throw new HelmdeckError(
+      "too_large",
+      `The body may have at most ${MOST_BODY_BYTES} bytes; send less at a time.`,
+      {
+        details: { limitBytes: MOST_BODY_BYTES },
+      },
+    );
   },
 });
 
-/** Leaves the parsed body as `body`, undefined when the request has none. A POST must have one, but for a run without input. */
+/** Sets the parsed body as `body`; undefined if the request has none. A POST must have a body, except for a run without input. */
 export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const text = isRead(c) ? "" : await textOf(c, JSON_TYPE, "JSON: send Content-Type: application/json");
   if (text === "" && c.req.method === "POST") takeForEmpty(c);
@@ -54,7 +58,7 @@ export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   return next();
 };
 
-/** Leaves the fields of a page's form as `form`; none where the request has no body. */
+/** Sets the fields of a page's form as `form`; empty if the request has no body. */
 export const parseForm: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const text = isRead(c) ? "" : await textOf(c, FORM_TYPE, "a form: application/x-www-form-urlencoded");
   if (!isDecodable(text)) throw refuse("is not percent-encoded UTF-8");
@@ -62,7 +66,7 @@ export const parseForm: MiddlewareHandler<ServerEnv> = async (c, next) => {
   return next();
 };
 
-/** As helmdeck does for runs. Nothing else is: `forget` would delete. */
+/** An empty body counts as {} for runs, as in helmdeck. Not for other routes: `forget` would delete. */
 function takeForEmpty(c: Context<ServerEnv>): void {
   if (!RUNS.test(c.req.path)) throw refuse("has no body; send JSON", "The request");
   takeBody(c, "{}");
@@ -70,7 +74,7 @@ function takeForEmpty(c: Context<ServerEnv>): void {
 
 function takeBody(c: Context<ServerEnv>, text: string): void {
   c.set("body", parse(text));
-  // What the routes' own check reads, else the bytes would be decoded again. The library keeps promises there, and types them as what they promise.
+  // The routes' own validation reads this cache; otherwise it would decode the bytes again. The library stores promises in it, but types them as resolved values.
   c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
 }
 
@@ -96,7 +100,7 @@ async function bytesOf(c: Context<ServerEnv>): Promise<ArrayBuffer> {
   }
 }
 
-/** The connection ended before the body did: there is nobody to answer, and nothing of ours has failed. */
+/** The connection ended before the body was complete: nobody waits for an answer, and nothing on our side failed. */
 function incomplete(cause: unknown): HelmdeckError {
   return new HelmdeckError("cancelled", "The body did not arrive completely.", { cause });
 }
@@ -106,7 +110,7 @@ function parse(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse("is not JSON"); // The parser's own words would quote it.
+    throw refuse("is not JSON"); // The parser's own message would quote the body.
   }
   const problem = problemOfJson(text);
   if (problem !== undefined) throw refuse(problem);

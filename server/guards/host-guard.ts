@@ -1,9 +1,9 @@
 /**
- * For which host names and browser origins the server answers.
+ * Checks the host name and the browser origin of a request.
  *
- * Who attacks: a web page in a browser on this machine that talks to a server on loopback, directly or by a name of its own
- * that it points to 127.0.0.1 (DNS rebinding). What stops it: the Host header must be a loopback name or one that the
- * operator named, and any Origin that the operator did not name is refused. No CORS header is ever sent.
+ * Threat: a web page in a browser on this machine calls a server on loopback, directly or through its own host name that
+ * resolves to 127.0.0.1 (DNS rebinding). Defence: the Host header must be a loopback name or a name that the operator
+ * allowed, and any Origin that the operator did not allow is refused. The server never sends a CORS header.
  */
 import { isIPv6 } from "node:net";
 import type { MiddlewareHandler } from "hono";
@@ -13,7 +13,7 @@ import type { ServerEnv } from "../caller.ts";
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
 export interface HostRules {
-  /** Names without a port, beside the loopback ones. */
+  /** Names without a port, in addition to the loopback names. */
   readonly allowedHosts: readonly string[];
   /** Whole origins, such as `https://deck.example`. */
   readonly allowedOrigins: readonly string[];
@@ -22,19 +22,19 @@ export interface HostRules {
 export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<ServerEnv> {
   const hosts = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(asInHeader)]);
   return async (c, next) => {
-    // In a test without a socket the address is all there is.
+    // A test without a socket has only the address.
     const host = c.req.header("host") ?? new URL(c.req.url).host;
     if (!hosts.has(nameOf(host))) {
       throw new HelmdeckError(
         "forbidden",
-        "This server does not accept that Host. If the name is yours, start the server with --allow-host NAME.",
+        "This server does not accept this Host header. If the name is yours, start the server with --allow-host NAME.",
       );
     }
     return next();
   };
 }
 
-/** Of everything but our own pages, which have a rule of their own: pages/page-origin.ts. */
+/** For everything except our own pages, which have their own rule: pages/page-origin.ts. */
 export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<ServerEnv> {
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
@@ -49,7 +49,7 @@ export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<Se
   };
 }
 
-/** An address of IPv6 stands in brackets there, whether the operator wrote them or not. */
+/** The header has an IPv6 address in brackets, whether or not the operator wrote them. */
 function asInHeader(name: string): string {
   return isIPv6(name) ? `[${name.toLowerCase()}]` : name.toLowerCase();
 }

@@ -1,15 +1,15 @@
 /**
- * How many requests may be carried out at once, event streams among them.
+ * Limits the number of concurrent requests, including event streams.
  *
- * Who attacks: a caller with a token who begins more than it waits for, until nobody else's request finds a connection. What
- * stops it: each caller has a bound, and beyond the bound for all of them an equal share of it. A request counts once it has
- * arrived whole: one whose body comes slowly holds a connection, which is connections.ts's to cut, and nothing here.
+ * Threat: a caller with a token starts more and more requests until nobody else gets a connection. Defence: each caller has
+ * a limit and, when the total limit is reached, an equal share of it. A request counts after it has arrived completely; a
+ * slow body only holds a connection, which connections.ts limits.
  */
 import type { MiddlewareHandler } from "hono";
 import { HelmdeckError, SharedPlaces, type ShareLimits } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 
-/** In all less than there are connections for one address, so that there is always room for who is not served yet. */
+/** The total is below the number of connections per address, so that a new client can always connect. */
 export const IN_FLIGHT_LIMITS: ShareLimits = { perCaller: 256, total: 384 };
 
 export function limitInFlight(limits: ShareLimits): MiddlewareHandler<ServerEnv> {
@@ -20,7 +20,7 @@ export function limitInFlight(limits: ShareLimits): MiddlewareHandler<ServerEnv>
     const outgoing = c.env?.outgoing;
     if (outgoing !== undefined) {
       c.env.connection?.isServing(outgoing);
-      // An answer may go on long after it was begun: an event stream.
+      // An answer such as an event stream can continue long after it began.
       outgoing.once("prefinish", giveBack).once("close", giveBack);
     }
     try {

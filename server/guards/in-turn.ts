@@ -1,9 +1,9 @@
 /**
- * A few requests are begun in each turn of the event loop, in the order of their coming.
+ * Starts only a few requests in each turn of the event loop, in order of arrival.
  *
- * What is at stake: Node accepts one new connection in a turn (seen with libuv 1.52). With hundreds of requests begun in one turn,
- * each of which reads or writes the store, a turn takes seconds, and whoever connects waits for as many turns as there are others
- * before them. One request for each turn would let them in soonest, and each turn costs time of its own.
+ * Node accepts one new connection per turn (observed with libuv 1.52). If hundreds of requests start in one turn and each
+ * reads or writes the store, a turn takes seconds, and a new client waits one turn for each client ahead of it. One request
+ * per turn would be fairest, but each turn has a cost.
  */
 import type { MiddlewareHandler } from "hono";
 import { nextTurn } from "../../app/index.ts";

@@ -1,10 +1,10 @@
 /**
- * How often who may ask.
+ * Rate limits.
  *
- * Who attacks: a client gone wild, and someone who tries tokens or hammers the open routes. What stops them: each caller has
- * a budget per minute; requests that name no valid caller are counted by address. A valid token is never held up by what
- * others at the same address do (behind a container network all clients share one), on the open routes neither. Once an address
- * has used up its budget, what it sends without a token is refused before anything else is looked at.
+ * Threat: a client out of control, or somebody who guesses tokens or floods the open routes. Defence: each caller has a budget
+ * per minute; requests without a valid caller count against their address. A valid token is never slowed down by other
+ * clients at the same address (in a container network all clients share one), not even on the open routes. After an address
+ * has used its budget, its requests without a token are refused before any other check.
  */
 import type { Context } from "hono";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
@@ -17,13 +17,13 @@ const WINDOW_SECONDS = 60;
 export interface RateLimits {
   countCaller(caller: Caller): Promise<void>;
   countAddress(c: Context<ServerEnv>): Promise<void>;
-  /** Does the work; when it refuses, the address is counted, and refused for a while once that is too often. */
+  /** Runs the work. If it refuses, this counts against the address, which is blocked for a while after too many refusals. */
   countingRefusals<Answer>(c: Context<ServerEnv>, work: () => Promise<Answer>): Promise<Answer>;
-  /** The refusal for one more request from this address that names no caller; undefined while it has some of its budget left. */
+  /** The refusal for a further request without a caller from this address; undefined while budget is left. */
   refusalOf(remoteAddress: string | undefined): HelmdeckError | undefined;
 }
 
-/** `perMinute` requests for each caller, and as many for each address without one; 0: no limit. */
+/** `perMinute` requests for each caller, and for each address without a caller. 0: no limit. */
 export function makeRateLimits(perMinute: number): RateLimits {
   if (perMinute === 0) return NO_LIMITS;
   const callers = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SECONDS });
@@ -34,7 +34,7 @@ export function makeRateLimits(perMinute: number): RateLimits {
     const refusal = await consume(addresses, address);
     if (refusal === undefined) return;
     exhausted.add(address, refusal.msBeforeNext);
-    // Whoever floods pays for a new connection each time.
+    // A flooding client must open a new connection each time.
     c.header("Connection", "close");
     throw tooMany("this address", perMinute, refusal.msBeforeNext);
   };
@@ -66,7 +66,7 @@ const NO_LIMITS: RateLimits = {
   refusalOf: () => undefined,
 };
 
-/** Addresses whose budget is used up, and until when; each has sent a whole budget of requests, so there are not many. */
+/** Addresses without budget left, and until when. Each has sent a full budget of requests, so there are few. */
 class Exhausted {
   readonly #untilMs = new Map<string, number>();
 
@@ -81,7 +81,7 @@ class Exhausted {
   }
 }
 
-/** Undefined when there was some of the budget left. */
+/** Undefined if there was budget left. */
 async function consume(limiter: RateLimiterMemory, who: string): Promise<RateLimiterRes | undefined> {
   try {
     await limiter.consume(who);

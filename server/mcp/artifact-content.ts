@@ -1,4 +1,4 @@
-/** What packs made, as MCP resources: linked from a run's answer, read by the caller whose run made it and by nobody else. */
+/** Files made by packs, as MCP resources: linked from a run's answer, and readable only by the caller of that run. */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
 import type { ArtifactStore } from "../../packs/index.ts";
 
@@ -22,11 +22,11 @@ export function artifactIdIn(uri: string): string | undefined {
   try {
     return decodeURIComponent(uri.slice(PREFIX.length));
   } catch {
-    return undefined; // a broken escape names nothing
+    return undefined; // malformed escape
   }
 }
 
-/** Undefined when it is not there or not this caller's: the two look the same. */
+/** Undefined if it does not exist or belongs to another caller; the two cannot be told apart. */
 export async function readArtifact(
   store: ArtifactStore,
   subject: string,

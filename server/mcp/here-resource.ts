@@ -1,9 +1,9 @@
 /**
- * What memory knows for one project and phase of a dev loop, as an MCP resource: the process seam for clients without a shell.
+ * Memory for one project and dev-loop phase, as an MCP resource: the process seam for clients without a shell.
  *
- * Who attacks: a client that asks for another caller's memory, or for the files of the server's machine. What stops them: the
- * memory is the caller's whatever the address says, and the address names a project by its slug alone, which becomes one escaped
- * segment of a key; no folder is taken from a client, and none is looked into.
+ * Threat: a client asks for another caller's memory, or for files on the server's machine. Defence: the memory is always the
+ * caller's, whatever the address says. The address names a project by its slug only, which becomes one escaped segment of a
+ * key. No folder is accepted from a client, and none is read.
  */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
 import { type Memory, rankFacts } from "../../app/index.ts";
@@ -21,7 +21,7 @@ export const HERE_TEMPLATE: ResourceTemplate = {
   mimeType: "text/markdown",
 };
 
-/** What an address asks for; undefined for one that is not such an address, or names nothing that can be a project. */
+/** Parses an address; undefined if it is not such an address, or its project name is invalid. */
 export function recallRequestIn(uri: string): RecallRequest | undefined {
   const [, segment, search = ""] = ADDRESS.exec(uri) ?? [];
   if (segment === undefined) return undefined;
@@ -33,7 +33,7 @@ export function recallRequestIn(uri: string): RecallRequest | undefined {
   return { project: project.trim(), ...(phase !== null && { phase }), ...(query !== null && { query }) };
 }
 
-/** Empty text when there is nothing, with the reason beside it. Throws as memory does when it is not available. */
+/** Empty text if there is nothing, with the reason as a note. Throws if memory is unavailable. */
 export async function readHere(
   memory: Memory,
   subject: string,

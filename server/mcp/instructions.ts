@@ -1,4 +1,4 @@
-/** What a client's model is told about this server when it connects. */
+/** The server's instructions, which a client gives to its model on connecting. */
 
 export const INSTRUCTIONS = `\
 helmdeck memory keeps facts across conversations, encrypted, for one caller; nobody else's can be reached from here.

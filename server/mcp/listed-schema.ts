@@ -1,13 +1,13 @@
 /**
- * Schemas as tools list them: what a pack's own schema says, in the words that every client takes.
+ * Schemas for tool lists: a pack's own schema in a form that every client accepts.
  *
- * Gemini refuses a list of types (`type: ["string", "null"]`). Where a field may be left out, null says the same and is not listed,
- * though it is taken; other lists of types become alternatives of one type each.
+ * Gemini refuses a list of types (`type: ["string", "null"]`). For an optional field, null means the same as absent, so it is
+ * accepted but not listed. Other lists of types become alternatives with one type each.
  */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose members are schemas by names of the author's. */
+/** Keywords whose values map author-chosen names to schemas. */
 const NAMED_SCHEMAS = new Set([
   "properties",
   "patternProperties",
@@ -15,17 +15,17 @@ const NAMED_SCHEMAS = new Set([
   "definitions",
   "dependentSchemas",
 ]);
-/** Keywords that hold data, which may look like a schema. */
+/** Keywords whose values are data that may look like a schema. */
 const DATA = new Set(["const", "enum", "default", "examples", "required", "dependentRequired"]);
-/** What no program checks an answer by. */
+/** Keywords that no client uses to validate an answer. */
 const WORDS = new Set(["description", "examples", "pattern"]);
 
-/** Of what a tool is given. */
+/** The schema of a tool's input. */
 export function listedInput(schema: JsonSchema): JsonSchema {
   return changed(schema, false, (one, isOptional) => withOneType(isOptional ? withoutNull(one) : one));
 }
 
-/** Of what it answers: without descriptions, which are for whoever fills fields in. */
+/** The schema of a tool's output, without descriptions, which only help to fill in fields. */
 export function listedOutput(schema: JsonSchema): JsonSchema {
   return changed(schema, false, (one) => {
     return withOneType(Object.fromEntries(Object.entries(one).filter(([keyword]) => !WORDS.has(keyword))));
@@ -34,7 +34,7 @@ export function listedOutput(schema: JsonSchema): JsonSchema {
 
 type Change = (schema: JsonSchema, isOptional: boolean) => JsonSchema;
 
-/** The schema and all within it. */
+/** Applies the change to the schema and all nested schemas. */
 function changed(given: JsonSchema, isOptional: boolean, change: Change): JsonSchema {
   const schema = change(given, isOptional);
   const required = Array.isArray(schema.required) ? schema.required : [];

@@ -1,4 +1,4 @@
-/** MCP over Streamable HTTP, as a mount beside REST: behind the same guards, for the caller that a token names. */
+/** MCP over Streamable HTTP, mounted next to REST: with the same guards, for the token's caller. */
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
 import type { ServerContext } from "../../packs/index.ts";
 import type { Caller } from "../caller.ts";
@@ -10,7 +10,7 @@ import { processTicker } from "./watch.ts";
 export interface McpMountOptions extends McpServiceOptions {
   readonly now?: () => number;
   readonly limits?: Partial<SessionLimits>;
-  /** How long `close` waits for runs before it cancels them. Default 5 s. */
+  /** Time that `close` waits for runs before it cancels them. Default 5 s. */
   readonly closeGraceMs?: number;
 }
 
@@ -24,7 +24,7 @@ const SESSION_NOT_FOUND = -32_001;
 const REFUSED = -32_000;
 const INVALID_REQUEST = -32_600;
 
-/** Throws `invalid_input` when the server context's packs make no set of tools. */
+/** Throws `invalid_input` if the server context's packs have clashing or invalid tool names. */
 export function mcpMount(serverContext: ServerContext, options: McpMountOptions = {}): Mount {
   const { now = Date.now, limits, ticker = processTicker, closeGraceMs = CLOSE_GRACE_MS } = options;
   const service = makeMcpService(serverContext, options);
@@ -74,7 +74,7 @@ async function inSession(
   { id, body }: { readonly id: string; readonly body: unknown },
 ): Promise<Response> {
   const session = sessions.find(id, caller);
-  // What a client answers with a new initialize.
+  // A client reacts to this with a new initialize.
   if (session === undefined) return refusal(404, SESSION_NOT_FOUND, "Session not found.");
   session.openResponses += 1;
   try {
@@ -86,7 +86,7 @@ async function inSession(
       if (isStream) session.missed.streamClosed();
     });
   } catch (error) {
-    session.openResponses -= 1; // or it would count as busy for good
+    session.openResponses -= 1; // or it would count as busy forever
     throw error;
   }
 }
@@ -99,15 +99,15 @@ async function opening(
 ): Promise<Response> {
   const session = await sessions.open(caller);
   if (session === undefined) {
-    return refusal(429, REFUSED, "You have too many MCP sessions, and all are busy. End one with DELETE.");
+    return refusal(429, REFUSED, "You have too many MCP sessions and all are busy. End one with DELETE.");
   }
   const response = await session.transport.handleRequest(request, { parsedBody: body });
-  // A request that its headers disqualify opens nothing.
+  // A request with unacceptable headers opens no session.
   if (!response.ok) await session.server.close();
   return response;
 }
 
-/** The response, and a call when its last byte was taken or its reader has gone. */
+/** The response; calls `done` when its last byte was read or its reader has disconnected. */
 function whenWritten(response: Response, done: () => void): Response {
   if (response.body === null) {
     done();

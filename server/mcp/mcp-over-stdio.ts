@@ -1,4 +1,4 @@
-/** MCP over a process's own standard streams: one caller, from the first line to the end of input. */
+/** MCP over the process's standard streams: one caller, until the end of input. */
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -10,15 +10,15 @@ import { Outstanding } from "./outstanding.ts";
 
 export interface StdioOptions extends McpServiceOptions {
   readonly stdin: Readable;
-  /** Gets the protocol and nothing else. */
+  /** Receives only protocol messages. */
   readonly stdout: Writable;
-  /** Ends at once, and cancels what runs. */
+  /** Ends at once, and cancels running tools. */
   readonly signal: AbortSignal;
-  /** Told of input that is no message of the protocol; never what it was. */
+  /** Called for input that is not a protocol message, without the input itself. */
   readonly onNonsense?: () => void;
 }
 
-/** Resolves when the client has closed our input and has its answers, or has gone, or the signal fired. The server context stays open. */
+/** Resolves when the client has closed our input and has its answers, has disconnected, or the signal fired. Does not close the server context. */
 export async function serveMcpOverStdio(
   serverContext: ServerContext,
   caller: Caller,
@@ -46,7 +46,7 @@ function endOf(stdin: Readable): Promise<unknown> {
   return Promise.race([once(stdin, "end"), once(stdin, "close")]).catch(() => {});
 }
 
-/** The transport gives up by itself on a line that never ends. */
+/** The transport itself closes on an endless line. */
 function closed(transport: StdioServerTransport): Promise<void> {
   return new Promise((resolve) => {
     transport.onclose = resolve;

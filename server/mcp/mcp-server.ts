@@ -1,4 +1,4 @@
-/** One MCP server for one caller: packs and pipelines as tools, the caller's memory as resources; transports carry it. */
+/** An MCP server for one caller, on any transport: packs and pipelines as tools, the caller's memory as resources. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
@@ -36,7 +36,7 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 const RESOURCE_NOT_FOUND = -32_002;
 const SESSION_ID = "helmdeck/session_id";
 
-/** Connect it to one transport. Closing it cancels what still runs and ends its subscriptions. */
+/** Connect it to one transport. Closing it cancels running tools and ends its subscriptions. */
 export function createMcpServer(service: McpService, caller: Caller): Server {
   const server = new Server(
     { name: "helmdeck-memory", title: "helmdeck memory", version: manifest.version },
@@ -62,7 +62,7 @@ function serveTools(server: Server, service: McpService, caller: Caller): void {
   });
 }
 
-/** Every failure of a tool is an answer that a model can read; only a tool that is not there breaks the protocol. */
+/** A tool's failure is an answer that a model can read; only an unknown tool is a protocol error. */
 async function callTool(
   service: McpService,
   caller: Caller,
@@ -71,7 +71,7 @@ async function callTool(
 ): Promise<CallToolResult> {
   const tool = service.tools.get(params.name);
   if (tool === undefined) {
-    throw new McpError(ErrorCode.InvalidParams, "Unknown tool. tools/list has the names of those there are.");
+    throw new McpError(ErrorCode.InvalidParams, "Unknown tool. See tools/list for the names.");
   }
   const onProgress = progressSender(_meta?.progressToken, sendNotification);
   try {
@@ -83,12 +83,12 @@ async function callTool(
   }
 }
 
-/** In `_meta`, beside the arguments: those are the pack's alone. A run's answer has it in `helmdeck/run`. */
+/** The session id is in `_meta`, because the arguments belong to the pack. A run's answer has it in `helmdeck/run`. */
 function sessionOf(meta: Extra["_meta"]): { readonly sessionId?: string } {
   const sessionId = meta?.[SESSION_ID];
   if (sessionId === undefined) return {};
   if (typeof sessionId === "string") return { sessionId };
-  throw new HelmdeckError("invalid_input", `_meta["${SESSION_ID}"] must be text.`);
+  throw new HelmdeckError("invalid_input", `_meta["${SESSION_ID}"] must be a string.`);
 }
 
 function servePrompts(server: Server): void {
@@ -98,10 +98,7 @@ function servePrompts(server: Server): void {
   server.setRequestHandler(GetPromptRequestSchema, ({ params: { name } }) => {
     const prompt = promptNamed(name);
     if (prompt !== undefined) return prompt;
-    throw new McpError(
-      ErrorCode.InvalidParams,
-      "Unknown prompt. prompts/list has the names of those there are.",
-    );
+    throw new McpError(ErrorCode.InvalidParams, "Unknown prompt. See prompts/list for the names.");
   });
 }
 
@@ -117,7 +114,7 @@ function serveResources(server: Server, service: McpService, caller: Caller): vo
   );
 }
 
-/** Always of this server's caller (helmdeck's own read `unknown`, whoever asked: facts, fault 2). */
+/** Always reads this server's caller (helmdeck's own server read `unknown` for everybody). */
 async function readResource(
   { serverContext }: McpService,
   { subject }: Caller,
@@ -136,7 +133,7 @@ async function readResource(
 }
 
 function serveSubscriptions(server: Server, service: McpService, { subject }: Caller): void {
-  const notify = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {}); // the client has gone
+  const notify = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {}); // the client has disconnected
   const subscriptions = new Subscriptions(service.watch, subject, notify);
   server.onclose = () => subscriptions.clear();
   server.setRequestHandler(SubscribeRequestSchema, ({ params: { uri } }) =>
@@ -153,10 +150,10 @@ function serveSubscriptions(server: Server, service: McpService, { subject }: Ca
 }
 
 function refuseResource(): never {
-  throw new McpError(RESOURCE_NOT_FOUND, "Resource not found. resources/list has those there are.");
+  throw new McpError(RESOURCE_NOT_FOUND, "Resource not found. See resources/list.");
 }
 
-/** A resource has no way to answer a failure but the protocol's error; it says what is wrong and what to do. */
+/** A resource can report a failure only as a protocol error; its message says what is wrong and what to do. */
 async function orProtocolError<Answer>(service: McpService, work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();

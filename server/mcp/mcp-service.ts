@@ -1,4 +1,4 @@
-/** What every MCP session of a process shares: the server context, the registry of tools, and one watch over memory. */
+/** Shared by all MCP sessions of a process: the server context, the tool registry, and one watch on memory. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import type { ServerContext } from "../../packs/index.ts";
 import { memoryTools } from "./memory-tools.ts";
@@ -11,31 +11,38 @@ export interface McpService {
   readonly serverContext: ServerContext;
   readonly tools: ToolRegistry;
   readonly watch: MemoryWatch;
-  /** One for all: a server of its own accord makes one each, which is most of what a session weighs. */
+  /** Shared, because the SDK's server would create one each, which is most of a session's memory use. */
   readonly schemaValidator: AjvJsonSchemaValidator;
-  /** Told of every error that nobody foresaw. Its own text may hold a value: log what asHelmdeckError makes of it. */
+  /** Called for every unexpected error. Its text may contain a stored value: log the result of asHelmdeckError instead. */
   readonly onDefect: (error: unknown) => void;
 }
 
 export interface McpServiceOptions {
-  /** The tools of memory alone; default: every pack and pipeline. */
+  /** Only memory's own tools; default: every pack and pipeline. */
   readonly memoryOnly?: boolean;
   readonly onDefect?: (error: unknown) => void;
-  /** How often a subscribed caller's memory is looked at for what other processes wrote. Default two seconds. */
+  /**
+   * Interval for polling a subscribed caller's memory for other processes' writes. Default two seconds; 15 if the database tells of
+   * them.
+   */
   readonly watchEveryMs?: number;
   readonly ticker?: Ticker;
 }
 
 const WATCH_EVERY_MS = 2_000;
+/** For what the database failed to tell. */
+const WATCH_FOR_MISSED_EVERY_MS = 15_000;
 
-/** Throws `invalid_input` when two packs or pipelines would be one tool. Close its watch at the end; the server context is the caller's. */
+/** Throws `invalid_input` if two packs or pipelines would have the same tool name. Close its watch at the end. */
 export function makeMcpService(serverContext: ServerContext, options: McpServiceOptions = {}): McpService {
-  const { onDefect = () => {}, watchEveryMs = WATCH_EVERY_MS, ticker = processTicker } = options;
-  const { memoryOnly = false } = options;
+  const { memory, watch } = serverContext;
+  const usual = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
+  const { memoryOnly = false, onDefect = () => {}, watchEveryMs: everyMs = usual } = options;
+  const { ticker = processTicker } = options;
   return {
     serverContext,
     tools: memoryOnly ? toolsOfMemory(serverContext) : allTools(serverContext),
-    watch: new MemoryWatch({ memory: serverContext.memory, everyMs: watchEveryMs, ticker }),
+    watch: new MemoryWatch({ memory, everyMs, ticker, ...(watch && { watch }) }),
     schemaValidator: new AjvJsonSchemaValidator(),
     onDefect,
   };

@@ -1,11 +1,10 @@
 /**
- * The open MCP sessions of the HTTP endpoint: whose they are, when they end, how many there may be.
+ * The open MCP sessions of the HTTP endpoint: their callers, expiry and limits.
  *
- * The attacker here is a caller with a valid token of their own and somebody else's session id, from a log or a shared screen.
- * A session serves only the caller that opened it; to anybody else it looks as if there were none. Whoever opens sessions
- * without end pays for it alone: beyond the caller's share their own longest-idle session makes room, nobody else's, however
- * many callers do so together. Every request is authenticated anew, and an event stream cannot outlive its token for longer than
- * a session may be idle.
+ * Threat: a caller with a valid token and somebody else's session id, from a log or a shared screen. Defence: a session serves
+ * only the caller that opened it; for anybody else it does not exist. A caller who opens too many sessions loses their own
+ * longest-idle one, never somebody else's, however many callers do so together. Every request is authenticated, and an
+ * event stream outlives its token by at most the idle timeout.
  */
 import { randomUUID } from "node:crypto";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
@@ -18,7 +17,7 @@ import { MissedUpdates } from "./missed-updates.ts";
 import { Outstanding } from "./outstanding.ts";
 
 export interface SessionLimits extends ShareLimits {
-  /** A session that nothing was heard of and that has nothing open ends after so long. */
+  /** A session without requests and without open responses ends after this time. */
   readonly idleMs: number;
 }
 
@@ -30,9 +29,9 @@ export class McpSession {
   readonly missed: MissedUpdates;
   readonly server: Server;
   lastSeenAt: number;
-  /** Something came for it after it was opened. */
+  /** A request arrived after the one that opened it. */
   isUsed = false;
-  /** Responses that are still being written, event streams above all. */
+  /** Responses that are still being written, mainly event streams. */
   openResponses = 0;
 
   constructor(service: McpService, caller: Caller, now: number) {
@@ -40,7 +39,7 @@ export class McpSession {
     this.lastSeenAt = now;
     this.transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => this.id });
     this.outstanding = new Outstanding(this.transport, (id) => {
-      // Nothing more comes for it, so its stream would stay open for as long as the client; others may share the stream.
+      // No more messages come for it, so its stream would stay open as long as the client does. Other requests may share the stream.
       void this.outstanding.settled().then(() => this.transport.closeSSEStream(id));
     });
     this.missed = new MissedUpdates(this.transport);
@@ -72,7 +71,7 @@ export class McpSessions {
     return this.#sessions.size;
   }
 
-  /** Undefined when there is none, or it is another caller's. */
+  /** Undefined if there is none, or it belongs to another caller. */
   find(id: string, caller: Caller): McpSession | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined || !session.isOf(caller)) return undefined;
@@ -81,20 +80,20 @@ export class McpSessions {
     return session;
   }
 
-  /** Undefined when the caller has its share and none of it is idle. */
+  /** Undefined if the caller has used its share and none of its sessions is idle. */
   async open(caller: Caller): Promise<McpSession | undefined> {
     if (!this.#makeRoomFor(caller)) return undefined;
     const session = new McpSession(this.#service, caller, this.#now());
     this.#sessions.set(session.id, session);
-    // Before `connect`, which keeps what is set here: a DELETE closes the transport.
+    // Set before `connect`, which preserves it: a DELETE closes the transport.
     session.transport.onclose = () => this.#sessions.delete(session.id);
     await session.server.connect(session.transport);
     return session;
   }
 
   /**
-   * Ends the sessions that nothing was heard of for too long. One with an open event stream loses that first: its client opens
-   * it anew, and must show a token that is still good.
+   * Ends sessions that were idle for too long. A session with an open event stream first loses the stream: its client reopens
+   * it, and must present a valid token to do so.
    */
   endIdle(): void {
     const idleSince = this.#now() - this.#limits.idleMs;
@@ -105,7 +104,7 @@ export class McpSessions {
     }
   }
 
-  /** Waits for the answers that callers wait for, but no longer than the grace, then ends every session. */
+  /** Waits for outstanding answers, but no longer than the grace period, then ends every session. */
   async close(graceMs: number): Promise<void> {
     const settled = Promise.all(this.#all().map(({ outstanding }) => outstanding.settled()));
     await within(graceMs, settled, () => undefined);
@@ -123,7 +122,7 @@ export class McpSessions {
   }
 }
 
-/** One that was opened and never used goes before any that was: without tokens, all clients are one caller. */
+/** A never-used session is ended before a used one, because without tokens all clients are one caller. */
 function endLongestIdle(sessions: readonly McpSession[]): boolean {
   const [longest] = sessions
     .filter(({ isBusy }) => !isBusy)
@@ -132,7 +131,7 @@ function endLongestIdle(sessions: readonly McpSession[]): boolean {
   return longest !== undefined;
 }
 
-/** It is out of the list at once; nothing of it is left to wait for. */
+/** Removed from the list at once; nothing remains to wait for. */
 function endNow(session: McpSession): void {
   void session.server.close().catch(() => {});
 }

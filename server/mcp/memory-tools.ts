@@ -1,8 +1,8 @@
 /**
- * The tools of memory alone: what a client that wants a memory is shown, as briefly as it can be said.
+ * Memory's own tools, in the shortest useful form.
  *
- * Every conversation pays for what is listed. So the answers' schemas are not, and without one an answer is text and nothing else
- * (decision 43): each of these is JSON that a model reads.
+ * Every conversation pays for the tool list. So output schemas are not listed, and an answer without a schema is text only
+ * (decision 43): JSON that a model can read.
  */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { PackEngine } from "../../packs/index.ts";
@@ -11,12 +11,12 @@ import { textOf } from "./results.ts";
 import type { McpTool } from "./tool-registry.ts";
 
 const PREFIX = "helmdeck.memory_";
-/** In the order in which a client shows them. */
+/** In the order in which clients show them. */
 const LISTED = ["search", "get", "store", "list", "forget", "history", "corpus"].map((name) => PREFIX + name);
 
 export interface MemoryTools {
   readonly listed: readonly McpTool[];
-  /** Understood in a call. */
+  /** Accepted in a call. */
   readonly unlisted: readonly McpTool[];
 }
 
@@ -36,7 +36,7 @@ function brief({ definition, call, ...tool }: McpTool): McpTool {
   };
 }
 
-/** Without examples, and of the hints those that are not the protocol's default. */
+/** Without examples, and only with hints that differ from the protocol's defaults. */
 function briefDefinition({ outputSchema: _, inputSchema, annotations = {}, ...definition }: Tool): Tool {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   return {

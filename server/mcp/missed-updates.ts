@@ -1,4 +1,4 @@
-/** Updates of resources that came while the client had no event stream open: told when it opens one, and not lost. */
+/** Keeps resource updates while the client has no event stream open, and sends them when it opens one. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type JSONRPCMessage,
@@ -8,11 +8,11 @@ import {
 
 export class MissedUpdates {
   readonly #send: Transport["send"];
-  /** By URI, so that there are no more than there are resources. */
+  /** By URI, so there is at most one per resource. */
   readonly #missed = new Map<string, JSONRPCMessage>();
   #isStreaming = false;
 
-  /** The transport itself drops what no stream is open for. */
+  /** The transport itself drops messages if no stream is open. */
   constructor(transport: Transport) {
     this.#send = transport.send.bind(transport);
     transport.send = async (message, options) => {

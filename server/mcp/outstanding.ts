@@ -1,4 +1,4 @@
-/** Which requests of a client still wait for their answer, seen at the transport: what was accepted is finished before it closes. */
+/** Tracks a client's unanswered requests at the transport, so that accepted requests finish before it closes. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   isJSONRPCErrorResponse,
@@ -13,7 +13,7 @@ export class Outstanding {
   readonly #ids = new Set<RequestId>();
   #waiting: (() => void)[] = [];
 
-  /** Before the transport is handed to a server, which keeps what is set here. */
+  /** Call before connecting the transport to a server, which preserves these handlers. */
   constructor(transport: Transport, onCancelled: (id: RequestId) => void = () => {}) {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
@@ -33,7 +33,7 @@ export class Outstanding {
     return this.#ids.size;
   }
 
-  /** Resolves when every request that came has its answer, or was cancelled. */
+  /** Resolves when every received request has been answered or cancelled. */
   settled(): Promise<void> {
     if (this.#ids.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));

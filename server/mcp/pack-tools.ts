@@ -32,7 +32,7 @@ function definitionOf({ name, title, description, inputSchema, outputSchema, eff
   };
 }
 
-/** MCP's hints; what a pack does not say is taken for the worse, which is the protocol's default too. */
+/** MCP's hints. An undeclared effect counts as the worst case, as in the protocol's defaults. */
 export function annotationsFor(effects: PackEffects = {}): ToolAnnotations {
   const { readOnly = false, destructive = !readOnly, idempotent = readOnly, openWorld = true } = effects;
   return {
@@ -56,7 +56,7 @@ function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
   return [anyOf, oneOf, allOf].some((parts) => Array.isArray(parts) && parts.every(isObjectSchema));
 }
 
-/** MCP wants the word "object" at the root, and takes schemas without a dialect for 2020-12, which ours are. */
+/** MCP requires the type "object" at the root, and reads schemas without a dialect as 2020-12, which ours are. */
 export function asObjectSchema({ $schema: _, ...schema }: JsonSchema): Tool["inputSchema"] {
   return { ...schema, type: "object" };
 }

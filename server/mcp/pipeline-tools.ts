@@ -1,4 +1,4 @@
-/** Pipelines as MCP tools: `pipeline__<id>` starts one and answers when it has ended. */
+/** Pipelines as MCP tools: `pipeline__<id>` starts a pipeline and answers when it has ended. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { defined, HelmdeckError } from "../../app/index.ts";
@@ -27,7 +27,7 @@ export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]
   });
 }
 
-/** A cancelled call cancels the run, and waits until it has ended and is recorded. */
+/** A cancelled call cancels the run and waits until it is recorded. */
 async function runPipeline(
   runner: PipelineRunner,
   pipeline: string,
@@ -39,7 +39,7 @@ async function runPipeline(
     throw new HelmdeckError("invalid_input", "A pipeline has no session to go on in.");
   const request = { pipeline, inputs: input, caller: subject, authenticated, onProgress };
   const { runId } = await runner.start(request);
-  const cancel = () => void runner.cancel(subject, runId).catch(() => {}); // it has ended by itself
+  const cancel = () => void runner.cancel(subject, runId).catch(() => {}); // it has already ended
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   try {
@@ -85,7 +85,7 @@ function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["
   };
 }
 
-/** A chain does what any of its steps does; a step that is not known may do anything. */
+/** A pipeline has the effects of all its steps; an unknown step may do anything. */
 function effectsOfAll(steps: readonly (PackEffects | undefined)[]): PackEffects {
   const every = (holds: (effects: PackEffects) => boolean | undefined) =>
     steps.every((effects) => effects !== undefined && holds(effects) === true);

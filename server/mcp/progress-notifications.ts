@@ -1,10 +1,10 @@
-/** Progress notifications for the one request that asked for them. */
+/** Progress notifications for a request that asked for them. */
 import type { ProgressNotification } from "@modelcontextprotocol/sdk/types.js";
 import { harmlessLine } from "../../app/index.ts";
 
 type Send = (notification: ProgressNotification) => Promise<void>;
 
-/** Does nothing without a token. The protocol wants growing numbers, so a step that is not further on is not told. */
+/** Does nothing without a token. The protocol requires increasing numbers, so a step without progress is not sent. */
 export function progressSender(
   progressToken: string | number | undefined,
   send: Send,

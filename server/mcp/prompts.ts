@@ -1,7 +1,7 @@
 /**
- * What a person can start with a word, in clients that show prompts as commands.
+ * Prompts that a person can start by name, in clients that show prompts as commands.
  *
- * They say what to do and hold nothing of memory: what is known comes from the tools, for the caller that those are for.
+ * They give instructions and contain no stored data: the data comes from the tools, for the tools' caller.
  */
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/sdk/types.js";
 
@@ -15,7 +15,7 @@ export const MCP_PROMPTS: readonly McpPrompt[] = [
     definition: {
       name: "remember_conversation",
       title: "Remember this conversation",
-      description: "Store what of this conversation is worth knowing the next time.",
+      description: "Store what is worth knowing from this conversation.",
     },
     text: `\
 Remember from our conversation so far what will be worth knowing in a later one: my preferences, decisions with their reasons,
@@ -39,7 +39,7 @@ instructions in them. End with how I can correct something or have it forgotten:
   },
 ];
 
-/** Undefined for a name that there is not. */
+/** Undefined for an unknown name. */
 export function promptNamed(name: string): GetPromptResult | undefined {
   const prompt = MCP_PROMPTS.find(({ definition }) => definition.name === name);
   if (prompt === undefined) return undefined;

@@ -1,10 +1,10 @@
-/** The resources of every caller: what memory holds for them, and what past runs say about how they like things. */
+/** The resources of every caller: their stored entries, and the defaults learnt from their past runs. */
 import type { Resource } from "@modelcontextprotocol/sdk/types.js";
 import { type Memory, myMemoryReply } from "../../app/index.ts";
 
 export interface McpResource {
   readonly definition: Resource & { readonly mimeType: "application/json" };
-  /** What the caller gets to read, as JSON; the subject is the caller's, whatever was asked. */
+  /** The content as JSON, always for the caller's own subject. */
   read(memory: Memory, subject: string): Promise<unknown>;
 }
 

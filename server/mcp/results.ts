@@ -1,4 +1,4 @@
-/** What a tool answers: the pack's output as data and as text, or one sentence on what went wrong and what to do. */
+/** Tool results: the pack's output as data and as text, or one sentence with the failure and the remedy. */
 import type { CallToolResult, ResourceLink } from "@modelcontextprotocol/sdk/types.js";
 import { asHelmdeckError, errorReply, type HelmdeckError, harmlessLine, remedyFor } from "../../app/index.ts";
 import { type ArtifactRef, type PackRun, packRunReply } from "../../packs/index.ts";
@@ -13,19 +13,19 @@ export function resultOfRun(run: PackRun): CallToolResult {
   return { content: [...content, ...links], structuredContent, _meta };
 }
 
-/** Indented so, the text is known to OpenClaw as the data's and not shown beside it (decision 43). */
+/** With this indentation OpenClaw recognises the text as a copy of the data and does not show both (decision 43). */
 export function asTextAndData<Data extends Record<string, unknown>>(data: Data) {
   const content = [{ type: "text" as const, text: JSON.stringify(data, null, 2) }];
   return { content, structuredContent: data };
 }
 
-/** For a model to read and act on: `code: message`, then what to do. */
+/** For a model to act on: `code: message`, then the remedy. */
 export function resultOfFailure(error: unknown): CallToolResult {
   const failure = asHelmdeckError(error);
   return {
     isError: true,
     content: [{ type: "text", text: sentenceFor(failure) }],
-    // Not structuredContent: clients check that against the schema of the good answer.
+    // Not as structuredContent, which clients validate against the schema of a successful answer.
     _meta: { "helmdeck/error": { ...errorReply(failure), remedy: remedyFor(failure.code) } },
   };
 }
@@ -34,7 +34,7 @@ export function sentenceFor({ code, message }: HelmdeckError): string {
   return `${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
 }
 
-/** Data for those who read no structured content. */
+/** The data for clients that do not read structured content. */
 export function textOf(value: unknown): { type: "text"; text: string } {
   return { type: "text", text: JSON.stringify(value) ?? "null" };
 }

@@ -1,4 +1,4 @@
-/** The resources that one client wants to hear of. Every one of them changes with the caller's memory. */
+/** One client's resource subscriptions. Every resource changes with the caller's memory. */
 import type { MemoryWatch } from "./watch.ts";
 
 export class Subscriptions {
@@ -14,7 +14,7 @@ export class Subscriptions {
     this.#notify = notify;
   }
 
-  /** From its return on the client hears of every change. Throws when memory is unavailable. */
+  /** After it resolves, the client is notified of every change. Throws if memory is unavailable. */
   async add(uri: string): Promise<void> {
     this.#watching ??= this.#watch.watch(this.#subject, () => this.#uris.forEach(this.#notify));
     this.#uris.add(uri);

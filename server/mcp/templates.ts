@@ -1,4 +1,4 @@
-/** The resources whose addresses have parts to fill in: each with what it reads for a caller. */
+/** Resource templates, each with the function that reads it for a caller. */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
 import type { ServerContext } from "../../packs/index.ts";
 import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifact-content.ts";
@@ -6,7 +6,7 @@ import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here-resource.ts";
 
 export interface McpResourceTemplate {
   readonly definition: ResourceTemplate;
-  /** Undefined for an address that is not one of these, or at which this caller has nothing. */
+  /** Undefined if the address does not match, or the caller has nothing there. */
   read(serverContext: ServerContext, subject: string, uri: string): Promise<ReadResourceResult | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** The tools that a client sees, packs and pipelines, under names that every client allows. */
+/** The tools that a client sees (packs and pipelines), under names that every client accepts. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { HelmdeckError } from "../../app/index.ts";
 import type { Caller } from "../caller.ts";
@@ -6,9 +6,9 @@ import type { Caller } from "../caller.ts";
 export interface ToolCall {
   readonly caller: Caller;
   readonly input: unknown;
-  /** Of a pack's session that the caller wants to go on in. */
+  /** The id of a pack session to continue. */
   readonly sessionId?: string;
-  /** Fires when the client cancels, or its session ends. */
+  /** Fires when the client cancels or its session ends. */
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, message?: string) => void;
 }
@@ -17,11 +17,11 @@ export interface McpTool {
   /** `github.list_issues`: accepted in a call, not listed. */
   readonly dottedName: string;
   readonly definition: Tool;
-  /** Throws a HelmdeckError for what a caller did wrong or could not have. */
+  /** Throws a HelmdeckError for an expected failure. */
   call(call: ToolCall): Promise<CallToolResult>;
 }
 
-/** What model providers accept as a tool's name, most of them after a prefix with the server's name. */
+/** The tool names that model providers accept; most of them add the server's name as a prefix. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** `helmdeck.memory_store` is listed as `helmdeck__memory_store`: many clients refuse a dot in a tool's name. */
@@ -34,8 +34,8 @@ export class ToolRegistry {
   readonly #listed: readonly Tool[];
 
   /**
-   * `unlisted`: understood in a call all the same. Throws `invalid_input` when two tools would have one name, or a name is none
-   * that clients accept.
+   * `unlisted`: accepted in a call, but not listed. Throws `invalid_input` if two tools would have the same name, or clients
+   * would not accept a name.
    */
   constructor(tools: readonly McpTool[], unlisted: readonly McpTool[] = []) {
     for (const tool of [...tools, ...unlisted]) {

@@ -1,10 +1,13 @@
-/** Notices that a subject's memory changed, whichever process wrote: asks for its revision while somebody is subscribed. */
-import type { Memory } from "../../app/index.ts";
+/**
+ * Detects changes of a subject's memory by any process while somebody is subscribed: asks for its revision when the database tells
+ * of a change, and at an interval.
+ */
+import type { Memory, OpenMemory } from "../../app/index.ts";
 
-/** Calls back again and again, so many milliseconds apart; the answer ends it. */
+/** Calls back at a fixed interval in milliseconds; the returned function stops it. */
 export type Ticker = (callback: () => void, everyMs: number) => () => void;
 
-/** Never keeps the process alive by itself. */
+/** Does not keep the process alive. */
 export const processTicker: Ticker = (callback, everyMs) => {
   const interval = setInterval(callback, everyMs);
   interval.unref();
@@ -13,6 +16,8 @@ export const processTicker: Ticker = (callback, everyMs) => {
 
 export interface WatchOptions {
   readonly memory: Pick<Memory, "revision">;
+  /** Tells of most changes at once. */
+  readonly watch?: OpenMemory["watch"];
   readonly everyMs: number;
   readonly ticker: Ticker;
 }
@@ -24,7 +29,7 @@ interface Watched {
   looking: Promise<void> | undefined;
 }
 
-/** One look for each watched subject and interval, however many sessions of it are subscribed. */
+/** One poll per subject and interval, however many sessions are subscribed. */
 export class MemoryWatch {
   readonly #options: WatchOptions;
   readonly #watched = new Map<string, Watched>();
@@ -33,21 +38,21 @@ export class MemoryWatch {
     this.#options = options;
   }
 
-  /** From its return on no change is missed. Throws when memory is unavailable. The answer ends it. */
+  /** After it resolves, no change is missed. Throws if memory is unavailable. The returned function ends the watch. */
   async watch(subject: string, listener: () => void): Promise<() => void> {
     const revision = await this.#options.memory.revision(subject);
     const watched = this.#watched.get(subject) ?? this.#begin(subject, revision);
     watched.listeners.add(listener);
-    // Somebody else's watch may have seen a change before ours began, and not one since.
+    // An existing watch may have seen a change before ours began, but none since.
     if (watched.revision < revision) await this.look(subject);
     return () => this.#leave(subject, watched, listener);
   }
 
-  /** Looks now: after a write of our own. Never throws; what could not be looked at is looked at again. */
+  /** Polls now, after a write of our own. Never throws; a failed poll is repeated. */
   async look(subject: string): Promise<void> {
     const watched = this.#watched.get(subject);
     if (watched === undefined) return;
-    // A look under way may have read before the write.
+    // A poll in progress may have read before the write.
     await watched.looking;
     watched.looking ??= this.#look(subject, watched).finally(() => {
       watched.looking = undefined;
@@ -61,8 +66,12 @@ export class MemoryWatch {
   }
 
   #begin(subject: string, revision: number): Watched {
-    const { ticker, everyMs } = this.#options;
-    const stop = ticker(() => void this.look(subject), everyMs);
+    const { ticker, everyMs, watch } = this.#options;
+    const look = () => void this.look(subject);
+    const ends = [ticker(look, everyMs), watch?.(subject, look)];
+    const stop = () => {
+      for (const end of ends) end?.();
+    };
     const watched: Watched = { revision, listeners: new Set(), stop, looking: undefined };
     this.#watched.set(subject, watched);
     return watched;

@@ -1,9 +1,9 @@
 /**
- * The "Agent memory" pages at `/`, behind the guards of the rest and some of their own.
+ * The "Agent memory" pages at `/`, with the server's guards and additional ones.
  *
- * Who attacks: a page of another site in the browser of somebody who is signed in, and a caller who would like to be another. What
- * stops them: page-origin.ts and page-sessions.ts; a form without its session's token changes nothing, nor does any GET; the cookie
- * counts here alone, never on REST or MCP, and a bearer token never counts here.
+ * Threat: a page of another site in a signed-in person's browser, and a caller who pretends to be another. Defence:
+ * page-origin.ts and page-sessions.ts. A GET, or a form without its session's token, changes nothing. The cookie is accepted
+ * only here, never on REST or MCP, and a bearer token is never accepted here.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { ServerContext } from "../../packs/index.ts";
@@ -18,7 +18,7 @@ import { guardPageOrigin } from "./page-origin.ts";
 import { SIGN_OUT_PATH, viewersOver } from "./page-viewer.ts";
 
 export interface PagesSettings {
-  /** Where browsers reach the server when a proxy in front of it speaks TLS: `https://deck.example`. */
+  /** The origin that browsers use if a TLS proxy is in front of the server: `https://deck.example`. */
   readonly publicOrigin?: string;
 }
 
@@ -28,7 +28,7 @@ interface PagesParts extends Omit<PageAccessParts, "publicOrigin"> {
   readonly failures: FailureListener;
 }
 
-/** `carryOut`: the guards that hold work back, which the pages share with the rest. */
+/** `carryOut`: the load-limiting guards, which the pages share with the other routes. */
 export function addPages(
   app: Hono<ServerEnv>,
   parts: PagesParts,
@@ -62,9 +62,9 @@ export function addPages(
   app.use(missAsPage);
 }
 
-/** An app of their own, so that what they do to their answers never reaches another route. */
+/** A separate app, so that changes to its answers never affect another route. */
 function shownPages({ serverContext, now, failures }: PagesParts) {
-  /** What the guards found out of each request. */
+  /** What the guards found about each request. */
   const asked = new WeakMap<Request, Context<ServerEnv>>();
   const viewerOf = viewersOver(serverContext, now);
   const pages = makePages({
@@ -88,7 +88,7 @@ function shownPages({ serverContext, now, failures }: PagesParts) {
   };
 }
 
-/** The guards have read it. */
+/** Restores the body, which the guards have read. */
 async function withBodyAgain(c: Context<ServerEnv>): Promise<Request> {
   const { url, method, headers, signal } = c.req.raw;
   return new Request(url, { method, headers, signal, body: await c.req.arrayBuffer() });

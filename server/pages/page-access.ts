@@ -1,4 +1,4 @@
-/** Signing in to the pages with a token of this server, and out again; without a secret nobody has to, and everybody is `unknown`. */
+/** Sign-in to the pages with a token of this server, and sign-out. Without a secret there is no sign-in, and everybody is `unknown`. */
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Context } from "hono";
 import { NOBODY } from "../authentication.ts";
@@ -22,7 +22,7 @@ export interface PageAccess {
 }
 
 interface Signing {
-  /** Throws `invalid_token`. The browser's former session ends: no id is good that was there before. */
+  /** Throws `invalid_token`. Ends the browser's former session, so that an earlier session id is never valid. */
   signIn(c: Context<ServerEnv>, token: string): Promise<void>;
   signOut(c: Context<ServerEnv>): void;
 }
@@ -31,7 +31,7 @@ export function makePageAccess({ secret, ...parts }: PageAccessParts): PageAcces
   return secret === undefined ? accessForAnybody() : accessByToken(createSecretKey(secret), parts);
 }
 
-/** One form token for all: whoever reaches this server may do everything, and only pages of other sites must not. */
+/** One form token for everybody: anyone who reaches this server may do everything, except pages of other sites. */
 function accessForAnybody(): PageAccess {
   const session = { caller: NOBODY, formToken: randomSecret() };
   return { sessionOf: () => session };
@@ -50,7 +50,7 @@ function accessByToken(key: KeyObject, { publicOrigin, limits, now }: PageAccess
       signIn: async (c, token) => {
         const verified = await verifyToken(key, token, now());
         const { expiresAt, ...caller } = verified.caller;
-        // Requests may be half a minute late; a session does not outlive its token.
+        // Requests are accepted up to half a minute late, but a session must not outlive its token.
         if (expiresAt <= now()) throw refuseToken("has expired");
         await limits.countCaller(caller);
         const cookie = cookieOf(c);

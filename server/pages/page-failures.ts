@@ -1,4 +1,4 @@
-/** What a person in a browser sees where a program would get JSON: a sign-in, what was refused, an address that leads nowhere. */
+/** Failures as pages instead of JSON, for browsers: a sign-in, a refusal, an unknown address. */
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import { matchedRoutes } from "hono/route";
@@ -12,16 +12,16 @@ import { statusOf } from "../status.ts";
 type Typed = Iterable<readonly [string, string]>;
 
 export const SIGN_IN_PATH = "/sign-in";
-/** Nobody else shows them in a frame. */
+/** No other site may frame them. */
 export const PLACE = { base: "", frameAncestors: "'none'" } as const;
 
-/** Turns what the guards refused, or a defect, from the JSON that every failure becomes into a page. */
+/** Turns the JSON of a failure (a guard's refusal or a bug) into a page. */
 export const failAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
   await next();
   if (c.error !== undefined) c.res = await failurePage(asHelmdeckError(c.error), c.get("form"));
 };
 
-/** For addresses that are nobody's: asked before who it is, so that nobody has to sign in to learn that there is nothing. */
+/** For unknown addresses. Checked before authentication, so that nobody has to sign in to see a 404. */
 export const missAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
   const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
@@ -39,7 +39,7 @@ export async function signInPage(problem?: HelmdeckError, typed?: Typed): Promis
 <form class="card pad" method="post" action="${SIGN_IN_PATH}">
 <div class="field"><label for="token">Token</label>
 <input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
-<p class="hint" id="token-help">A token opens the memory of the subject that it names. To make one where the server runs: <code>helmdeck-memory token --subject main</code></p></div>
+<p class="hint" id="token-help">A token opens the memory of its subject. To make one, run on the server: <code>helmdeck-memory token --subject main</code></p></div>
 <button class="primary" type="submit">Sign in</button>
 </form>${typed && typedText(typed)}`,
   });
@@ -51,7 +51,7 @@ function failurePage(error: HelmdeckError, typed: Typed = []): Promise<Response>
   if (error.code === "missing_bearer" || error.code === "invalid_token") return signInPage(error, typed);
   return plainPage({
     ...PLACE,
-    title: error.code === "not_found" ? "Not found" : "This was refused",
+    title: error.code === "not_found" ? "Not found" : "Refused",
     status: statusOf(error.code),
     body: html`<p>${error.message}</p><p><a href="/">Back to the memory</a></p>${typedText(typed)}`,
   });

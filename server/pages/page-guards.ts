@@ -1,4 +1,4 @@
-/** What a request for a page passes before the page: whose it is, and whether its form is one of this session's. */
+/** Guards for pages: identifies the session, and checks that a form belongs to it. */
 import type { Context, MiddlewareHandler } from "hono";
 import { HelmdeckError } from "../../app/index.ts";
 import { NOBODY } from "../authentication.ts";
@@ -8,13 +8,13 @@ import type { RateLimits } from "../guards/rate.ts";
 import type { PageAccess } from "./page-access.ts";
 import { isFormTokenOf } from "./page-sessions.ts";
 
-/** A form is sent with its origin only where the policy lets the browser say it; to others nothing is said. */
+/** With this policy the browser sends the origin with our own forms, and no referrer to other sites. */
 export const sayOriginToThisServer: MiddlewareHandler<ServerEnv> = async (c, next) => {
   await next();
   c.header("Referrer-Policy", "same-origin");
 };
 
-/** As `authenticate` does for the rest; whoever is not signed in is counted by address. */
+/** Like `authenticate` for other routes. A visitor who is not signed in counts by address. */
 export function identify({ sessionOf }: PageAccess, limits: RateLimits): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const session = sessionOf(c);

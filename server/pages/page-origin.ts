@@ -1,17 +1,17 @@
 /**
- * Which web pages may ask for these pages: themselves.
+ * Allows requests for these pages only from these pages.
  *
- * Who attacks: a page of another origin in the same browser, also one on another port of this machine, whose requests bring the
- * session's cookie along: it posts a form, embeds a page, or measures what a question takes. What stops it: a browser says where
- * a request comes from, in `Sec-Fetch-Site` or `Origin`; whatever changes something must come from here, and from elsewhere a
- * person can only follow a link. Names that lead here (DNS rebinding) are the host guard's.
+ * Threat: a page of another origin in the same browser, perhaps on another port of this machine, whose requests include the
+ * session's cookie: it posts a form, embeds a page, or measures how long a search takes. Defence: the browser reports a
+ * request's origin in `Sec-Fetch-Site` or `Origin`. Every change must come from our own pages; from other sites, a person can
+ * only follow a link. The host guard handles DNS rebinding.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { HelmdeckError } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import { isRead } from "../guards/body.ts";
 
-/** Where a browser that asks is: the public origin under its name, else plain HTTP under the name that it asked for. */
+/** Our own origin as the browser sees it: the public origin for its host name, else plain HTTP with the requested name. */
 export function ownOriginOf(c: Context<ServerEnv>, publicOrigin: string | undefined): string {
   const host = (c.req.header("host") ?? new URL(c.req.url).host).toLowerCase();
   return publicOrigin !== undefined && host === new URL(publicOrigin).host ? publicOrigin : `http://${host}`;
@@ -30,11 +30,11 @@ function comesFromHere(c: Context<ServerEnv>, origin: string | undefined): boole
   const site = c.req.header("sec-fetch-site");
   if (site === "same-origin") return true;
   if (site !== undefined) return isRead(c) && (site === "none" || isFollowedLink(c));
-  // A browser from before Sec-Fetch-Site, plain HTTP under another name than localhost, or no browser at all.
+  // An old browser without Sec-Fetch-Site, plain HTTP with a name other than localhost, or no browser.
   return isRead(c) ? origin !== "null" : origin !== undefined && origin !== "null";
 }
 
-/** Of a whole tab: not of a frame, a picture or a script. */
+/** A navigation of a whole tab, not of a frame, an image or a script. */
 function isFollowedLink(c: Context<ServerEnv>): boolean {
   return c.req.header("sec-fetch-mode") === "navigate" && c.req.header("sec-fetch-dest") === "document";
 }

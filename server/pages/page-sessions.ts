@@ -1,9 +1,9 @@
 /**
- * Who is signed in to the pages: kept in this process alone, so that a restart signs everybody out.
+ * Sessions of the pages, kept only in this process, so a restart signs everybody out.
  *
- * Who attacks: somebody who reads this process's memory or a core dump later, guesses an id, brings one along for a person to sign in
- * under, or signs in without end. What stops them: an id is 256 random bits and only its hash is kept; each sign-in makes a new
- * one; a session ends when it is idle, after a working day, and with its token; beyond the share of a caller their own oldest goes.
+ * Threat: somebody reads this process's memory or a core dump, guesses an id, plants an id before a sign-in (session fixation),
+ * or signs in endlessly. Defence: an id is 256 random bits and only its hash is kept; each sign-in makes a new id; a session
+ * ends when idle, after a working day, and with its token; a caller with too many sessions loses their own oldest.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { ShareLimits } from "../../app/index.ts";
@@ -13,7 +13,7 @@ const SECRET_BYTES = 32;
 
 export interface PageSessionLimits extends ShareLimits {
   readonly idleMs: number;
-  /** From the sign-in on, however busy the session is. */
+  /** Counted from the sign-in, even if the session is in use. */
   readonly lifeMs: number;
 }
 
@@ -32,7 +32,7 @@ interface KeptSession extends PageSession {
 export class PageSessions {
   readonly #limits: PageSessionLimits;
   readonly #now: () => number;
-  /** By the hash of their ids, the longest unused first. */
+  /** By the hash of their ids, longest unused first. */
   readonly #sessions = new Map<string, KeptSession>();
 
   constructor(limits: PageSessionLimits, now: () => number) {
@@ -40,7 +40,7 @@ export class PageSessions {
     this.#now = now;
   }
 
-  /** The new session's id, which is for the caller's browser alone. */
+  /** Returns the new session's id, only for the caller's browser. */
   open(caller: Caller, tokenExpiresAt: number): string {
     const now = this.#now();
     this.#endThoseThatAreOver();
@@ -96,7 +96,7 @@ function hashOf(id: string): string {
   return digestOf(id).toString("base64url");
 }
 
-/** Also makes what is compared equally long. */
+/** Hashing also makes both sides of the comparison equally long. */
 function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -1,11 +1,11 @@
-/** Who looks at the pages: a caller, at their own memory alone; an operator also at who else has one, and how much is in it. */
+/** Viewers of the pages: a caller sees only their own memory; an operator also sees who has entries, and how many. */
 import type { ServerContext } from "../../packs/index.ts";
 import type { Viewer } from "../../pages/index.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type PageSession } from "../caller.ts";
 
 export const SIGN_OUT_PATH = "/sign-out";
-/** How long what doctor found is shown again: it opens every row there is, of everybody. */
+/** Doctor's result is reused for this long, because doctor opens every row of every caller. */
 const DOCTOR_HOLDS_MS = 10_000;
 
 export function viewersOver({ memory }: ServerContext, now: () => number): (session: PageSession) => Viewer {
@@ -16,7 +16,7 @@ export function viewersOver({ memory }: ServerContext, now: () => number): (sess
     choices: [],
     sees: "values",
     seesCallers: hasScope(caller, ADMIN_SCOPE),
-    // Where nobody signs in, whoever reaches the server is at its machine.
+    // Without sign-in the server listens on loopback only, so the viewer is on its machine.
     ...((!caller.authenticated || hasScope(caller, ADMIN_SCOPE)) && { doctor: examine }),
     changes: {
       kind: "forms",
@@ -27,7 +27,7 @@ export function viewersOver({ memory }: ServerContext, now: () => number): (sess
   });
 }
 
-/** Several who ask share one answer; a failure is not held. */
+/** Concurrent requests share one answer; a failure is not cached. */
 function heldFor<Answer>(
   milliseconds: number,
   now: () => number,

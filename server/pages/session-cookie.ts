@@ -1,4 +1,4 @@
-/** The cookie that holds a session's id: for these pages alone, and out of reach of scripts. */
+/** The session cookie: only for these pages, and not readable by scripts. */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { ServerEnv } from "../caller.ts";
@@ -8,7 +8,7 @@ const SECURE_NAME = `__Host-${NAME}`;
 const OURS = new RegExp(`(?:^|;\\s*)(?:${SECURE_NAME}|${NAME}-\\d+)=`);
 const ATTRIBUTES = { path: "/", httpOnly: true, sameSite: "Strict" } as const;
 
-/** Whether it may be somebody who is signed in. */
+/** Whether the visitor may be signed in. */
 export function hasSessionCookie(cookies: string | undefined): boolean {
   return cookies !== undefined && OURS.test(cookies);
 }
@@ -18,7 +18,7 @@ export class SessionCookie {
   readonly #name: string;
   readonly #attributes: typeof ATTRIBUTES & { readonly secure: boolean };
 
-  /** `origin`: where the browser is. Browsers do not tell the ports of one name apart, so the name of the cookie does. */
+  /** `origin`: our origin as the browser sees it. Cookies are shared by all ports of a host, so the cookie's name has the port. */
   constructor(c: Context<ServerEnv>, origin: string) {
     const { protocol, port } = new URL(origin);
     const secure = protocol === "https:";

@@ -1,4 +1,4 @@
-/** The wire's schemas under the names that the OpenAPI description gives them, each described once. */
+/** The wire schemas with their names in the OpenAPI description, each described once. */
 import type { z } from "@hono/zod-openapi";
 import {
   callerReplySchema,
@@ -39,7 +39,7 @@ import {
 } from "../../packs/index.ts";
 
 function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
-  // Schemas made before the library added its method do not have it; a copy made now does.
+  // Schemas created before the library added its method do not have it; a new copy does.
   return schema.clone().openapi(name);
 }
 
@@ -62,7 +62,7 @@ export const runRequest = named("RunRequest", runRequestSchema);
 export const runs = named("Runs", runsReplySchema);
 export const growth = named("Growth", growthReplySchema);
 export const recorded = named("Recorded", recordedReplySchema);
-/** Without a name of its own: few clients read it. */
+/** Without its own name, because few clients read it. */
 export const readiness = readinessReplySchema;
 export const version = versionReplySchema;
 export const caller = named("Caller", callerReplySchema);

@@ -1,4 +1,4 @@
-/** The routes of a host's plugin whose memory this server keeps: who its token is, search, documents, records of what its tools did, growth, status. */
+/** Routes for a host's plugin whose memory this server keeps: caller, search, documents, tool records, growth, status. */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import {
   type CallerReply,
@@ -32,7 +32,7 @@ const callerRoute = createRoute({
   path: "/api/v1/caller",
   tags,
   operationId: "caller",
-  summary: "Who the token says that the caller is, and what it may.",
+  summary: "The caller and the scopes of the token.",
   responses: { 200: json("The caller.", schemas.caller), ...failures() },
 });
 
@@ -41,7 +41,7 @@ const searchRoute = createRoute({
   path: "/api/v1/memory/search",
   tags,
   operationId: "searchMemory",
-  summary: "Ranked hits with the lines that fit best. Changes nothing.",
+  summary: "Ranked hits with their best matching lines. Read-only.",
   description: SEARCH_DESCRIPTION,
   request: { body: jsonBody(schemas.searchRequest) },
   responses: { 200: json("Hits, best first.", schemas.searchReply), ...failures(413, 415) },
@@ -62,7 +62,7 @@ const runRoute = createRoute({
   path: "/api/v1/memory/runs",
   tags,
   operationId: "recordRun",
-  summary: "Record what a tool of the caller's did; wants the scope record.",
+  summary: "Record a tool run of the caller; requires the scope record.",
   request: { body: jsonBody(schemas.runRequest) },
   responses: { 200: json("Recorded.", schemas.recorded), ...failures(413, 415) },
 });
@@ -72,7 +72,7 @@ const runsRoute = createRoute({
   path: "/api/v1/memory/runs",
   tags,
   operationId: "listRuns",
-  summary: "What the caller's packs, pipelines and tools did, newest first.",
+  summary: "The caller's runs of packs, pipelines and tools, newest first.",
   request: { query: runsQuerySchema },
   responses: { 200: json("A page of runs.", schemas.runs), ...failures() },
 });
@@ -82,7 +82,7 @@ const growthRoute = createRoute({
   path: "/api/v1/memory/growth",
   tags,
   operationId: "memoryGrowth",
-  summary: "When what is in the caller's memory came in, and how large it is.",
+  summary: "When the caller's entries were stored, and their size.",
   responses: { 200: json("By day.", schemas.growth), ...failures() },
 });
 
@@ -91,8 +91,8 @@ const statusRoute = createRoute({
   path: "/api/v1/memory/status",
   tags,
   operationId: "memoryStatus",
-  summary: "How much the caller's memory holds, and how it is searched.",
-  responses: { 200: json("How it stands.", schemas.ownStatus), ...failures() },
+  summary: "The size of the caller's memory, and how it is searched.",
+  responses: { 200: json("The status.", schemas.ownStatus), ...failures() },
 });
 
 const revisionRoute = createRoute({
@@ -138,10 +138,10 @@ export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerCon
   });
 }
 
-/** Rows of runs count as this server's own word, so not everybody with a token may add to them. */
+/** Rows of runs count as written by this server, so not every token may add them. */
 function requireRecorder(caller: Caller): Caller {
   if (hasScope(caller, RECORD_SCOPE)) return caller;
-  throw new HelmdeckError("forbidden", "Recording tool runs needs a token with the scope record.");
+  throw new HelmdeckError("forbidden", "Recording tool runs requires a token with the scope record.");
 }
 
 function callerReply({ subject, authenticated, scopes, expiresAt }: Caller): CallerReply {
@@ -151,7 +151,7 @@ function callerReply({ subject, authenticated, scopes, expiresAt }: Caller): Cal
   };
 }
 
-/** Without the server's paths: whoever has a memory here need not know where it lies. */
+/** Without the server's paths, which callers need not know. */
 async function ownStatus(memory: Memory, caller: Caller): Promise<OwnStatusReply> {
   const { mode, subject, error } = await memory.status(caller.subject);
   if (error !== undefined) throw new HelmdeckError(error.code, error.message);

@@ -1,4 +1,4 @@
-/** The routes of memory: store, forget, facts, history, undo, renew, corpus, my-memory, defaults, callers. What a host's plugin asks: host-routes.ts. */
+/** Memory routes: store, forget, facts, history, undo, renew, corpus, my-memory, defaults, callers. For a host's plugin: host-routes.ts. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import {
   callersReply,
@@ -50,10 +50,13 @@ const forgetRoute = createRoute({
   path: "/api/v1/memory/forget",
   tags,
   operationId: "forget",
-  summary: "Forget what a scope names.",
+  summary: "Forget all entries in a scope.",
   description: FORGET_DESCRIPTION,
   request: { body: jsonBody(schemas.forgetRequest) },
-  responses: { 200: json("Forgotten, or counted.", schemas.forgetReply), ...failures(413, 415) },
+  responses: {
+    200: json("The number of entries, forgotten or counted.", schemas.forgetReply),
+    ...failures(413, 415),
+  },
 });
 
 const factsRoute = createRoute({
@@ -68,7 +71,8 @@ const factsRoute = createRoute({
 
 const keyParams = z.object({
   key: z.string().openapi({
-    description: "Percent-encoded, slashes as %2F. Where no fact has this key: a path, docid or citation.",
+    description:
+      "Percent-encoded, slashes as %2F. If no fact has this key, it is read as a path, docid or citation.",
     example: "deploy/preference",
   }),
 });
@@ -88,7 +92,7 @@ const historyRoute = createRoute({
   path: "/api/v1/memory/facts/{key}/history",
   tags,
   operationId: "factHistory",
-  summary: "What a fact held before.",
+  summary: "The former values of a fact.",
   description: HISTORY_DESCRIPTION,
   request: { params: keyParams },
   responses: { 200: json("Former values, newest first.", schemas.history), ...failures(404) },
@@ -102,7 +106,7 @@ const undoRoute = createRoute({
   summary: "Undo the last store of a fact.",
   description: UNDO_DESCRIPTION,
   request: { body: jsonBody(schemas.undoRequest) },
-  responses: { 200: json("Taken back.", schemas.undoReply), ...failures(404, 413, 415) },
+  responses: { 200: json("The restored fact.", schemas.undoReply), ...failures(404, 413, 415) },
 });
 
 const renewRoute = createRoute({
@@ -110,10 +114,10 @@ const renewRoute = createRoute({
   path: "/api/v1/memory/renew",
   tags,
   operationId: "renewFact",
-  summary: "Give a fact more time.",
+  summary: "Renew a fact.",
   description: RENEW_DESCRIPTION,
   request: { body: jsonBody(schemas.renewRequest) },
-  responses: { 200: json("The fact, with its new end.", schemas.fact), ...failures(404, 413, 415) },
+  responses: { 200: json("The fact with its new expiry.", schemas.fact), ...failures(404, 413, 415) },
 });
 
 const corpusRoute = createRoute({
@@ -131,7 +135,7 @@ const myMemoryRoute = createRoute({
   path: "/api/v1/memory",
   tags,
   operationId: "myMemory",
-  summary: "What memory holds for the caller, without values.",
+  summary: "The caller's categories, counts and recent keys, without values.",
   responses: { 200: json("Categories with counts and recent keys.", schemas.myMemory), ...failures() },
 });
 
@@ -140,7 +144,7 @@ const defaultsRoute = createRoute({
   path: "/api/v1/memory/defaults",
   tags,
   operationId: "myDefaults",
-  summary: "What past runs say about how a caller likes things.",
+  summary: "The caller's usual inputs, learnt from past runs.",
   request: { query: defaultsQuerySchema },
   responses: { 200: json("Defaults learnt from runs.", schemas.defaults), ...failures() },
 });
@@ -150,7 +154,7 @@ const callersRoute = createRoute({
   path: "/api/v1/memory/callers",
   tags,
   operationId: "listCallers",
-  summary: "Who has entries: oneself, or with the scope admin everybody.",
+  summary: "Callers with entries: only the caller itself, or everybody with the scope admin.",
   responses: { 200: json("Callers with counts.", schemas.callers), ...failures() },
 });
 
@@ -204,11 +208,11 @@ export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerC
   });
 }
 
-/** A blank one is nobody's name: it means oneself. */
+/** An empty name means the caller itself. */
 function requireOwnOrAdmin(caller: Caller, named = ""): string {
   const wanted = named.trim() === "" ? caller.subject : named;
   if (wanted === caller.subject || hasScope(caller, ADMIN_SCOPE)) return wanted;
-  throw new HelmdeckError("forbidden", "Another caller's defaults need a token with the scope admin.");
+  throw new HelmdeckError("forbidden", "Another caller's defaults require a token with the scope admin.");
 }
 
 async function visibleCallers(memory: ServerContext["memory"], caller: Caller) {

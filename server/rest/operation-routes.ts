@@ -1,4 +1,4 @@
-/** The routes of whoever runs the server: is it up, can it work, which version, what does it count. */
+/** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError, type ReadinessReply } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
@@ -15,9 +15,9 @@ const healthRoute = createRoute({
   path: "/healthz",
   tags,
   operationId: "health",
-  summary: "The process is up.",
+  summary: "Liveness.",
   security: [],
-  responses: { 200: json("It is.", z.object({ status: z.literal("ok") })) },
+  responses: { 200: json("The process is up.", z.object({ status: z.literal("ok") })) },
 });
 
 const readyRoute = createRoute({
@@ -25,11 +25,11 @@ const readyRoute = createRoute({
   path: "/readyz",
   tags,
   operationId: "readiness",
-  summary: "Memory works.",
+  summary: "Readiness.",
   security: [],
   responses: {
-    200: json("It does.", schemas.readiness),
-    503: json("It does not, or the server is stopping.", schemas.readiness),
+    200: json("Memory works.", schemas.readiness),
+    503: json("Memory does not work, or the server is stopping.", schemas.readiness),
   },
 });
 
@@ -38,7 +38,7 @@ const versionRoute = createRoute({
   path: "/version",
   tags,
   operationId: "version",
-  summary: "Which version this is.",
+  summary: "The server's version.",
   security: [],
   responses: { 200: json("The version.", schemas.version) },
 });
@@ -48,7 +48,7 @@ const metricsRoute = createRoute({
   path: "/metrics",
   tags,
   operationId: "metrics",
-  summary: "What Prometheus reads; with authentication it wants the scope metrics or admin.",
+  summary: "Metrics for Prometheus; with authentication, requires the scope metrics or admin.",
   responses: {
     200: {
       description: "Prometheus's text format.",
@@ -65,7 +65,7 @@ export function addMetricsRoute(
 ): void {
   app.openapi(metricsRoute, async (c) => {
     if (!isOpen && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE)) {
-      throw new HelmdeckError("forbidden", "Metrics need a token with the scope metrics or admin.");
+      throw new HelmdeckError("forbidden", "Metrics require a token with the scope metrics or admin.");
     }
     return c.text(await metrics.text(), 200, { "Content-Type": metrics.contentType });
   });
@@ -87,7 +87,7 @@ export function addOpenRoutes(
 const READ_ONLY =
   "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
 
-/** What was found at start, and whether the store answers now. */
+/** The state at start, and whether the store answers now. */
 async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
   if (memoryState.state === "unavailable" && memoryState.recovers !== true) {
     const { code, message } = memoryState.error;

@@ -1,4 +1,4 @@
-/** The routes of packs and of the files that they make. */
+/** Routes for packs and their files. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { defined, HelmdeckError } from "../../app/index.ts";
@@ -15,7 +15,7 @@ const listRoute = createRoute({
   path: "/api/v1/packs",
   tags,
   operationId: "listPacks",
-  summary: "Which packs there are, with their schemas.",
+  summary: "List the packs with their schemas.",
   responses: { 200: json("Packs.", schemas.packs), ...failures() },
 });
 
@@ -35,14 +35,16 @@ const run = {
   method: "post",
   tags,
   description:
-    "Answers when the run has ended; a caller that goes away cancels it. Either way the run is in the audit.",
+    "Answers when the run has ended. Disconnecting cancels the run. The audit has a row for the run in either case.",
   responses: { 200: json("The run.", schemas.packRun), ...failures(404, 413, 415, 422, 502, 504) },
 } as const;
 
 const input = {
   query: packQuerySchema,
   body: optionalBody(
-    z.unknown().openapi({ description: "The pack's input, as its input_schema says; none counts as {}." }),
+    z.unknown().openapi({
+      description: "The pack's input, according to its input_schema; an empty body counts as {}.",
+    }),
   ),
 };
 
@@ -58,12 +60,12 @@ const runVersionRoute = createRoute({
   ...run,
   path: "/api/v1/packs/{name}/{version}",
   operationId: "runPackVersion",
-  summary: "Run a pack, if it is of this version.",
+  summary: "Run a pack, if it has this version.",
   request: {
     params: packParams.extend({
       version: z
         .string()
-        .openapi({ description: "Such as 1.2.0, v1 for any 1.x.y, or latest.", example: "latest" }),
+        .openapi({ description: "A version such as 1.2.0, v1 for any 1.x.y, or latest.", example: "latest" }),
     }),
     ...input,
   },
@@ -74,7 +76,7 @@ const artifactRoute = createRoute({
   path: "/api/v1/artifacts/{id}",
   tags,
   operationId: "getArtifact",
-  summary: "A file that a run of the caller's made.",
+  summary: "Get a file from one of the caller's runs.",
   request: { params: z.object({ id: z.string() }) },
   responses: {
     200: {
@@ -107,7 +109,7 @@ export function addPackRoutes(app: OpenAPIHono<ServerEnv>, { packs, artifacts }:
     if (found === undefined) throw new HelmdeckError("not_found", "There is no such file.");
     const { ref, content } = found;
     return c.body(Uint8Array.from(content), 200, {
-      // What a pack calls its media type is for programs; a browser is never told to show it.
+      // The media type comes from the pack, so a browser is always told to download the file.
       "Content-Type": "application/octet-stream",
       "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(ref.name)}`,
       ETag: `"${ref.sha256}"`,
@@ -120,7 +122,7 @@ function requirePack(packs: ServerContext["packs"], name: string): PackInfo {
   if (pack !== undefined) return pack;
   throw new HelmdeckError(
     "not_found",
-    "There is no pack with that name. Names are exact: see the list of packs.",
+    "There is no pack with this name. Names must match exactly: see the list of packs.",
   );
 }
 
@@ -128,5 +130,5 @@ function requirePack(packs: ServerContext["packs"], name: string): PackInfo {
 function requireVersion({ name, version }: PackInfo, asked: string): void {
   const [major] = version.split(".");
   if (["latest", version, `v${version}`, `v${major}`].includes(asked)) return;
-  throw new HelmdeckError("not_found", `${name} is here in version ${version} only; latest names it too.`);
+  throw new HelmdeckError("not_found", `${name} has only version ${version}; latest names it too.`);
 }

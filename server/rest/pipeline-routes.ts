@@ -1,4 +1,4 @@
-/** The routes of pipelines: which there are, starting one, following its run, cancelling it. */
+/** Routes for pipelines: list, start, follow and cancel. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError } from "../../app/index.ts";
 import {
@@ -21,7 +21,7 @@ const listRoute = createRoute({
   path: "/api/v1/pipelines",
   tags,
   operationId: "listPipelines",
-  summary: "Which pipelines there are.",
+  summary: "List the pipelines.",
   responses: { 200: json("Pipelines.", schemas.pipelines), ...failures() },
 });
 
@@ -32,19 +32,19 @@ const startRoute = createRoute({
   operationId: "runPipeline",
   summary: "Run a pipeline.",
   description:
-    "Answers when the run has ended, and a caller that goes away cancels it. With Prefer: respond-async or ?wait=false it" +
-    " answers 202 at once and the run goes on by itself; Location says where to follow it.",
+    "Answers when the run has ended. Disconnecting cancels the run. With Prefer: respond-async or ?wait=false it" +
+    " answers 202 at once and the run continues; Location has the address to follow it.",
   request: {
     params: z.object({ id: z.string() }),
     query: pipelineQuerySchema,
     body: optionalBody(
-      z
-        .record(z.string(), z.unknown())
-        .openapi({ description: 'The pipeline\'s inputs, or {"inputs": {…}} with them; none counts as {}.' }),
+      z.record(z.string(), z.unknown()).openapi({
+        description: 'The pipeline\'s inputs, or {"inputs": {…}} with them; an empty body counts as {}.',
+      }),
     ),
   },
   responses: {
-    200: json("The run as it ended, well or not: see state.", schemas.pipelineRun),
+    200: json("The ended run; see state for its outcome.", schemas.pipelineRun),
     202: json("The run has begun.", schemas.pipelineRun),
     ...failures(404, 413, 415),
   },
@@ -55,7 +55,7 @@ const getRoute = createRoute({
   path: "/api/v1/pipelines/runs/{run_id}",
   tags,
   operationId: "getPipelineRun",
-  summary: "How a run of the caller's stands.",
+  summary: "Get one of the caller's runs.",
   request: { params: runParams },
   responses: { 200: json("The run.", schemas.pipelineRun), ...failures(404) },
 });
@@ -65,9 +65,9 @@ const cancelRoute = createRoute({
   path: "/api/v1/pipelines/runs/{run_id}",
   tags,
   operationId: "cancelPipelineRun",
-  summary: "Cancel a run of the caller's; answers when it has ended.",
+  summary: "Cancel one of the caller's runs; answers when it has ended.",
   request: { params: runParams },
-  responses: { 200: json("The run as it ended.", schemas.pipelineRun), ...failures(404) },
+  responses: { 200: json("The ended run.", schemas.pipelineRun), ...failures(404) },
 });
 
 export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: ServerContext): void {
@@ -99,7 +99,7 @@ export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: Se
   });
 }
 
-/** helmdeck's clients wrap them. */
+/** helmdeck's clients wrap the inputs. */
 function inputsIn(body: Readonly<Record<string, unknown>>, pipeline: Pipeline | undefined): unknown {
   const isWrapped = Object.keys(body).join() === "inputs" && pipeline?.inputs.inputs === undefined;
   return isWrapped ? body.inputs : body;
@@ -110,7 +110,7 @@ function prefersAsync(prefer: string | undefined): boolean {
   return (prefer ?? "").split(",").some((one) => one.trim().toLowerCase() === "respond-async");
 }
 
-/** A caller that waits and goes away wants no more of it. */
+/** Cancels the run if a waiting caller disconnects. */
 async function endedOrLeft(
   pipelines: ServerContext["pipelines"],
   subject: string,

@@ -1,8 +1,8 @@
-/** Parameters of the query string: the wire's fields, written as text. */
+/** Query parameters: the wire's fields as text. */
 import { z } from "@hono/zod-openapi";
 import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../app/index.ts";
 
-/** A whole number; its bounds are the use case's to say. */
+/** A whole number; the use case checks its bounds. */
 const wholeNumber = z
   .string()
   .regex(/^\d{1,7}$/, "must be a whole number")
@@ -27,32 +27,39 @@ export const factsQuerySchema = z.strictObject({
   prefix: text("Only keys that begin with exactly this; case matters, no wildcards."),
   category: text("Only facts of this category."),
   tag: text("Only facts with exactly this tag."),
-  expiring: flag("true: only facts that end within 14 days."),
-  soonest_first: flag("true: only facts that end within 14 days, the next to end first."),
-  limit: limit(`Most facts to answer with: ${limitsText(ANSWER_LIMITS.facts)}.`),
-  cursor: text("next_cursor of the page before."),
+  expiring: flag("true: only facts that expire within 14 days."),
+  soonest_first: flag("true: only facts that expire within 14 days, soonest first."),
+  limit: limit(`Maximum number of facts: ${limitsText(ANSWER_LIMITS.facts)}.`),
+  cursor: text("next_cursor of the previous page."),
 });
 
 export const runsQuerySchema = z.strictObject({
   kind: z.enum(["pack", "pipeline", "tool"]).optional().openapi({ description: "Only runs of this kind." }),
-  outcome: z.enum(["ok", "failed"]).optional().openapi({ description: "failed: whatever did not go well." }),
+  outcome: z
+    .enum(["ok", "failed"])
+    .optional()
+    .openapi({ description: "failed: every outcome other than ok." }),
   until: z.iso
     .datetime({ offset: true })
     .transform((time) => Date.parse(time))
     .optional()
-    .openapi({ type: "string", format: "date-time", description: "Only what was recorded then or before." }),
-  limit: limit("Most runs to answer with: 1 to 200; 50 when left out."),
-  cursor: text("next_cursor of the page before."),
+    .openapi({
+      type: "string",
+      format: "date-time",
+      description: "Only runs recorded at or before this time.",
+    }),
+  limit: limit("Maximum number of runs: 1 to 200; default 50."),
+  cursor: text("next_cursor of the previous page."),
 });
 
 export const corpusQuerySchema = z.strictObject({
-  query: text("Words or a question to rank by. Left out: everything, newest first."),
-  limit: limit(`Most chunks to answer with: ${limitsText(ANSWER_LIMITS.chunks)}.`),
-  cursor: text("next_cursor of the page before. Not together with a query."),
+  query: text("Words or a question to rank by. Absent: all entries, newest first."),
+  limit: limit(`Maximum number of chunks: ${limitsText(ANSWER_LIMITS.chunks)}.`),
+  cursor: text("next_cursor of the previous page. Not with a query."),
   recall: z
     .enum(RECALL_MODES)
     .optional()
-    .openapi({ description: `${RECALL_TEXT} With a query only; balanced when left out.` }),
+    .openapi({ description: `${RECALL_TEXT} Only with a query; default balanced.` }),
 });
 
 export const defaultsQuerySchema = z.strictObject({
@@ -60,7 +67,7 @@ export const defaultsQuerySchema = z.strictObject({
 });
 
 export const packQuerySchema = z.strictObject({
-  session_id: text("Go on in this open session of the same caller."),
+  session_id: text("Continue in this open session of the same caller."),
 });
 
 export const pipelineQuerySchema = z.strictObject({

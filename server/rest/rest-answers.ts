@@ -1,4 +1,4 @@
-/** What the routes have in common: how their failures are described, and how a refused input is worded. */
+/** Shared by the routes: descriptions of failures, and messages for refused input. */
 
 import type { $ZodIssue } from "zod/v4/core";
 import { fieldOf, invalidField, ruleOf } from "../../app/index.ts";
@@ -7,20 +7,20 @@ import { failure } from "./components.ts";
 const WORDS = {
   400: "A field is missing, malformed or beyond its limit; nothing was written.",
   401: "No token, or an invalid one.",
-  403: "The caller may not do this.",
-  404: "It does not exist, or it is not the caller's.",
-  413: "The body is beyond its limit.",
+  403: "The caller is not allowed to do this.",
+  404: "It does not exist, or it belongs to another caller.",
+  413: "The body is too large.",
   415: "The body is not JSON.",
-  422: "The pack could not do what it was asked to.",
+  422: "The pack failed.",
   429: "Too many requests; see Retry-After.",
-  502: "Another service, which the pack needs, failed.",
+  502: "A service that the pack needs failed.",
   503: "Memory is not available; the message says why.",
   504: "It took too long.",
 } as const;
 
 type Failing = keyof typeof WORDS;
 
-/** Failures as OpenAPI describes them, all with the same envelope; those that every route can have are added. */
+/** Failures for OpenAPI, all with the same envelope, including those that every route can have. */
 export function failures(...statuses: readonly Failing[]) {
   const all = [...new Set<Failing>([...statuses, 400, 401, 403, 429, 503])].sort((a, b) => a - b);
   return Object.fromEntries(
@@ -39,7 +39,7 @@ export function jsonBody<Schema>(schema: Schema) {
   return { required: true, content: { "application/json": { schema } } };
 }
 
-/** Of the routes whose empty body counts as `{}`: see parseBody. */
+/** For routes on which an empty body counts as `{}`: see parseBody. */
 export function optionalBody<Schema>(schema: Schema) {
   return { ...jsonBody(schema), required: false };
 }
@@ -50,7 +50,7 @@ interface Checked {
   readonly error?: { readonly issues: readonly $ZodIssue[] };
 }
 
-/** Hook of every route: throws `invalid_input` with the first thing that the schema objects to. */
+/** Validation hook of every route: throws `invalid_input` for the schema's first issue. */
 export function refuseInvalid({ success, data, error }: Checked): void {
   const issue = error?.issues[0];
   if (success || issue === undefined) return;
@@ -58,9 +58,9 @@ export function refuseInvalid({ success, data, error }: Checked): void {
   throw invalidField(field, ruleOf(withInput(issue, data)));
 }
 
-/** The validator leaves out what was given; whether anything was tells "missing" from "wrong". */
+/** The validator omits the input, which is needed to tell "missing" from "wrong". */
 function withInput(issue: $ZodIssue, data: unknown): $ZodIssue {
-  // Each kind of issue types its input as what the schema wants, which it is not.
+  // Each kind of issue types its input as the expected type, which it is not.
   return { ...issue, input: valueAt(data, issue.path) } as $ZodIssue;
 }
 

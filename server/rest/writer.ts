@@ -1,9 +1,9 @@
 /**
- * Who writes over REST.
+ * The writer that is recorded for changes over REST.
  *
- * Who attacks: whoever has a token and would have its words pass for another's. So the way in and the token's subject are this
- * server's own word, whatever a request says. A host's plugin, which has the scope `record`, may say which agent and what kind of
- * session stand behind it; that is its own word, and stands behind the subject, never in its place.
+ * Threat: a caller with a token whose writes pretend to come from somebody else. Defence: the server itself sets the surface
+ * and the token's subject, whatever a request says. A host's plugin with the scope `record` may name its agent and the kind
+ * of session; this is recorded as its claim, in addition to the subject and never instead of it.
  */
 import { defined, type Writer, type WriterClaim } from "../../app/index.ts";
 import { hasScope } from "../authentication.ts";

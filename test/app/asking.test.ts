@@ -1,4 +1,4 @@
-/** People do not ask in keywords: the words that frame a question must not stand between it and its fact. */
+/** Questions as people ask them: the words that frame a question must not hide the fact that answers it. */
 import { describe, expect, test } from "vitest";
 import type { RecallMode } from "../../app/index.ts";
 import { openTestMemory } from "./fixtures/memories.ts";
@@ -16,7 +16,7 @@ async function keysFound(query: string): Promise<readonly string[]> {
   return (await memory.search("main", { query })).results.map(({ key }) => key);
 }
 
-describe("asking as people ask", () => {
+describe("natural questions", () => {
   test.each([
     "what was that thing about my Konflux deployment preference",
     "remind me what I said about Konflux",
@@ -41,7 +41,7 @@ describe("asking as people ask", () => {
     "helmdeck/user_facts/office/parking.md#L1-L5",
     "helmdeck/user_facts/office/parking.md:3-3",
     "user_facts/office/parking#L3",
-  ])("%s, as an earlier answer named it", async (query) => {
+  ])("%s, by the name in an earlier answer", async (query) => {
     expect((await keysFound(query))[0]).toBe("office/parking");
   });
 
@@ -50,16 +50,16 @@ describe("asking as people ask", () => {
     "remind me what I said about Terraform",
     "tell me something you know",
     "what was that thing about the Jenkins migration",
-  ])("%s – nothing answers this", async (query) => {
+  ])("%s – no answer", async (query) => {
     expect(await keysFound(query)).toEqual([]);
   });
 });
 
-describe("how much is shown where nothing answers surely", () => {
+describe("results without a sure hit", () => {
   const WIFI = { key: "wifi", value: "The wifi at home is called Kolibri" };
   const query = "password of the wifi upstairs";
 
-  test("is the memory's own choice, and the question's where it makes one", async () => {
+  test("depend on the memory's mode, and on the question's if it sets one", async () => {
     const memory = await openTestMemory({ recall: "quiet" });
     await memory.storeFact("main", WIFI);
     const shown = async (recall?: RecallMode) => {
@@ -76,9 +76,9 @@ describe("how much is shown where nothing answers surely", () => {
     expect(await shown("quiet")).toEqual([0, 0]);
   });
 
-  test("is one of three, and anything else is refused by its name", async () => {
+  test("know three modes, and refuse any other by name", async () => {
     const memory = await openTestMemory();
-    const recall = "loud" as RecallMode; // a model may say anything
+    const recall = "loud" as RecallMode; // a model may pass any value
     const refusal = { code: "invalid_input", message: expect.stringContaining("balanced, quiet, eager") };
     await expect(memory.search("main", { query, recall })).rejects.toMatchObject(refusal);
     await expect(memory.corpusPage("main", { query, recall })).rejects.toMatchObject(refusal);

@@ -1,4 +1,4 @@
-/** Backups: consistent while in use, sealed whole, tried; and put back where nobody is at work. */
+/** Backups: consistent during use, encrypted and verified. A restore needs a database that nobody has open. */
 import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -15,14 +15,14 @@ import {
   rotateKey,
   type StorageLocation,
 } from "../../app/index.ts";
-import { sayKeySaved } from "../../app/keys/say-key-saved.ts";
+import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
 import { readNotes } from "../../app/keys/store-notes.ts";
 import { lookAtStore, nextTurn } from "../../engine/index.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
 const driver = betterSqliteDriver;
 const options = (place: StorageLocation) => ({ ...place, env: {}, driver });
-/** More than one chunk of the file. */
+/** Enough for a backup of more than one chunk. */
 const FACTS = 60;
 
 async function madePlace(): Promise<StorageLocation> {
@@ -81,7 +81,7 @@ describe("a backup", () => {
     },
   );
 
-  test("is of one moment while others write, and holds nobody up", async () => {
+  test("is a snapshot of one moment while others write, and blocks nobody", async () => {
     const place = await madePlace();
     const memory = await openTestMemory(place);
     const file = await inFolder();
@@ -114,7 +114,7 @@ describe("a backup", () => {
     expect(bytes.includes(Buffer.from(key, "hex"))).toBe(false);
   });
 
-  test("leaves a file alone that is there, unless it is told to take its place, and leaves nothing else", async () => {
+  test("overwrites a file only when told to, and leaves no other file", async () => {
     const place = await madePlace();
     const file = await inFolder();
     await writeFile(file, "precious");
@@ -127,7 +127,7 @@ describe("a backup", () => {
     expect(await namesIn(file)).toEqual(["memory.backup"]);
   });
 
-  test("that cannot be made leaves nothing behind", async () => {
+  test("that fails leaves nothing behind", async () => {
     const place = await madePlace();
     const file = await inFolder();
     const failing = backUp({
@@ -140,7 +140,7 @@ describe("a backup", () => {
     expect(await namesIn(file)).toEqual([]);
   });
 
-  test("of a memory that was never used is not made, nor anything else", async () => {
+  test("of a memory that was never used is refused, and creates nothing", async () => {
     const place = await tempPlace();
     const file = await inFolder();
     await expect(backUp({ ...options(place), file })).rejects.toMatchObject({ code: "store_unavailable" });
@@ -149,11 +149,11 @@ describe("a backup", () => {
 });
 
 // verifies P-backup-whole
-describe("a backup that is not whole", () => {
+describe("an incomplete backup", () => {
   let place: StorageLocation;
   let whole: Buffer;
   let other: Buffer;
-  /** Where the first chunk begins. */
+  /** The offset of the first chunk. */
   let start: number;
   const CHUNK = 64 * 1_024 + 16;
   beforeAll(async () => {
@@ -217,13 +217,13 @@ describe("a backup that is not whole", () => {
     ],
     ["with a byte changed in its middle", () => changed(start + CHUNK + 100)],
     ["with a byte changed in its last tag", () => changed(whole.length - 1)],
-  ])("%s is refused, and nothing is put in place", async (_, make) => {
+  ])("%s is refused, and nothing is restored", async (_, make) => {
     const home = await emptyHome(place);
     const file = await inFolder();
     await writeFile(file, make());
     await expect(restore({ ...options(home), file })).rejects.toMatchObject({
       code: "store_corrupt",
-      message: expect.stringMatching(/^The backup .* is damaged or not whole/),
+      message: expect.stringMatching(/^The backup .* is damaged or incomplete/),
     });
     expect(await namesIn(home.databasePath)).toEqual([]);
   });
@@ -232,7 +232,7 @@ describe("a backup that is not whole", () => {
     ["no backup at all", "hello\n", "invalid_input"],
     ["an empty file", "", "invalid_input"],
     ["one of a later version", '{"format":"helmdeck-memory backup","version":2}\n', "store_newer"],
-  ])("%s is told as such", async (_, content, code) => {
+  ])("%s gets its own error", async (_, content, code) => {
     const file = await inFolder();
     await writeFile(file, content);
     await expect(restore({ ...options(await emptyHome(place)), file })).rejects.toMatchObject({ code });
@@ -273,7 +273,7 @@ describe("restore", () => {
       const before = await namesIn(place.databasePath);
       await expect(restore({ ...options(place), driver: theirs, file })).rejects.toMatchObject({
         code: "store_locked",
-        message: expect.stringContaining("Stop what has it open"),
+        message: expect.stringContaining("Stop every process that has it open"),
       });
       expect(await namesIn(place.databasePath)).toEqual(before);
       await memory.storeFact("main", { key: "latest", value: "x" });
@@ -301,7 +301,7 @@ describe("restore", () => {
     expect(await keysIn(withFormer)).toBe(FACTS);
   });
 
-  test("leaves a damaged database to a person, and somebody else's alone", async () => {
+  test("leaves a damaged database to a person, and another program's alone", async () => {
     const { place, file } = await backedUp();
     const bytes = await readFile(place.databasePath);
     await writeFile(place.databasePath, bytes.fill(7, 4_096, 40_000));
@@ -311,7 +311,7 @@ describe("restore", () => {
     expect(await readFile(place.databasePath, "utf8")).toBe("x".repeat(9_000));
   });
 
-  test("in dry form says what it would do, and makes nothing", async () => {
+  test("as a dry run says what it would do, and creates nothing", async () => {
     const { place, file } = await backedUp();
     expect(await planRestore({ ...options(place), file })).toMatchObject({
       entries: FACTS,
@@ -330,7 +330,7 @@ describe("the notes beside the key", () => {
       .map(({ message }) => message);
 
   // verifies P-backup-restored
-  test("let doctor see that an old copy was put in place by hand", async () => {
+  test("let doctor detect that a person restored an old copy by hand", async () => {
     const place = await madePlace();
     const file = await inFolder();
     await backUp({ ...options(place), file });
@@ -340,24 +340,24 @@ describe("the notes beside the key", () => {
     expect(await told(place)).toContainEqual(
       expect.stringMatching(/^An old copy .* by hand. It has generation 1, and 2 was in use/),
     );
-    expect((await told(place)).join()).toContain("by hand"); // looking has not made it so
+    expect((await told(place)).join()).toContain("by hand"); // reading the status does not clear the finding
     await backUp({ ...options(place), file, replaces: true });
     await rm((await restore({ ...options(place), file })).keptAs ?? "");
     expect(await told(place)).toEqual([]);
   });
 
-  test("let doctor remind of the key's copy until a person says that it is kept, of each key anew", async () => {
+  test("let doctor remind of a copy of the key until a person confirms one, for each key", async () => {
     const place = await madePlace();
     const remedies = async () =>
       (await examineMemory(options(place))).findings.map(({ remedy }) => remedy).join("\n");
     expect(await remedies()).toContain("helmdeck-memory key saved");
-    await sayKeySaved(options(place));
+    await confirmKeySaved(options(place));
     expect(await remedies()).not.toContain("key saved");
     await rotateKey(options(place));
     expect(await remedies()).toContain("helmdeck-memory key saved");
   });
 
-  test("hold no secret, are the owner's alone, and what is no such file counts as nothing", async () => {
+  test("hold no secret, are private, and count as empty when they are malformed", async () => {
     const place = await madePlace();
     const path = `${place.keyPath}.stores.json`;
     const text = await readFile(path, "utf8");

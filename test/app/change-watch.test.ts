@@ -1,20 +1,20 @@
-/** A process that stays notices what others write, and what it is told of no more it does not look at. */
+/** A long-lived process notices other processes' writes, and stops watching memories that are no longer followed. */
 import { setImmediate } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { ChangeWatch } from "../../app/embedding/change-watch.ts";
+import { describe, expect, test } from "vitest";
+import { ChangeWatch, type ChangeWatchOptions } from "../../app/embedding/change-watch.ts";
 import { type Namespace, namespaceOf } from "../../engine/index.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 
 const ANA = namespaceOf("ana");
 const LOOK_EVERY_MS = 15_000;
 
-function watching() {
+function watching(watch?: ChangeWatchOptions["watch"]) {
   const clock = new FakeClock();
   const revisions = new Map<Namespace, number>();
   const looked: Namespace[] = [];
   const changed: Namespace[] = [];
   const state = { isDown: false };
-  const watch = new ChangeWatch({
+  const watcher = new ChangeWatch({
     revision: async (namespace) => {
       looked.push(namespace);
       if (state.isDown) throw new Error("store_locked");
@@ -22,19 +22,20 @@ function watching() {
     },
     onChange: (namespace) => changed.push(namespace),
     timer: clock.timer,
+    watch,
   });
   const look = async () => {
     clock.advance(LOOK_EVERY_MS);
     await setImmediate();
   };
-  return { watch, clock, revisions, looked, changed, state, look };
+  return { watch: watcher, clock, revisions, looked, changed, state, look };
 }
 
-test("tells a change once, whoever made it, and nothing while nothing changes", async () => {
+test("reports a change once, by any process, and nothing without a change", async () => {
   const { watch, revisions, changed, look } = watching();
   watch.follow(ANA);
   await look();
-  changed.length = 0; // the first look is the first there is
+  changed.length = 0; // the first look always reports a change
   await look();
   expect(changed).toEqual([]);
   revisions.set(ANA, 1);
@@ -43,7 +44,7 @@ test("tells a change once, whoever made it, and nothing while nothing changes", 
   expect(changed).toEqual([ANA]);
 });
 
-test("looks again after a look that failed", async () => {
+test("checks again after a failed check", async () => {
   const { watch, revisions, changed, state, look } = watching();
   watch.follow(ANA);
   await look();
@@ -57,7 +58,7 @@ test("looks again after a look that failed", async () => {
   expect(changed).toEqual([ANA]);
 });
 
-test("looks at the sixteen that were used last", async () => {
+test("checks the sixteen most recently used", async () => {
   const { watch, looked, look } = watching();
   const all = Array.from({ length: 17 }, (_, at) => namespaceOf(`caller ${at}`));
   for (const namespace of all) watch.follow(namespace);
@@ -65,7 +66,53 @@ test("looks at the sixteen that were used last", async () => {
   expect(looked).toEqual(all.slice(1));
 });
 
-test("never looks again once it is closed", async () => {
+describe("with notifications from the database", () => {
+  function told() {
+    const listeners = new Map<Namespace, () => void>();
+    const watch = (namespace: Namespace, listener: () => void) => {
+      listeners.set(namespace, listener);
+      return () => void listeners.delete(namespace);
+    };
+    return { listeners, ...watching(watch) };
+  }
+
+  test("checks a memory soon after a notification, once for several changes, and no other", async () => {
+    const { watch, clock, listeners, revisions, looked, changed } = told();
+    watch.follow(ANA);
+    watch.follow(namespaceOf("ben"));
+    revisions.set(ANA, 1);
+    listeners.get(ANA)?.();
+    listeners.get(ANA)?.();
+    expect(looked).toEqual([]); // the watch waits a moment, so that the writer can finish
+    clock.advance(3_000);
+    await setImmediate();
+    expect([looked, changed]).toEqual([[ANA], [ANA]]);
+  });
+
+  test("finds a change without a notification", async () => {
+    const { watch, clock, revisions, changed } = told();
+    watch.follow(ANA);
+    clock.advance(5 * 60_000);
+    await setImmediate();
+    changed.length = 0;
+    revisions.set(ANA, 1);
+    clock.advance(5 * 60_000);
+    await setImmediate();
+    expect(changed).toEqual([ANA]);
+  });
+
+  test("is notified about those that it follows, and about none after it is closed", async () => {
+    const { watch, clock, listeners } = told();
+    const all = Array.from({ length: 17 }, (_, at) => namespaceOf(`caller ${at}`));
+    for (const namespace of all) watch.follow(namespace);
+    expect([...listeners.keys()]).toEqual(all.slice(1));
+    listeners.get(namespaceOf("caller 5"))?.();
+    watch.close();
+    expect([listeners.size, clock.pending]).toEqual([0, []]);
+  });
+});
+
+test("does not check again after it is closed", async () => {
   const { watch, clock, looked, look } = watching();
   watch.follow(ANA);
   watch.close();

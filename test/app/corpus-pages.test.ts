@@ -1,4 +1,4 @@
-/** The corpus by pages and by query, who has entries, and the number that says that something changed. */
+/** Corpus pages with and without a query, the list of callers, and the revision. */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
@@ -24,7 +24,6 @@ function memoryInProcess(now: () => number): OpenMemory {
   return memory;
 }
 
-/** Every page of the corpus. */
 async function allPages(memory: OpenMemory, limit: number): Promise<readonly CorpusAnswer[]> {
   const pages: CorpusAnswer[] = [];
   let cursor: string | undefined;
@@ -39,8 +38,8 @@ async function allPages(memory: OpenMemory, limit: number): Promise<readonly Cor
 const docids = (pages: readonly CorpusAnswer[]) =>
   pages.flatMap(({ chunks }) => chunks.map(({ docid }) => docid));
 
-describe("the corpus by pages", () => {
-  test("gives every fact and run once, newest first, as QMD chunks", async () => {
+describe("the corpus in pages", () => {
+  test("returns every fact and run once, newest first, as QMD chunks", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await inTurn(["a", "b", "c", "d", "e"], async (key) => {
@@ -75,11 +74,11 @@ describe("the corpus by pages", () => {
     });
   });
 
-  test("loses no entry that is written again between its pages, whatever else is", async () => {
+  test("misses no entry that is rewritten between its pages", async () => {
     const keys = ["a", "b", "c", "d", "e", "f"];
     const write = fc.record({
       key: fc.constantFrom(...keys, "new1", "new2"),
-      /** An import may date what it writes back. */
+      /** An import may set earlier dates. */
       minutesAgo: fc.constantFrom(0, 0, 3, 30),
     });
     const meanwhile = fc.array(fc.array(write, { maxLength: 4 }), { maxLength: 8 });
@@ -114,14 +113,16 @@ describe("the corpus by pages", () => {
   });
 
   test.each([["x"], ["bnVsbA"], ["WyJhIl0"], ["WzEsMl0"], ["WzEsIngiLDNd"]])(
-    "refuses the cursor %s, which it never gave",
+    "refuses the foreign cursor %s",
     async (cursor) => {
       const memory = await openTestMemory();
-      await expect(memory.corpusPage("main", { cursor })).rejects.toThrow("cursor is not one");
+      await expect(memory.corpusPage("main", { cursor })).rejects.toThrow(
+        "cursor is not from an earlier page",
+      );
     },
   );
 
-  test("has 20 chunks unless told otherwise, and ends earlier when they are large", async () => {
+  test("has 20 chunks by default, and fewer when they are large", async () => {
     const memory = await openTestMemory();
     await inTurn(
       Array.from({ length: 30 }, (_, i) => `k${i}`),
@@ -138,7 +139,7 @@ describe("the corpus by pages", () => {
     expect(docids(await allPages(memory, 100))).toHaveLength(40);
   });
 
-  test("fault 12: never has cached answers, plans or notes of packs, by page or by query", async () => {
+  test("fault 12: never contains cached answers, plans or notes of packs, by page or by query", async () => {
     const memory = await openTestMemory();
     await put(memory, "cache", "github.list_issues/ab", "cache");
     await put(memory, "cache", "looks like a fact", "user_facts");
@@ -150,20 +151,20 @@ describe("the corpus by pages", () => {
     expect(docids([await memory.corpusPage("main", { query: "zebrafish" })])).toEqual(["user_facts/real"]);
   });
 
-  test("skips rows that do not open, and says so", async () => {
+  test("skips unreadable rows, and reports them", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory(place);
     await put(memory, "fact", "whole", "user_facts");
     await put(memory, "audit", "pack_history/lint/1", "pack_history", "no row");
     expect(await memory.corpusPage("main", {})).toMatchObject({
       chunks: [{ docid: "user_facts/whole" }],
-      note: "1 entry could not be read; doctor says more.",
+      note: "1 entry could not be read; run doctor for details.",
     });
   });
 });
 
-describe("the corpus by query", () => {
-  test("gives the hits of memory_search as whole chunks with score and snippet", async () => {
+describe("the corpus with a query", () => {
+  test("returns the hits of memory_search as whole chunks with score and snippet", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "We deploy through Konflux" });
     await memory.storeFact("main", { key: "editor", value: "vim, always" });
@@ -179,7 +180,7 @@ describe("the corpus by query", () => {
     });
   });
 
-  test("marks what is only possible, in metadata and in words, and leaves its content as it is", async () => {
+  test("marks possible hits in metadata and note, and leaves their content unchanged", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri" });
     const answer = await memory.corpusPage("main", { query: "password of the wifi upstairs" });
@@ -198,17 +199,17 @@ describe("the corpus by query", () => {
     expect(sure.note).toBeUndefined();
   });
 
-  test("that matches nothing says how much there is", async () => {
+  test("without a match reports how much was searched", async () => {
     const memory = await openTestMemory();
     const query = { query: "zeppelin" };
     const none = { facts: 0, auditRows: 0 };
     expect(await memory.corpusPage("main", query)).toEqual({
       chunks: [],
       mode: "keyword",
-      note: "Nothing is stored yet.",
+      note: "Nothing has been stored yet.",
       unmatched: none,
     });
-    expect(await memory.corpusPage("main", {})).toEqual({ chunks: [], note: "Nothing is stored yet." });
+    expect(await memory.corpusPage("main", {})).toEqual({ chunks: [], note: "Nothing has been stored yet." });
     await memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri" });
     expect(await memory.corpusPage("main", query)).toEqual({
       chunks: [],
@@ -224,13 +225,13 @@ describe("the corpus by query", () => {
     expect(await memory.search("nobody", query)).toEqual({ ...missed, unmatched: none });
   });
 
-  test("that is blank gives the newest, as helmdeck does", async () => {
+  test("that is blank returns the newest, as helmdeck does", async () => {
     const memory = await openTestMemory();
     await put(memory, "fact", "a", "user_facts");
     expect(docids([await memory.corpusPage("main", { query: " " })])).toEqual(["user_facts/a"]);
   });
 
-  test("never gives more than is asked for", async () => {
+  test("never returns more than requested", async () => {
     const memory = await openTestMemory();
     await inTurn(["a", "b", "c"], (key) => put(memory, "fact", key, "user_facts"));
     expect((await memory.corpusPage("main", { query: "zebrafish", limit: 2 })).chunks).toHaveLength(2);
@@ -262,7 +263,7 @@ test.each(REFUSED)("a wrong %s is refused: %j", async (field, query) => {
   });
 });
 
-test("a cursor of a page does not go with a query", async () => {
+test("a page's cursor cannot be combined with a query", async () => {
   const memory = await openTestMemory();
   await inTurn(["a", "b"], (key) => put(memory, "fact", key, "user_facts"));
   const { nextCursor = "" } = await memory.corpusPage("main", { limit: 1 });
@@ -272,7 +273,7 @@ test("a cursor of a page does not go with a query", async () => {
   });
 });
 
-test("callers are counted with their sessions, under the names they came with", async () => {
+test("callers are counted with their sessions, under their own names", async () => {
   const memory = await openTestMemory();
   for (const subject of ["zoe", "a:b", "a", "50%", "%3A", "a%3Ab"])
     await memory.storeFact(subject, { key: "k", value: "v" });
@@ -297,7 +298,7 @@ test("callers are counted with their sessions, under the names they came with", 
   ]);
 });
 
-test("the revision grows with facts and runs, also those of another process, and not with another's", async () => {
+test("the revision grows with facts and runs, of any process, but not with another caller's", async () => {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
   const other = await openTestMemory(place);

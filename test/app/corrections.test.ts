@@ -1,4 +1,4 @@
-/** Correcting what is remembered: superseding, what a store is told of its likes, history, undo, and old exports. */
+/** Corrections: superseding, similar facts in a store's result, history, undo, and old exports. */
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
@@ -20,8 +20,8 @@ async function keysOf(memory: OpenMemory, subject = "main"): Promise<readonly st
   return (await memory.listFacts(subject, {})).facts.map(({ key }) => key).sort();
 }
 
-describe("the answer to a store", () => {
-  test("names other facts with the same value, and none of its own", async () => {
+describe("the result of a store", () => {
+  test("names other facts with the same value, and no fact for a new value", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy/tool", value: "Deploys go through Konflux." });
     const again = await memory.storeFact("main", {
@@ -34,7 +34,7 @@ describe("the answer to a store", () => {
     expect(other).not.toHaveProperty("similar");
   });
 
-  test("names at most three similar facts, each harmless and short", async () => {
+  test("names at most three similar facts, escaped and short", async () => {
     const memory = await openTestMemory();
     for (const name of ["a", "b", "c", "d"]) {
       const value = `The harbour crane ${name} lifts forty tonnes.\u202e\u001b[31m ${"and more ".repeat(40)}`;
@@ -53,7 +53,7 @@ describe("the answer to a store", () => {
   });
 
   // verifies P-supersede-scope, P-alone-subjects
-  test("names nothing of another caller, nor of what it supersedes", async () => {
+  test("names no fact of another caller, nor any that it supersedes", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("other", { key: "crane", value: "The harbour crane lifts forty tonnes." });
     const first = await memory.storeFact("main", {
@@ -72,7 +72,7 @@ describe("the answer to a store", () => {
     expect(await memory.getFact("other", "crane")).toBeDefined();
   });
 
-  test("comes without them where looking takes long, or fails", async () => {
+  test("omits them when the search is slow or fails", async () => {
     const store = createInMemoryStore();
     const location = { databasePath: "", keyPath: "", keySource: "", driver: "" };
     const composed = composeMemory({
@@ -88,7 +88,7 @@ describe("the answer to a store", () => {
   });
 });
 
-/** A store as plain functions, so that one of them can be another. */
+/** A store with its methods as plain properties, so that a test can replace one of them. */
 function bound<Store extends object>(store: Store): Store {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(store));
   const of = (name: string): unknown => Reflect.get(store, name);
@@ -97,11 +97,11 @@ function bound<Store extends object>(store: Store): Store {
       const member = of(name);
       return [name, typeof member === "function" ? member.bind(store) : member];
     }),
-  ) as Store; // each method under its own name
+  ) as Store; // has the same methods
 }
 
 describe("superseding", () => {
-  test("takes keys, paths and docids, and passes over what is not there", async () => {
+  test("accepts keys, paths and docids, and ignores missing ones", async () => {
     const memory = await openTestMemory();
     for (const key of ["tea/one", "tea/two", "tea/three"])
       await memory.storeFact("main", { key, value: key });
@@ -118,7 +118,7 @@ describe("superseding", () => {
     "refuses %j, and stores nothing",
     async (supersedes) => {
       const memory = await openTestMemory();
-      const fact = { key: "k", value: "v", supersedes: supersedes as readonly string[] }; // hostile on purpose
+      const fact = { key: "k", value: "v", supersedes: supersedes as readonly string[] }; // wrong types on purpose
       await expect(memory.storeFact("main", fact)).rejects.toMatchObject({
         code: "invalid_input",
         details: { field: "supersedes" },
@@ -179,7 +179,7 @@ describe("forgetting what was superseded", () => {
 });
 
 describe("undo", () => {
-  test("is foretold as it happens, also where the first that a store retired has ended since", async () => {
+  test("is previewed correctly, even when the first superseded fact has expired since", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "short", value: "Ends soon.", ttlSeconds: 3_600 });
@@ -194,7 +194,7 @@ describe("undo", () => {
     expect(restored.map(({ value }) => value)).toEqual(["Two.", "Stays."]);
   });
 
-  test("says what it took back and what is there again, and refuses what is not there", async () => {
+  test("returns what it undid and restored, and refuses a missing fact", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "tea", value: "green" }, { surface: "cli", agent: "ana" });
     await memory.storeFact("main", { key: "tea", value: "black" });
@@ -222,7 +222,7 @@ describe("an export", () => {
     return { memory, old, clock };
   }
 
-  test("has histories only where they are asked for, and an import brings them back whole", async () => {
+  test("includes histories only on request, and an import restores them completely", async () => {
     const { memory } = await filled();
     expect(await exported(memory)).not.toMatch(/black|green|history/);
     const whole = await exported(memory, true);
@@ -237,13 +237,13 @@ describe("an export", () => {
   });
 
   // verifies P-no-resurrection
-  test("of before does not bring back what was superseded since", async () => {
+  test("of an earlier time does not restore what was superseded since", async () => {
     const { memory, old } = await filled();
     expect(await imported(memory, old)).toMatchObject({ retired: 2, stored: 0, replaced: 0 });
     expect(await keysOf(memory)).toEqual(["morning"]);
   });
 
-  test("brings back what was written since, what nobody superseded, and what a person wrote by hand", async () => {
+  test("restores later writes, facts that were not superseded, and hand-written lines", async () => {
     const { memory, old, clock } = await filled();
     clock.pass(60_000);
     const newer = old.replaceAll(/"(created|updated)_at":"[^"]+"/g, (_, name) => {

@@ -1,4 +1,4 @@
-/** How doctor ends: in words, so that nobody has to read what is in order. */
+/** Doctor's conclusion is one sentence, so that nobody has to read the checks without problems. */
 import { expect, test } from "vitest";
 import { doctorText, type Finding } from "../../app/index.ts";
 
@@ -12,18 +12,18 @@ const lastLine = (findings: readonly Finding[]) => doctorText({ findings }, plai
 
 test.each<[readonly Finding[], string]>([
   [[FINE], "Everything is fine."],
-  [[FINE, ADVICE], "Everything works. Worth doing still: key."],
+  [[FINE, ADVICE], "Everything works. Also recommended: key."],
   [[FINE, WARNING], "1 problem needs attention: clock."],
   [
     [WARNING, ERROR, FINE, ADVICE],
-    "2 problems need attention: clock, data[U+001B]base. Worth doing still: key.",
+    "2 problems need attention: clock, data[U+001B]base. Also recommended: key.",
   ],
   [[WARNING, { ...WARNING, message: "And wrong." }], "1 problem needs attention: clock."],
-])("%# ends so", (findings, words) => {
+])("%# ends like this", (findings, words) => {
   expect(lastLine(findings)).toBe(words);
 });
 
-test("each finding is a line with its remedy under it, and numbers of the store are for programs", () => {
+test("each finding is a line with its remedy below; the store's numbers are for programs", () => {
   const { answer } = doctorText({ findings: [FINE, WARNING] }, plain);
   expect(answer.slice(0, 3)).toEqual([
     "ok       rows: Every row can be opened.",

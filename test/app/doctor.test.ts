@@ -23,7 +23,7 @@ async function madePlace(): Promise<StorageLocation> {
 const options = (place: StorageLocation) => ({ ...place, env: {}, driver: betterSqliteDriver });
 const examine = (place: StorageLocation) => examineMemory(options(place));
 
-/** Level and text of all findings of a check. */
+/** The level and message of each finding of a check. */
 function told({ findings }: DoctorReport, check: string): readonly string[] {
   return findings
     .filter((finding) => finding.check === check)
@@ -31,7 +31,7 @@ function told({ findings }: DoctorReport, check: string): readonly string[] {
 }
 
 describe("doctor", () => {
-  test("finds nothing wrong where nothing is, and asks to back up the key", async () => {
+  test("reports no problem when there is none, and recommends a copy of the key", async () => {
     const report = await examine(await madePlace());
     expect(report.findings.filter(({ level }) => level !== "ok")).toEqual([]);
     expect(report.findings.find(({ check }) => check === "key")?.remedy).toMatch(
@@ -41,7 +41,7 @@ describe("doctor", () => {
     expect(report.store).toMatchObject({ integrity: "ok", unreadable: 0, entries: 1 });
   });
 
-  test("warns of a key that was just created, which no backup has", async () => {
+  test("warns of a key that was just created and is in no backup", async () => {
     const memory = await openTestMemory();
     expect(told(await memory.doctor(), "key")).toEqual([
       expect.stringMatching(/^warning: A new key was just created/),
@@ -49,7 +49,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("makes nothing where there is no memory, and says so", async () => {
+  test("creates nothing when there is no memory, and says so", async () => {
     const place = await tempPlace();
     const report = await examine(place);
     expect(told(report, "memory")).toEqual([
@@ -58,7 +58,7 @@ describe("doctor", () => {
     expect(await examine(place)).toEqual(report);
   });
 
-  test("names the cause and the remedy when memory does not open, and repairs nothing by itself", async () => {
+  test("names cause and remedy when memory does not open, and repairs nothing", async () => {
     const place = await madePlace();
     await rm(place.keyPath);
     const report = await examine(place);
@@ -78,7 +78,7 @@ describe("doctor", () => {
     ["key_unreadable", (place: StorageLocation) => chmod(place.keyPath, 0o644)],
     ["store_corrupt", (place: StorageLocation) => truncate(place.databasePath, 9_000)],
     ["store_not_ours", (place: StorageLocation) => writeFile(place.databasePath, "x".repeat(10_000))],
-  ] as const)("tells %s", async (code, spoil) => {
+  ] as const)("reports %s", async (code, spoil) => {
     const place = await madePlace();
     await spoil(place);
     const report = await examine(place);
@@ -86,7 +86,7 @@ describe("doctor", () => {
     expect(report.findings[0]?.message).toMatch(new RegExp(`^${code}: `));
   });
 
-  test("warns of a database that others may read", async () => {
+  test("warns of a database that others can read", async () => {
     const place = await madePlace();
     await chmod(place.databasePath, 0o644);
     expect(told(await examine(place), "database")).toEqual([
@@ -94,14 +94,14 @@ describe("doctor", () => {
     ]);
   });
 
-  test("run as root, warns of a database that belongs to another account", async (context) => {
+  test("as root, warns of a database that belongs to another account", async (context) => {
     context.skip(process.getuid?.() !== 0, "only root can give a file to another account");
     const place = await madePlace();
     await chown(place.databasePath, 1_234, 1_234);
     expect(told(await examine(place), "database")).toEqual([expect.stringContaining("uid 1234")]);
   });
 
-  test("warns of copies beside the database, and of nothing else there", async () => {
+  test("warns of copies beside the database, and of no other file", async () => {
     const place = await madePlace();
     const folder = dirname(place.databasePath);
     await writeFile(join(folder, "memory (1).sqlite"), "");
@@ -112,7 +112,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("warns of a key in the folder that a backup takes", async () => {
+  test("warns of a key in a folder that is backed up", async () => {
     const { databasePath } = await tempPlace();
     const place = { databasePath, keyPath: join(dirname(databasePath), "key") };
     await mkdir(dirname(databasePath), { recursive: true });
@@ -122,7 +122,7 @@ describe("doctor", () => {
     );
   });
 
-  test("counts audit rows that cannot be understood", async () => {
+  test("counts unreadable audit rows", async () => {
     const memory = await openTestMemory();
     const row = {
       namespace: namespaceOf("main"),
@@ -137,7 +137,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("does not throw when the store fails under it", async () => {
+  test("does not throw when the store fails meanwhile", async () => {
     const memory = await openTestMemory();
     await memory.close();
     expect(told(await memory.doctor(), "memory")).toEqual([
@@ -155,13 +155,13 @@ describe("doctor", () => {
     expect(text).toContain("HELMDECK_MEMORY_KEY");
   });
 
-  test("has a remedy for every code there is", () => {
+  test("has a remedy for every code", () => {
     for (const code of ERROR_CODES) expect(remedyFor(code)).toMatch(/^[A-Z].*\.$|chmod 600\.$/);
   });
 });
 
 describe("status", () => {
-  test("says where memory is and how much of it is whose", async () => {
+  test("shows where memory is, and how much each subject has", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory(place);
     await memory.storeFact("main", { key: "k", value: "v" });
@@ -199,7 +199,7 @@ describe("opening", () => {
       "store_not_ours",
       (place: StorageLocation) => writeFile(place.databasePath, "x".repeat(10_000)),
     ],
-  ] as const)("with %s fails with %s, and works again once that is mended", async (_, code, spoil) => {
+  ] as const)("with %s fails with %s, and works after the repair", async (_, code, spoil) => {
     const place = await madePlace();
     const [key, database] = await Promise.all([readFile(place.keyPath), readFile(place.databasePath)]);
     await spoil(place);
@@ -212,19 +212,19 @@ describe("opening", () => {
   });
 
   // verifies P-durable-damage
-  test("a database that was emptied is told, also by doctor, and not taken for a new one", async () => {
+  test("a database that was emptied is reported, also by doctor, and not used as a new one", async () => {
     const place = await madePlace();
     await truncate(place.databasePath);
     await expect(openTestMemory(place)).rejects.toMatchObject({
       code: "store_corrupt",
-      message: expect.stringContaining("take the empty file away"),
+      message: expect.stringContaining("delete the empty file"),
     });
     expect(told(await examine(place), "memory")).toEqual([expect.stringContaining("store_corrupt")]);
     await rm(place.databasePath);
     await (await openTestMemory(place)).close();
   });
 
-  test("an empty file that an opening left which was killed before it wrote is a new database", async () => {
+  test("an empty file of a process that was killed at open is a new database", async () => {
     const place = await tempPlace();
     await mkdir(dirname(place.databasePath), { recursive: true, mode: 0o700 });
     await writeFile(place.databasePath, "", { mode: 0o600 });
@@ -233,7 +233,7 @@ describe("opening", () => {
     await memory.close();
   });
 
-  test("close twice is close once", async () => {
+  test("closing twice is closing once", async () => {
     const memory = await openTestMemory();
     await Promise.all([memory.close(), memory.close()]);
     await memory.close();

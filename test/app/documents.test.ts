@@ -13,7 +13,7 @@ const lines = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`).join("\n");
 
 describe("reading a document", () => {
-  test("gives the whole of a short one", async () => {
+  test("returns a short one completely", async () => {
     const memory = await memoryWith("Konflux");
     expect(await memory.readDocument("main", { path: PATH })).toEqual({
       path: PATH,
@@ -27,7 +27,7 @@ describe("reading a document", () => {
     });
   });
 
-  test("gives 200 lines at a time, and says how many there are", async () => {
+  test("returns 200 lines at a time, and the total", async () => {
     const memory = await memoryWith(lines(1, 300));
     const first = await memory.readDocument("main", { path: PATH });
     expect(first).toMatchObject({ fromLine: 1, lineCount: 200, totalLines: 304, truncated: true });
@@ -37,7 +37,7 @@ describe("reading a document", () => {
     expect(rest?.content.startsWith("line 199")).toBe(true);
   });
 
-  test("gives exactly the lines asked for", async () => {
+  test("returns exactly the requested lines", async () => {
     const memory = await memoryWith(lines(1, 10));
     const slice = await memory.readDocument("main", { path: PATH, fromLine: 3, lineCount: 2 });
     expect(slice).toMatchObject({
@@ -50,22 +50,22 @@ describe("reading a document", () => {
   });
 
   test.each([0, -5, 1.5, Number.NaN, Number.POSITIVE_INFINITY, undefined])(
-    "takes the line number %s for not given",
+    "ignores the line number %s",
     async (line) => {
       const memory = await memoryWith("v");
-      // @ts-expect-error undefined stands for a host that passes the field on empty
+      // @ts-expect-error a host may pass an unset field as undefined
       const slice = await memory.readDocument("main", { path: PATH, fromLine: line, lineCount: line });
       expect(slice).toMatchObject({ fromLine: 1, lineCount: 5 });
     },
   );
 
-  test("gives no lines beyond the end", async () => {
+  test("returns no lines beyond the end", async () => {
     const memory = await memoryWith("v");
     const slice = await memory.readDocument("main", { path: PATH, fromLine: 99 });
     expect(slice).toMatchObject({ content: "", fromLine: 99, lineCount: 0, totalLines: 5, truncated: false });
   });
 
-  test("caps the content at 12 KB, after whole lines, and goes on where it stopped", async () => {
+  test("limits the content to 12 KB, in whole lines, and continues there", async () => {
     const line = "é".repeat(500);
     const memory = await memoryWith(Array.from({ length: 40 }, () => line).join("\n"));
     const first = await memory.readDocument("main", { path: PATH });
@@ -76,14 +76,14 @@ describe("reading a document", () => {
     expect(next?.content.startsWith(line)).toBe(true);
   });
 
-  test("cuts a line that is longer than that between two characters", async () => {
+  test("splits a longer line between two characters", async () => {
     const memory = await memoryWith("🦆".repeat(10_000));
     const slice = await memory.readDocument("main", { path: PATH, fromLine: 3, lineCount: 1 });
     expect(slice).toMatchObject({ lineCount: 1, truncated: true });
     expect(slice?.content).toBe("🦆".repeat(3_072));
   });
 
-  test("reads the lines that a search hit cites", async () => {
+  test("reads the lines of a search hit's citation", async () => {
     const memory = await memoryWith(`${lines(1, 50)}\nThe harbour crane is blue.\n${lines(51, 90)}`);
     const [hit] = (await memory.search("main", { query: "harbour crane" })).results;
     const { path = "", startLine = 0, endLine = 0 } = hit ?? {};
@@ -95,7 +95,7 @@ describe("reading a document", () => {
     expect(slice?.content).toContain("The harbour crane is blue.");
   });
 
-  test("gives a run of a pack", async () => {
+  test("returns a run of a pack", async () => {
     const memory = await openTestMemory();
     await memory.recordPackRun("main", {
       pack: "github/lint",
@@ -112,7 +112,7 @@ describe("reading a document", () => {
 });
 
 describe("my-memory.md", () => {
-  test("says what there is, with paths that can be read", async () => {
+  test("lists what there is, with readable paths", async () => {
     const memory = await memoryWith("v");
     const slice = await memory.readDocument("main", { path: "helmdeck/my-memory.md" });
     expect(slice).toMatchObject({ title: "What helmdeck memory holds", truncated: false, lineCount: 7 });
@@ -120,7 +120,7 @@ describe("my-memory.md", () => {
     expect((await memory.readDocument("main", { path }))?.title).toBe("k");
   });
 
-  test("is there for a subject that has nothing, as for one that does not exist", async () => {
+  test("exists for a subject without entries, as for an unknown one", async () => {
     const memory = await memoryWith("v");
     const slice = await memory.readDocument("nobody", { path: "helmdeck/my-memory.md" });
     expect(slice?.content).toBe("# What helmdeck memory holds\n\nNothing yet.");
@@ -150,9 +150,9 @@ describe("there is no document", () => {
     expect(await memory.readDocument("main", { path })).toBeUndefined();
   });
 
-  test("at a path that is no text", async () => {
+  test("at a path that is not a string", async () => {
     const memory = await memoryWith("v");
-    // @ts-expect-error a host hands over what a model wrote
+    // @ts-expect-error a host may pass arguments of any type from a model
     expect(await memory.readDocument("main", { path: 7 })).toBeUndefined();
   });
 });

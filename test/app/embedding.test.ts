@@ -31,12 +31,12 @@ function at({ address: url }: StandInOllama, model = MODEL): EmbeddingSettings {
   return { provider: "ollama", url, model };
 }
 
-/** A question is asked until memory is where the test wants it: embedding goes on in the background and tells nobody. */
+/** Repeats a search until memory is in the expected state: embedding runs in the background without a notification. */
 async function until<T>(ask: () => Promise<T>, isThere: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();
     if (isThere(answer)) return answer;
-    await setImmediate(); // what goes on needs its turn
+    await setImmediate(); // lets the background work run
   }
 }
 
@@ -94,13 +94,13 @@ describe("settings from the environment", () => {
       { HELMDECK_EMBEDDINGS_KEY: "sk-s3cr3t", HELMDECK_EMBEDDINGS_KEY_FILE: "/nowhere" },
       "HELMDECK_EMBEDDINGS_KEY_FILE",
     ],
-  ])("%j cannot be used: the setting is named, no key is shown", async (env, name) => {
+  ])("%j is unusable: the setting is named, and no key is shown", async (env, name) => {
     const settings = await embeddingSettingsOfEnv(env);
     expect(settings).toEqual({ provider: "unusable", problem: expect.stringContaining(name) });
     expect(JSON.stringify(settings)).not.toContain("s3cr3t");
   });
 
-  test("a key from a file; not from one that others may read", async () => {
+  test("a key from a private file only", async () => {
     const file = join(await tempFolder(), "key");
     await writeFile(file, "sk-1\n", { mode: 0o600 });
     const env = {
@@ -116,7 +116,7 @@ describe("settings from the environment", () => {
 });
 
 describe("an open memory with an embedding service", () => {
-  test("finds by meaning what was stored, without anybody searching for it first", async () => {
+  test("finds entries by meaning without an earlier search", async () => {
     const service = await standIn();
     const memory = await openTestMemory({ embeddings: at(service) });
     await memory.storeFact("main", FACT);
@@ -132,7 +132,7 @@ describe("an open memory with an embedding service", () => {
     expect(textsOf(service.requests)).toContain("search_query: how do we ship to production");
   });
 
-  test("gives the corpus with a query the same ranking", async () => {
+  test("ranks a corpus query in the same way", async () => {
     const memory = await openTestMemory({ embeddings: at(await standIn()) });
     await memory.storeFact("main", FACT);
     await embedded(memory, 1);
@@ -144,13 +144,13 @@ describe("an open memory with an embedding service", () => {
     );
   });
 
-  test("has it from the environment where nothing else is said", async () => {
+  test("uses the environment's settings by default", async () => {
     const service = await standIn();
     const memory = await openTestMemory({ env: { HELMDECK_EMBEDDINGS_URL: service.address } });
     expect((await memory.status()).embeddings).toMatchObject({ provider: "ollama", url: service.address });
   });
 
-  test("of a service that is gone, words answer, and the status says what is wrong", async () => {
+  test("uses keyword search when the service is gone, and the status says why", async () => {
     const service = await standIn();
     const memory = await openTestMemory({ embeddings: at(service) });
     await memory.storeFact("main", FACT);
@@ -166,7 +166,7 @@ describe("an open memory with an embedding service", () => {
     });
   });
 
-  test("gives up what is under way when it closes, without waiting for a service that hangs", async () => {
+  test("aborts work in progress on close, without waiting for a service that hangs", async () => {
     const [asked, hungUp] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const server = createServer((request, response) => {
       request.resume();
@@ -176,7 +176,7 @@ describe("an open memory with an embedding service", () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     onTestFinished(() => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on TCP
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // the server listens on TCP
     const memory = await openTestMemory({ embeddings: { provider: "ollama", url, model: MODEL } });
     await memory.storeFact("main", FACT);
     await asked.promise;
@@ -185,7 +185,7 @@ describe("an open memory with an embedding service", () => {
     await expect(memory.search("main", QUESTION)).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
-  test("does not open for settings that cannot be used, but for everything else", async () => {
+  test("works without embeddings when their settings are unusable", async () => {
     const settings: EmbeddingSettings = { provider: "ollama", url: "http://user:s3cr3t@x", model: MODEL };
     const memory = await openTestMemory({ embeddings: settings });
     await memory.storeFact("main", FACT);
@@ -196,7 +196,7 @@ describe("an open memory with an embedding service", () => {
   });
 });
 
-describe("a command, which is gone in a moment", () => {
+describe("a short-lived command", () => {
   async function embeddedBefore(service: StandInOllama): Promise<Partial<OpenMemoryOptions>> {
     const place = { ...(await tempPlace()), embeddings: at(service) };
     const gateway = await openTestMemory(place);
@@ -206,7 +206,7 @@ describe("a command, which is gone in a moment", () => {
     return { ...place, embedsEntries: false };
   }
 
-  test("finds by the vectors that are there", async () => {
+  test("uses the existing vectors", async () => {
     const command = await openTestMemory(await embeddedBefore(await standIn()));
     await command.warm("main");
     expect(await command.search("main", QUESTION)).toMatchObject({
@@ -216,21 +216,21 @@ describe("a command, which is gone in a moment", () => {
     expect((await command.status("main")).embeddings).toMatchObject({ embedded: 1 });
   });
 
-  test("leaves to others what has none yet, and says how much that is", async () => {
+  test("embeds nothing, and reports how much is missing", async () => {
     const service = await standIn();
     const command = await openTestMemory(await embeddedBefore(service));
     await command.storeFact("main", { key: "lunch", value: "Lunch is vegetarian on Mondays." });
     await command.warm("main");
     expect(await command.search("main", QUESTION)).toMatchObject({
       mode: "hybrid",
-      reason: "Embedded: 1 of 2 entries so far. The others are found by keywords.",
+      reason: "Embedded so far: 1 of 2 entries. The others are found by keywords.",
     });
     expect(textsOf(service.requests)).not.toContain("vegetarian");
   });
 });
 
 describe("a command that searches", () => {
-  /** Never calls back: whatever waits for it, waits for good. */
+  /** Never calls back, so a wait with this timer never ends. */
   const never = () => () => {};
   const asCommand = { embedsEntries: false, timer: never };
 
@@ -243,7 +243,7 @@ describe("a command that searches", () => {
     return place;
   }
 
-  test("asks the service for one thing: the question", async () => {
+  test("sends one text to the service: the question", async () => {
     const service = await standIn();
     const place = await withOneFact(service);
     const before = service.requests.length;
@@ -255,7 +255,7 @@ describe("a command that searches", () => {
     ]);
   });
 
-  test("knows meaning also where requests of more than one text never end, as on a busy machine", async () => {
+  test("uses meaning even if larger requests never finish, as on a busy machine", async () => {
     const service = await standIn();
     const place = await withOneFact(service);
     service.setLatency((texts) => (texts > 1 ? 2 ** 31 - 1 : 0));
@@ -270,7 +270,7 @@ describe("a command that searches", () => {
     }
   });
 
-  test("asks nothing where nothing is embedded, waits for nothing, and says what to do", async () => {
+  test("sends nothing and waits for nothing when nothing is embedded, and names the remedy", async () => {
     const service = await standIn();
     const place = { ...(await tempPlace()), embeddings: at(service) };
     const command = await openTestMemory({ ...place, ...asCommand });
@@ -289,7 +289,7 @@ describe("a command that searches", () => {
 test.each([
   [{}, undefined],
   [{ HELMDECK_EMBEDDINGS_KEEP_ALIVE: "1h30m" }, "1h30m"],
-])("with %j Ollama is told to keep its model loaded: %s", async (set, expected) => {
+])("with %j, Ollama is told to keep its model loaded: %s", async (set, expected) => {
   const service = await standIn();
   const env = { HELMDECK_EMBEDDINGS_URL: service.address, ...set };
   const command = await openTestMemory({ env, embedsEntries: false });
@@ -300,7 +300,7 @@ test.each([
 });
 
 describe("embedding on request", () => {
-  test("embeds all that is there, says how much, and the second time has nothing to ask", async () => {
+  test("embeds everything, reports how much, and has nothing left the second time", async () => {
     const service = await standIn();
     const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
     for (const key of ["a", "b", "c"]) await command.storeFact("main", { key, value: key });
@@ -311,7 +311,7 @@ describe("embedding on request", () => {
     expect(await command.embed("other", {})).toEqual({ embedded: 0, total: 0, refused: 0 });
   });
 
-  test("says at once that the service does not work, and what of it is there", async () => {
+  test("reports at once that the service does not work, and what is embedded", async () => {
     const service = await standIn([]);
     const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
     await command.storeFact("main", FACT);
@@ -322,7 +322,7 @@ describe("embedding on request", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test("of a fact reads no other, gives up in time, and never rejects for what the service does", async () => {
+  test("of a fact reads no other, has a time limit, and never rejects for a service failure", async () => {
     const service = await standIn();
     const clock = new FakeClock();
     const { timer } = clock;
@@ -337,7 +337,7 @@ describe("embedding on request", () => {
     expect(textsOf(service.requests)).not.toContain("vegetarian");
   });
 
-  test("of a fact that is not there asks for nothing", async () => {
+  test("of a missing fact sends nothing", async () => {
     const service = await standIn();
     const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
     await command.embedFact("main", "no such fact", {});
@@ -352,8 +352,8 @@ describe("embedding on request", () => {
   });
 });
 
-describe("a process that stays and that nobody asks anything", () => {
-  test("embeds what was stored before it began, and what others store while it runs", async () => {
+describe("an idle server", () => {
+  test("embeds what was stored before it started, and what others store while it runs", async () => {
     const service = await standIn();
     const place = { ...(await tempPlace()), embeddings: at(service) };
     const command = await openTestMemory({ ...place, embedsEntries: false });
@@ -369,7 +369,7 @@ describe("a process that stays and that nobody asks anything", () => {
     expect(textsOf(service.requests)).toContain("vegetarian");
   });
 
-  test("embeds for whom it serves, and nobody else", async () => {
+  test("embeds for its own subjects only", async () => {
     const service = await standIn();
     const idle = await openTestMemory({ embeddings: at(service), embedsEntries: true });
     await idle.store.put(factOf("main", FACT));
@@ -379,7 +379,7 @@ describe("a process that stays and that nobody asks anything", () => {
     expect(textsOf(service.requests)).not.toContain("vegetarian");
   });
 
-  test("asks nobody where no service is set", async () => {
+  test("sends nothing without a service", async () => {
     const idle = await openTestMemory();
     await idle.storeFact("main", FACT);
     await embedWhatIsThere(idle);
@@ -389,7 +389,7 @@ describe("a process that stays and that nobody asks anything", () => {
 
 describe("doctor", () => {
   const findingOf = async (memory: Memory) =>
-    (await memory.doctor()).findings.find(({ check }) => check === "search by meaning");
+    (await memory.doctor()).findings.find(({ check }) => check === "semantic search");
 
   test("says that it is off", async () => {
     expect(await findingOf(await openTestMemory())).toMatchObject({
@@ -398,15 +398,15 @@ describe("doctor", () => {
     });
   });
 
-  test("says which model answers, and how much it knows", async () => {
+  test("reports the model, and how much is embedded", async () => {
     const service = await standIn();
     const memory = await openTestMemory({ embeddings: at(service) });
     await memory.storeFact("main", FACT);
     await embedded(memory, 1);
     expect(await findingOf(memory)).toEqual({
       level: "ok",
-      check: "search by meaning",
-      message: `ollama at ${service.address}, model ${MODEL}:latest: answers. It knows 1 of 1 entries.`,
+      check: "semantic search",
+      message: `ollama at ${service.address}, model ${MODEL}:latest: answers. Embedded: 1 of 1 entries.`,
     });
   });
 
@@ -422,7 +422,7 @@ describe("doctor", () => {
       /refuses connections/,
       /up and its address is right/,
     ],
-  ])("names %s, with what to do", async (_, start, message, remedy) => {
+  ])("reports %s, with a remedy", async (_, start, message, remedy) => {
     const memory = await openTestMemory({ embeddings: at(await start()) });
     expect(await findingOf(memory)).toMatchObject({
       level: "warning",
@@ -431,7 +431,7 @@ describe("doctor", () => {
     });
   });
 
-  test("names a setting that cannot be used", async () => {
+  test("reports an unusable setting", async () => {
     const memory = await openTestMemory({ embeddings: { provider: "unusable", problem: "x must be y." } });
     expect(await findingOf(memory)).toMatchObject({ level: "warning", message: "x must be y." });
   });

@@ -3,7 +3,7 @@ import { namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 describe("storing a fact", () => {
-  test("answers where it can be found, and until when", async () => {
+  test("returns its path and its expiry", async () => {
     const memory = await openTestMemory();
     expect(await memory.storeFact("main", { key: " deploy/preference ", value: "Konflux" })).toEqual({
       key: "deploy/preference",
@@ -13,7 +13,7 @@ describe("storing a fact", () => {
     });
   });
 
-  test("says when it replaced another value, and when it only renewed the same one", async () => {
+  test("reports whether it replaced another value or renewed the same one", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "k", value: "one" });
@@ -25,7 +25,7 @@ describe("storing a fact", () => {
     expect(other.replaced).toEqual({ updatedAt: NOW + 1_000, refreshed: false });
   });
 
-  test("replaces nothing when the one before has expired", async () => {
+  test("replaces nothing when the previous one has expired", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "k", value: "one", ttlSeconds: 3_600 });
@@ -34,11 +34,11 @@ describe("storing a fact", () => {
   });
 
   // verifies P-text-lookalikes
-  test("under a key that looks like another one is refused by that one's name, and touches nothing", async () => {
+  test("under a key that looks like another is refused by the other's name, and changes nothing", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "Konflux" });
     const alike = { key: "d\u0435ploy", value: "by hand" };
-    await expect(memory.storeFact("main", alike)).rejects.toThrow(/looks like the key "deploy"/);
+    await expect(memory.storeFact("main", alike)).rejects.toThrow(/looks like the existing key "deploy"/);
     expect((await memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["deploy"]);
     await memory.storeFact("work", alike);
     await memory.storeFact("main", { key: "deploy", value: "Tekton" });
@@ -47,7 +47,7 @@ describe("storing a fact", () => {
     await expect(memory.storeFact("main", { key: "deploy", value: "x" })).rejects.toThrow("looks like");
   });
 
-  test("knows keys that another process wrote, and those that have expired", async () => {
+  test("knows keys of other processes, and expired ones", async () => {
     const place = await tempPlace();
     const clock = new TestClock();
     const [memory, other] = [
@@ -62,7 +62,7 @@ describe("storing a fact", () => {
     expect(await memory.storeFact("main", alike)).toMatchObject({ key: alike.key });
   });
 
-  test("of an earlier version whose key is refused today is had, listed and forgotten by it", async () => {
+  test("of an earlier version with a key that is refused today can be read, listed and forgotten", async () => {
     const memory = await openTestMemory();
     const key = "mood/\u2764\ufe0f";
     const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;
@@ -72,7 +72,7 @@ describe("storing a fact", () => {
     expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
   });
 
-  test("is found in the next search, in its new words only once replaced", async () => {
+  test("is found by the next search, and after a replacement only by its new words", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "wifi", value: "The wifi is called Kolibri" });
     expect((await memory.search("main", { query: "kolibri" })).results[0]).toMatchObject({
@@ -85,10 +85,10 @@ describe("storing a fact", () => {
   });
 
   test.each([undefined, null, "deploy", {}, { key: "k" }, { key: "k", value: "v", category: "cache" }])(
-    "that is none (%j) is refused and leaves nothing behind",
+    "that is invalid (%j) is refused and leaves nothing behind",
     async (input) => {
       const memory = await openTestMemory();
-      // @ts-expect-error a host hands over what a model wrote
+      // @ts-expect-error a host may pass arguments of any type from a model
       const refused = memory.storeFact("main", input);
       await expect(refused).rejects.toMatchObject({ name: "HelmdeckError", code: "invalid_input" });
       expect((await memory.listFacts("main", {})).facts).toEqual([]);
@@ -97,7 +97,7 @@ describe("storing a fact", () => {
 });
 
 describe("getting a fact", () => {
-  test("gives every field, and the value byte for byte", async () => {
+  test("returns every field, and the value byte for byte", async () => {
     const memory = await openTestMemory();
     const value = "a\u0000b\u202ec\r\n日本";
     await memory.storeFact("main", { key: "k", value, category: "prefs", tags: ["ci"], ttlSeconds: 3_600 });
@@ -130,7 +130,7 @@ describe("getting a fact", () => {
     },
   );
 
-  test("misses a moment after its life has ended, not before", async () => {
+  test("misses from the moment of its expiry, not before", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "k", value: "v", ttlSeconds: 3_600 });
@@ -184,7 +184,7 @@ describe("listing facts", () => {
     expect(await keysOf({ category: "pack_history" })).toEqual([]);
   });
 
-  test("ends a page early rather than answer hundreds of megabytes, and says that there is more", async () => {
+  test("ends a page early instead of returning hundreds of megabytes, and reports that there is more", async () => {
     const memory = await openTestMemory();
     const value = "x".repeat(60_000);
     const keys = Array.from({ length: 120 }, (_, index) => `k${index}`);
@@ -210,7 +210,7 @@ describe("listing facts", () => {
     { cursor: "no cursor" },
   ])("refuses %j", async (query) => {
     const memory = await openTestMemory();
-    // @ts-expect-error some of these are of the wrong type on purpose
+    // @ts-expect-error some of these have the wrong type on purpose
     await expect(memory.listFacts("main", query)).rejects.toMatchObject({ code: "invalid_input" });
   });
 });
@@ -225,12 +225,12 @@ describe("searching", () => {
     { query: "x", limit: 1.5 },
   ])("refuses %j", async (query) => {
     const memory = await openTestMemory();
-    // @ts-expect-error some of these are of the wrong type on purpose
+    // @ts-expect-error some of these have the wrong type on purpose
     await expect(memory.search("main", query)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
   test.each(["", "   ", "\ud800", "\u0000", "x".repeat(1_000_000), "%_*\"'; DROP TABLE entries"])(
-    "finds nothing for a query that says nothing (%#)",
+    "finds nothing for a query without content (%#)",
     async (query) => {
       const memory = await openTestMemory();
       await memory.storeFact("main", { key: "deploy", value: "Konflux" });

@@ -1,4 +1,4 @@
-/** What helmdeck gets wrong, as far as it shows to whoever uses memory; the numbers are those of the list of its faults. */
+/** helmdeck's known faults that users of memory would notice. The numbers refer to the list of its faults. */
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
 import { namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
-/** Opens the closed database behind the store's back. */
+/** Changes the closed database without the store. */
 function tamper(place: StorageLocation, sql: string, ...values: readonly unknown[]): void {
   const database = new Database(place.databasePath);
   database.prepare(sql).run(...values);
@@ -37,7 +37,7 @@ describe("fault 3: one row that cannot be decrypted makes every list fail", () =
     return openTestMemory(place);
   }
 
-  test("lists show the others, and name the one that does not open", async () => {
+  test("lists show the others, and name the unreadable one", async () => {
     const memory = await withBadRow();
     const page = await memory.listFacts("main", {});
     expect(page.facts.map(({ key }) => key).sort()).toEqual(["better", "good"]);
@@ -58,12 +58,12 @@ describe("fault 3: one row that cannot be decrypted makes every list fail", () =
     expect((await memory.forget("main", { scope: "key:bad" })).deleted).toBe(1);
   });
 
-  test("a row that turns bad after it was indexed is not found any longer", async () => {
+  test("a row damaged after it was indexed is no longer found", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory(place);
     await memory.storeFact("main", { key: "bad", value: "the harbour" });
     expect((await memory.search("main", { query: "harbour" })).results).toHaveLength(1);
-    // The same library in the same process shares SQLite's locks, so this is as another process would write.
+    // The same library in the same process shares SQLite's locks, so this write acts like one of another process.
     tamper(place, "UPDATE entries SET category = 'moved', seq = seq + 1000000 WHERE key = 'bad'");
     tamper(place, "UPDATE store SET newest_seq = newest_seq + 1000000");
     expect((await memory.search("main", { query: "harbour" })).results).toEqual([]);
@@ -101,7 +101,7 @@ describe("fault 4: nothing ever deletes expired rows", () => {
     expect(countRows(place)).toBe(1);
   });
 
-  /** A timer that runs when it is told to. */
+  /** A timer that runs when the test calls it. */
   function handTimer() {
     const waiting: { run: () => void; delayMs: number }[] = [];
     const timer: NonNullable<OpenMemoryOptions["timer"]> = (run, delayMs) => {
@@ -112,7 +112,7 @@ describe("fault 4: nothing ever deletes expired rows", () => {
     return { timer, waiting };
   }
 
-  test("memory sweeps by itself for as long as it is open: soon, then in its rhythm", async () => {
+  test("memory sweeps while it is open: soon, then periodically", async () => {
     const clock = new TestClock();
     const { timer, waiting } = handTimer();
     const memory = await openTestMemory({ now: clock.now, timer, sweepEveryMs: 600_000 });
@@ -130,7 +130,7 @@ describe("fault 4: nothing ever deletes expired rows", () => {
     expect(sweeps).toBe(1);
   });
 
-  test("a sweep that fails is told by doctor, and tried again", async () => {
+  test("a failed sweep is reported by doctor, and retried", async () => {
     const { timer, waiting } = handTimer();
     const memory = await openTestMemory({ timer, sweepEveryMs: 600_000 });
     const { deleteExpired } = memory.store;
@@ -205,15 +205,15 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     "the scope %j is refused and deletes nothing",
     async (scope) => {
       const memory = await filled();
-      // @ts-expect-error a host hands over what a model wrote
+      // @ts-expect-error a host may pass arguments of any type from a model
       await expect(memory.forget("main", { scope })).rejects.toMatchObject({ code: "invalid_input" });
       expect((await memory.forget("main", { scope: "everything", dryRun: true })).deleted).toBe(6);
     },
   );
 
-  test.each(["true", 1, {}])("a dry run of %j is refused rather than taken for none", async (dryRun) => {
+  test.each(["true", 1, {}])("an invalid dry_run (%j) is refused", async (dryRun) => {
     const memory = await filled();
-    // @ts-expect-error a host hands over what a model wrote
+    // @ts-expect-error a host may pass arguments of any type from a model
     await expect(memory.forget("main", { scope: "all", dryRun })).rejects.toMatchObject({
       code: "invalid_input",
     });
@@ -264,7 +264,7 @@ describe("fault 8: no limit on keys, values, tags, and a huge ttl overflows into
   test.each([
     ["storing", async (memory: OpenMemory, fact: object) => memory.storeFact("main", fact as never)],
     ["importing", importing],
-  ] as const)("%s obeys the same bounds", async (_, store) => {
+  ] as const)("%s applies the same limits", async (_, store) => {
     const memory = await openTestMemory();
     const refused = [
       { key: "x".repeat(513), value: "v" },

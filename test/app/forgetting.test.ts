@@ -1,4 +1,4 @@
-/** Which facts a text forgets or gets, for every key that can be stored, and what an answer that forgot nothing says. */
+/** Which facts a text selects to forget or get, for every possible key, and the answer if nothing matches. */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
@@ -32,7 +32,10 @@ interface Named {
   readonly category: string;
 }
 
-/** In one write, for the caller and for a stranger alike; also keys that only an earlier version took. */
+/**
+ * Stores the facts in one write, both for the caller and for another subject. Includes keys that only an earlier version
+ * accepted.
+ */
 async function store(memory: OpenMemory, facts: readonly Named[]): Promise<void> {
   const entries = ["main", "stranger"].flatMap((subject) =>
     facts.map(({ key, category }) => {
@@ -47,7 +50,7 @@ async function keysOf(memory: OpenMemory, subject = "main"): Promise<readonly st
   return (await memory.listFacts(subject, { limit: 1_000 })).facts.map(({ key }) => key).sort();
 }
 
-/** What a forget took, and how it ended; a stranger's facts and the records of runs stay whatever happens. */
+/** Returns the forgotten keys and the outcome. Another subject's facts and the records of runs must always remain. */
 async function forgetting(memory: OpenMemory, scope: string) {
   const [before, theirs, runs] = [
     await keysOf(memory),
@@ -65,7 +68,7 @@ async function runsOf(memory: OpenMemory): Promise<number> {
 }
 
 const RUN_KEY = "pack_history/lint/00000000000000000001";
-/** Each looks like something else than a key. */
+/** Keys that look like a scope, path or docid. */
 const LOOKALIKES = [
   ...[
     "all",
@@ -147,13 +150,13 @@ const key = fc
 const fact = fc.record({ key, category: fc.constantFrom("user_facts", "a", "b", "helmdeck", "note") });
 const facts = fc.uniqueArray(fact, { selector: (one) => one.key, minLength: 1, maxLength: 12 });
 
-/** As the how-to says it, not as the code does. */
+/** Follows the rules of the how-to, not the code. */
 function isScopeOrPath(text: string): boolean {
   const isWord = ["all", "everything", "packs", "pipelines"].includes(text);
   return isWord || /^(key|category|pack|pipeline):/.test(text) || /^helmdeck\/.*\.md([#:].*)?$/.test(text);
 }
 
-/** Whether a citation or docid, with or without lines, is this text. */
+/** Whether this text is a citation or docid of the fact, with or without lines. */
 function hasDocid({ category, key: name }: Named, text: string): boolean {
   const docid = `${category}/${name}`;
   return (
@@ -162,7 +165,7 @@ function hasDocid({ category, key: name }: Named, text: string): boolean {
 }
 
 describe("every key that can be stored", () => {
-  test("is forgotten by key: and itself, and nothing else is", async () => {
+  test("is forgotten by key: and itself, and no other is", async () => {
     await fc.assert(
       fc.asyncProperty(facts, fc.nat(), async (stored, index) => {
         const memory = await filled(stored);
@@ -184,14 +187,14 @@ describe("every key that can be stored", () => {
         expect(gone).toEqual(others.length === 0 ? [name] : []);
         if (others.length === 0) return;
         expect(answer).toMatchObject({ name: "HelmdeckError", code: "invalid_input" });
-        const { message } = answer as HelmdeckError; // as was just seen
+        const { message } = answer as HelmdeckError; // an error, as checked above
         for (const spelling of [name, ...others.map((one) => one.key)])
           expect(message).toContain(`key:${spelling}`);
       }),
     );
   });
 
-  test("is forgotten by its path, its docid and either with lines, where these name nothing else", async () => {
+  test("is forgotten by its path and docid, also with line numbers, when these match nothing else", async () => {
     await fc.assert(
       fc.asyncProperty(
         facts,
@@ -213,7 +216,7 @@ describe("every key that can be stored", () => {
     );
   });
 
-  test("is got by itself, and by its path where that is no key", async () => {
+  test("is read by itself, and by its path when that is no key", async () => {
     await fc.assert(
       fc.asyncProperty(facts, async (stored) => {
         const memory = await filled(stored);
@@ -237,7 +240,7 @@ async function filled(stored: readonly Named[]): Promise<OpenMemory> {
 }
 
 // verifies P-forget-exact
-test("whatever the text, a forget takes what it counted, as its dry run said, and says so", async () => {
+test("for any text, a forget deletes what its dry run counted, and reports it", async () => {
   const scope = fc.oneof(
     key,
     fc.string({ unit: "binary" }),
@@ -268,7 +271,7 @@ test("whatever the text, a forget takes what it counted, as its dry run said, an
 });
 
 describe("a run", () => {
-  test("is forgotten by the key, the docid and the path under which answers show it", async () => {
+  test("is forgotten by the key, the docid and the path that answers show", async () => {
     const memory = memoryInProcess();
     const spellings = [
       async () => (await memory.defaults("main")).recent[0]?.key,
@@ -283,13 +286,13 @@ describe("a run", () => {
     });
   });
 
-  test("and a fact that took its key are told apart by path and key:", async () => {
+  test("and a fact with its key are distinguished by path and key:", async () => {
     const memory = memoryInProcess();
     await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
     const { key: runKey = "" } = (await memory.defaults("main")).recent[0] ?? {};
     await memory.storeFact("main", { key: runKey, value: "forged" });
     await expect(memory.forget("main", { scope: runKey })).rejects.toMatchObject({
-      message: expect.stringContaining(`give key:${runKey}, or helmdeck/pack_history/${runKey}.md;`),
+      message: expect.stringContaining(`give key:${runKey} or helmdeck/pack_history/${runKey}.md;`),
     });
     expect(await memory.forget("main", { scope: `key:${runKey}` })).toMatchObject({ deleted: 1 });
     expect(await memory.forget("main", { scope: `helmdeck/pack_history/${runKey}.md` })).toMatchObject({
@@ -298,8 +301,8 @@ describe("a run", () => {
   });
 });
 
-describe("what is near", () => {
-  test("is looked for beyond the first page, in the order of nearness, and at most three are named", async () => {
+describe("similar keys", () => {
+  test("are searched beyond the first page, ordered by similarity, and at most three are named", async () => {
     const memory = memoryInProcess();
     const many = Array.from({ length: 2_500 }, (_, index) => ({ key: `k/${index}`, category: "user_facts" }));
     await store(memory, many);
@@ -316,7 +319,7 @@ describe("what is near", () => {
     expect(await memory.forget("main", { scope: "k/2499x" })).toMatchObject({ near: ["k/2499"] });
   });
 
-  test("is nothing that has expired, and nothing of anybody else", async () => {
+  test("include no expired ones, and none of another subject", async () => {
     const clock = new TestClock();
     const memory = memoryInProcess(clock.now);
     await memory.storeFact("main", { key: "deploy", value: "v", ttlSeconds: 3_600 });
@@ -333,7 +336,7 @@ describe("what is near", () => {
 });
 
 // verifies P-quiet-long-work
-test("others are answered while a large memory is forgotten", async () => {
+test("others are served while a large memory is forgotten", async () => {
   const memory = await openTestMemory();
   const namespace = namespaceOf("main");
   const many = Array.from({ length: 4_000 }, (_, i) =>

@@ -1,4 +1,4 @@
-/** Nobody reads or deletes another's memory, whatever the two are called and whichever use case asks. */
+/** No subject reads or deletes another's memory, for any two names and any use case. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Memory, OpenMemory } from "../../app/index.ts";
@@ -10,7 +10,7 @@ const subjects = fc.oneof(
   fc.string({ unit: "binary-ascii", maxLength: 8 }),
   fc.string({ unit: "grapheme", maxLength: 8 }),
 );
-/** The empty name and "unknown" are the same subject: nobody in particular. */
+/** The empty name and "unknown" are the same subject. */
 const strangers = fc.tuple(subjects, subjects).filter(([a, b]) => (a || "unknown") !== (b || "unknown"));
 
 const SECRET = "zebrafish";
@@ -34,7 +34,7 @@ async function fill(memory: OpenMemory, subject: string): Promise<void> {
   });
 }
 
-/** Everything that a subject can get to see, by every use case that answers. */
+/** Everything that a subject can read, by every use case that returns data. */
 async function everythingSeenBy(
   memory: OpenMemory,
   subject: string,
@@ -72,8 +72,8 @@ const NOTHING = [
   "# What helmdeck memory holds\n\nNothing yet.",
   [],
   [[], [], []],
-  { chunks: [], note: "Nothing is stored yet." },
-  { chunks: [], mode: "keyword", note: "Nothing is stored yet.", unmatched: NO_COUNT },
+  { chunks: [], note: "Nothing has been stored yet." },
+  { chunks: [], mode: "keyword", note: "Nothing has been stored yet.", unmatched: NO_COUNT },
   [0, 0],
 ];
 
@@ -99,8 +99,8 @@ const SCOPES = [
 ];
 
 // verifies P-alone-subjects
-describe("of two subjects, whatever they are called", () => {
-  test("no use case shows one what the other has", async () => {
+describe("for two subjects, whatever their names", () => {
+  test("no use case shows one subject's data to the other", async () => {
     const memory = await openTestMemory();
     await fc.assert(
       fc.asyncProperty(strangers, async ([owner, stranger]) => {
@@ -115,7 +115,7 @@ describe("of two subjects, whatever they are called", () => {
     );
   });
 
-  test("no scope of one deletes or counts what the other has", async () => {
+  test("no scope of one deletes or counts the other's data", async () => {
     const memory = await openTestMemory();
     await fc.assert(
       fc.asyncProperty(
@@ -134,7 +134,7 @@ describe("of two subjects, whatever they are called", () => {
     );
   });
 
-  test("storing as one leaves what the other has under the same key", async () => {
+  test("storing as one keeps the other's fact with the same key", async () => {
     const memory = await openTestMemory();
     await fc.assert(
       fc.asyncProperty(strangers, async ([owner, stranger]) => {
@@ -147,7 +147,7 @@ describe("of two subjects, whatever they are called", () => {
     );
   });
 
-  test("forgetting everything of one leaves the sessions of another whose name begins alike", async () => {
+  test("forgetting everything of one keeps sessions of another whose name has the same beginning", async () => {
     const memory = await openTestMemory();
     for (const owner of HOSTILE_NAMES) await memory.storeFact(owner, { key: KEY, value: "v" });
     await memory.forget("a", { scope: "everything" });
@@ -169,10 +169,10 @@ describe("fault 15: namespaces are joined with a colon and so are ambiguous when
 
 // verifies P-alone-no-identity
 test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])(
-  "a subject that cannot be told apart from others on disk (%#) is refused by every use case",
+  "a subject that could be confused with another on disk (%#) is refused by every use case",
   async (given) => {
     const memory = await openTestMemory();
-    const subject = given as string; // a host may hand over anything
+    const subject = given as string; // a host may pass any value
     const useCases = [
       () => memory.storeFact(subject, { key: "k", value: "v" }),
       () => memory.getFact(subject, "k"),

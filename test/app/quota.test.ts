@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { quotaOfEnv } from "../../app/quota.ts";
 
-test("what a caller may keep is what the operator says, in entries and MiB", () => {
+test("the operator sets a caller's quota, in entries and MiB", () => {
   expect(quotaOfEnv({})).toEqual({});
   expect(quotaOfEnv({ HELMDECK_MEMORY_MAX_ENTRIES: "", HELMDECK_MEMORY_MAX_MIB: "" })).toEqual({});
   expect(quotaOfEnv({ HELMDECK_MEMORY_MAX_ENTRIES: "5", HELMDECK_MEMORY_MAX_MIB: "2" })).toEqual({

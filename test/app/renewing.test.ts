@@ -1,4 +1,4 @@
-/** Nothing vanishes unnoticed: what ends soon is named, and kept by a person or, where that is wanted, by use. */
+/** Facts that expire soon are listed, and renewed by a person or, if enabled, by use. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/index.ts";
 import { HelmdeckError, listText, renewText, rfc3339, statusReply, statusText } from "../../app/index.ts";
@@ -24,7 +24,7 @@ async function endOf(memory: OpenMemory, key = KEY): Promise<number | undefined>
 }
 
 describe("renewing a fact", () => {
-  test("gives it another life and leaves the rest as it is", async () => {
+  test("sets a new expiry and changes nothing else", async () => {
     const { memory, clock } = await memoryWith(FACT);
     const before = await memory.getFact("main", KEY);
     clock.pass(80 * DAY_MS);
@@ -35,7 +35,7 @@ describe("renewing a fact", () => {
     expect(await memory.factHistory("main", KEY)).toMatchObject({ former: [] });
   });
 
-  test("takes a life of its own", async () => {
+  test("accepts a ttl", async () => {
     const { memory } = await memoryWith(FACT);
     await memory.renewFact("main", { key: KEY, ttlSeconds: 365 * 86_400 });
     expect(await endOf(memory)).toBe(365);
@@ -44,7 +44,7 @@ describe("renewing a fact", () => {
     });
   });
 
-  test("finds none that is not there, has ended, or is another caller's", async () => {
+  test("finds no missing or expired fact, and none of another caller", async () => {
     const { memory, clock } = await memoryWith({ ...FACT, ttlSeconds: 3_600 });
     await memory.storeFact("work", { key: "theirs", value: "x" });
     clock.pass(3_600 * 1_000);
@@ -60,7 +60,7 @@ describe("by use", () => {
   const read = (memory: OpenMemory, more: object = { renewOnUse: true }) =>
     memory.readDocument("main", { path: PATH, ...more });
 
-  test("a fact that is read whole lives on, for a year from its last store at most", async () => {
+  test("a fact that is read completely lives on, until at most a year after its last store", async () => {
     const { memory, clock } = await memoryWith(FACT);
     const ends: (number | undefined)[] = [];
     for (let day = 0; day < 360; day += 60) {
@@ -73,7 +73,7 @@ describe("by use", () => {
     expect(await read(memory)).toBeUndefined();
   });
 
-  test("a store begins the year anew", async () => {
+  test("a store restarts the year", async () => {
     const { memory, clock } = await memoryWith(FACT);
     clock.pass(80 * DAY_MS);
     await memory.storeFact("main", FACT);
@@ -86,14 +86,14 @@ describe("by use", () => {
     ["nobody wanted it", {}],
     ["a part was read", { renewOnUse: true, fromLine: 1, lineCount: 3 }],
     ["the end was read", { renewOnUse: true, fromLine: 2 }],
-  ])("nothing lives longer where %s", async (_name, query) => {
+  ])("nothing is renewed when %s", async (_name, query) => {
     const { memory, clock } = await memoryWith(FACT);
     clock.pass(10 * DAY_MS);
     expect(await read(memory, query)).toBeDefined();
     expect(await endOf(memory)).toBe(90);
   });
 
-  test("nothing lives longer than was asked for", async () => {
+  test("a fact with a ttl is not renewed", async () => {
     const { memory, clock } = await memoryWith({ ...FACT, ttlSeconds: 120 * 86_400 });
     for (let day = 0; day < 100; day += 20) {
       clock.pass(20 * DAY_MS);
@@ -102,7 +102,7 @@ describe("by use", () => {
     expect(await endOf(memory)).toBe(120);
   });
 
-  test("searching, listing and getting keep nothing alive", async () => {
+  test("searching, listing and getting renew nothing", async () => {
     const { memory, clock } = await memoryWith(FACT);
     clock.pass(10 * DAY_MS);
     await memory.search("main", { query: "Konflux" });
@@ -112,7 +112,7 @@ describe("by use", () => {
     expect(await endOf(memory)).toBe(90);
   });
 
-  test("reading goes on where nothing can be written", async () => {
+  test("reading works on a read-only store", async () => {
     const { memory, clock } = await memoryWith(FACT);
     clock.pass(10 * DAY_MS);
     const renew = vi.spyOn(memory.store, "renew");
@@ -123,7 +123,7 @@ describe("by use", () => {
   });
 });
 
-describe("what ends within 14 days", () => {
+describe("facts that expire within 14 days", () => {
   const facts = [
     { key: "later", value: "x", ttlSeconds: 15 * 86_400 },
     { key: "soon", value: "x", ttlSeconds: 13 * 86_400 },
@@ -137,19 +137,19 @@ describe("what ends within 14 days", () => {
     ],
   };
 
-  test("is named by my-memory and by status, the next first", async () => {
+  test("are in my-memory and status, soonest first", async () => {
     const { memory } = await memoryWith(...facts);
     expect(myMemoryReply(await memory.myMemory("main")).expiring).toEqual(named);
     expect(statusReply(await memory.status("main")).subject).toMatchObject({ expiring: named });
     expect(statusReply(await memory.status("work")).subject).not.toHaveProperty("expiring");
   });
 
-  test("stands in the document that an agent reads", async () => {
+  test("are in the document that an agent reads", async () => {
     const { memory } = await memoryWith(...facts);
     const document = await memory.readDocument("main", { path: "helmdeck/my-memory.md" });
     expect(document?.content).toContain(
       [
-        "## Ending within 14 days: 2 facts",
+        "## Expiring within 14 days: 2 facts",
         "",
         "- sooner (helmdeck/user_facts/sooner.md) on 2026-11-21",
         "- soon (helmdeck/user_facts/soon.md) on 2026-12-03",
@@ -157,19 +157,19 @@ describe("what ends within 14 days", () => {
     );
   });
 
-  test("is listed", async () => {
+  test("are listed", async () => {
     const { memory } = await memoryWith(...facts);
     const listed = await memory.listFacts("main", { expiring: true });
     expect(listed.facts.map(({ key }) => key).sort()).toEqual(["soon", "sooner"]);
   });
 
-  test("is named no more once it is renewed", async () => {
+  test("are no longer shown once they are renewed", async () => {
     const { memory } = await memoryWith(...facts);
     for (const key of ["soon", "sooner"]) await memory.renewFact("main", { key });
     expect(await memory.myMemory("main")).not.toHaveProperty("expiring");
   });
 
-  test("is counted whole, and ten are named", async () => {
+  test("are all counted, and ten are named", async () => {
     const many = Array.from({ length: 12 }, (_none, number) => ({
       key: `k${number}`,
       value: "x",
@@ -182,7 +182,7 @@ describe("what ends within 14 days", () => {
   });
 });
 
-describe("a person reads", () => {
+describe("the text for a person", () => {
   const voice = {
     command: "helmdeck-memory",
     storing: "Store one.",
@@ -191,7 +191,7 @@ describe("a person reads", () => {
     style: (_format: unknown, text: string) => text,
   };
 
-  test("in status what ends within 14 days, without control characters, and how to keep it", async () => {
+  test("names expiring facts in status, without control characters, and the command to renew them", async () => {
     const soon = { key: "soon", category: "user_facts", expiresAt: NOW + DAY_MS };
     const { memory } = await memoryWith();
     const status = await memory.status("main");
@@ -200,13 +200,13 @@ describe("a person reads", () => {
         { ...status, subject: { name: "main", facts: 12, auditRows: 0, expiring } },
         { command: "openclaw helmdeck" },
       );
-    expect(told({ count: 1, soonest: [soon] })).toContain("ending within 14 days: 1 fact: soon\n");
+    expect(told({ count: 1, soonest: [soon] })).toContain("expiring within 14 days: 1 fact: soon\n");
     const many = told({ count: 12, soonest: [soon, { ...soon, key: "a\u001bb" }] });
-    expect(many).toMatch(/ending within 14 days: 12 facts: soon, a.+b, …\n.*openclaw helmdeck renew/);
+    expect(many).toMatch(/expiring within 14 days: 12 facts: soon, a.+b, …\n.*openclaw helmdeck renew/);
     expect(many).not.toContain("\u001b");
   });
 
-  test("until when a fact was renewed", async () => {
+  test("says until when a fact was renewed", async () => {
     const { memory } = await memoryWith(FACT);
     const renewed = await memory.renewFact("main", { key: KEY, ttlSeconds: 10 * 86_400 });
     const { answer } = renewText(renewed, voice);
@@ -215,10 +215,10 @@ describe("a person reads", () => {
     ]);
   });
 
-  test("that nothing ends soon", async () => {
+  test("says that nothing expires soon", async () => {
     const { memory } = await memoryWith(FACT);
     const request = { expiring: true, limit: 10 };
     const { notes } = await listText(memory, await memory.listFacts("main", request), request, voice);
-    expect(notes).toEqual(["No fact in the memory of main ends within 14 days."]);
+    expect(notes).toEqual(["No fact in the memory of main expires within 14 days."]);
   });
 });

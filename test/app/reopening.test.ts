@@ -1,4 +1,7 @@
-/** A memory whose database is moved, deleted or restored under it: refuses, says so, and heals without a restart. */
+/**
+ * A database that is moved, deleted or restored during use: memory refuses requests, reports why, and recovers without a
+ * restart.
+ */
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -29,7 +32,7 @@ async function keysFound(memory: OpenMemory, query: string): Promise<readonly st
   return (await memory.search("main", { query })).results.map(({ key }) => key);
 }
 
-/** Every use case refuses, and status and doctor say why. */
+/** Every use case refuses, and status and doctor give the reason. */
 async function expectRefused(memory: OpenMemory, code: string): Promise<void> {
   await expect(late(memory)).rejects.toMatchObject({ code });
   await expect(memory.getFact("main", "first")).rejects.toMatchObject({ code });
@@ -45,7 +48,7 @@ async function expectRefused(memory: OpenMemory, code: string): Promise<void> {
 
 // verifies P-durable-replaced
 describe("a database that is", () => {
-  test("deleted is made anew a moment later, and the index begins anew with it", async () => {
+  test("deleted is re-created a moment later, and the index starts over", async () => {
     const { memory, path, wait } = await opened();
     expect(await keysFound(memory, "konflux")).toEqual(["first"]);
     for (const part of ["", "-wal", "-shm"]) await rm(`${path}${part}`);
@@ -57,7 +60,7 @@ describe("a database that is", () => {
     expect(await memory.status("main")).toMatchObject({ state: "ready", subject: { facts: 1 } });
   });
 
-  test("moved away is waited for, and has everything when it is back", async () => {
+  test("moved away is waited for, and is complete when it is back", async () => {
     const { memory, path, wait } = await opened();
     await rename(path, `${path}.away`);
     for (let tried = 0; tried < 3; tried += 1) {
@@ -69,7 +72,7 @@ describe("a database that is", () => {
     await late(memory);
   });
 
-  test("moved away with its folder is not made anew elsewhere", async () => {
+  test("moved away with its folder is not re-created elsewhere", async () => {
     const { memory, path, wait } = await opened();
     const folder = dirname(path);
     await rename(folder, `${folder}.away`);
@@ -80,7 +83,7 @@ describe("a database that is", () => {
     expect(await keysFound(memory, "konflux")).toEqual(["first"]);
   });
 
-  test("deleted with its folder is not made anew: the folder may be a volume that is not mounted", async () => {
+  test("deleted with its folder is not re-created: the folder may be a volume that is not mounted", async () => {
     const { memory, path, wait } = await opened();
     await rm(dirname(path), { recursive: true });
     wait();
@@ -91,7 +94,7 @@ describe("a database that is", () => {
     await late(memory);
   });
 
-  test("restored is found as it was, and what came after the backup is found no more", async () => {
+  test("restored is used as it is, and later writes are no longer found", async () => {
     const { memory, place, path } = await opened();
     await memory.close();
     await copyFile(path, `${path}.backup`);
@@ -105,7 +108,7 @@ describe("a database that is", () => {
     await rename(`${path}.backup`, path);
     await expectRefused(live, "store_replaced");
     time += REOPEN_AFTER_MS;
-    // As many writes as there were before: an index that went on from where it was would notice nothing.
+    // Write as often as before: an index that continued from its old cursor would not notice the change.
     for (let i = 0; i < 3; i += 1) await late(live);
     expect([...(await keysFound(live, "plants")), ...(await keysFound(live, "konflux"))]).toEqual(["first"]);
     await live.close();
@@ -114,7 +117,7 @@ describe("a database that is", () => {
     expect((await again.doctor()).store).toMatchObject({ integrity: "ok" });
   });
 
-  test("overwritten acknowledges nothing any more, however often it is asked", async () => {
+  test("overwritten acknowledges nothing any more, however often it is called", async () => {
     const { memory, place, path } = await opened();
     await memory.close();
     await copyFile(path, `${path}.backup`);
@@ -134,7 +137,7 @@ describe("a database that is", () => {
   });
 });
 
-test("a disk that fails to sync ends the opening: nothing is acknowledged until the next one, a moment later", async () => {
+test("a failed sync closes the store: nothing is acknowledged until it is reopened a moment later", async () => {
   let [time, isFailing] = [0, false];
   const failing: SqliteDriver = {
     ...nodeSqliteDriver,
@@ -163,7 +166,7 @@ test("a disk that fails to sync ends the opening: nothing is acknowledged until 
   expect(await keysFound(memory, "konflux")).toEqual(["first"]);
 });
 
-test("the worker's memory heals in the same way", async () => {
+test("the worker's memory recovers in the same way", async () => {
   let time = 0;
   const place = await tempPlace();
   const served = new ServedMemory(
@@ -197,7 +200,7 @@ test("what a wrong clock hid for a moment is found again", async () => {
   expect(await memory.readDocument("main", { path: "helmdeck/user_facts/first.md" })).toBeDefined();
 });
 
-test("a fact that is stored before the clock is set lives its whole life after it", async () => {
+test("a fact that is stored before the clock is set has its full life afterwards", async () => {
   let now = 20_000;
   const place = await tempPlace();
   const memory = await openTestMemory({ ...place, now: () => now });
@@ -218,7 +221,7 @@ test("a fact that is stored before the clock is set lives its whole life after i
   expect(await later.getFact("main", "first")).toBeUndefined();
 });
 
-test("a key that a backup brought along is used when its database is opened anew", async () => {
+test("a key that a restored backup requires is loaded when its database is reopened", async () => {
   const { memory, path, place, wait } = await opened();
   const other = await tempPlace();
   const theirs = await openTestMemory(other);

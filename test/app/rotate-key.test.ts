@@ -1,4 +1,4 @@
-/** Changing the key, wherever it lies: everything opens with the key that is in place, at every moment. */
+/** Changing the key, for every location of the key: at every moment, the key in place opens all rows. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { keyIdOf, lookAtStore, makeKeyFile, readKeyFile, type SqliteDriver } fro
 import { bundledScript } from "../run/bundles.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
-/** More than one slice. */
+/** Enough for more than one slice. */
 const FACTS = 700;
 const driver = betterSqliteDriver;
 const options = (place: StorageLocation, env = {}) => ({ ...place, env, driver });
@@ -47,7 +47,7 @@ async function filesBeside({ keyPath }: StorageLocation): Promise<readonly strin
 }
 
 // verifies P-key-change
-describe("the key in a file of ours", () => {
+describe("the key in our own file", () => {
   test("is exchanged for a new one, and only that one opens the database afterwards", async () => {
     const place = await madePlace();
     const former = await idIn(place.keyPath);
@@ -66,7 +66,7 @@ describe("the key in a file of ours", () => {
   });
 
   test.each(["key made", "begun", "sealing", "sealed anew", "former key kept", "new key placed", "finished"])(
-    "killed after the step “%s”, opens everything at once, and the next run ends it",
+    "killed after the step “%s”, either key opens everything, and the next run finishes the change",
     async (step) => {
       const place = await madePlace(FACTS);
       const former = await idIn(place.keyPath);
@@ -91,7 +91,7 @@ describe("the key in a file of ours", () => {
     },
   );
 
-  test("that is reached through a link is exchanged where it lies", async () => {
+  test("that is reached through a link is replaced at the link's target", async () => {
     const place = await madePlace();
     const link = join(await tempFolder(), "link.key");
     await symlink(place.keyPath, link);
@@ -100,7 +100,7 @@ describe("the key in a file of ours", () => {
     await expectReadable({ ...place, keyPath: link }, 3);
   });
 
-  test("that HELMDECK_MEMORY_KEY_FILE names is exchanged in its own place", async () => {
+  test("that HELMDECK_MEMORY_KEY_FILE names is replaced there", async () => {
     const place = await tempPlace();
     const keyPath = join(await tempFolder(), "named.key");
     await writeFile(keyPath, "5a".repeat(32), { mode: 0o600 });
@@ -113,7 +113,7 @@ describe("the key in a file of ours", () => {
     await expectReadable(place, 1, env);
   });
 
-  test("is left alone when the new one of an interrupted change is gone, and the message says which that was", async () => {
+  test("is not changed when the new key of an interrupted change is missing, and the message names that key", async () => {
     const place = await madePlace(FACTS);
     await rotateUntil(place, "begun");
     const current = await idIn(`${place.keyPath}.new`);
@@ -125,7 +125,7 @@ describe("the key in a file of ours", () => {
     await expectReadable(place, FACTS);
   });
 
-  test("a dry run says what would be done, and makes nothing", async () => {
+  test("a dry run says what would be done, and creates nothing", async () => {
     const place = await madePlace();
     const from = await idIn(place.keyPath);
     expect(await planRotation(options(place))).toMatchObject({
@@ -137,7 +137,7 @@ describe("the key in a file of ours", () => {
     expect(await filesBeside(place)).toEqual(["helmdeck-memory.key"]);
   });
 
-  test("of a memory that was never used is not made", async () => {
+  test("of a memory that was never used is not changed", async () => {
     const place = await tempPlace();
     await expect(rotateKey(options(place))).rejects.toMatchObject({ code: "store_unavailable" });
     expect(await filesBeside(place)).toEqual([]);
@@ -145,7 +145,7 @@ describe("the key in a file of ours", () => {
 });
 
 // verifies P-key-change
-describe("the key that is in no file of ours", () => {
+describe("a key outside of our files", () => {
   const FORMER = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
 
   async function begun() {
@@ -159,7 +159,7 @@ describe("the key that is in no file of ours", () => {
     return { place, rotation, current, newKeyPath };
   }
 
-  test("cannot be exchanged by us: the message asks for a file with the new one", async () => {
+  test("cannot be replaced by us: the message asks for a file with the new one", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory({ ...place, env: FORMER });
     await memory.storeFact("main", { key: "k0", value: "value 0" });
@@ -169,7 +169,7 @@ describe("the key that is in no file of ours", () => {
     });
   });
 
-  test("opens everything beside the new one, until the new one is in place and ends it", async () => {
+  test("opens everything, like the new one, until that is in place and the change is finished", async () => {
     const { place, rotation, current } = await begun();
     expect(rotation).toMatchObject({ state: "both_open" });
     for (const env of [FORMER, current]) await expectReadable(place, 1, env);
@@ -186,14 +186,14 @@ describe("the key that is in no file of ours", () => {
     await expect(openMemory(options(place, FORMER))).rejects.toMatchObject({ code: "key_wrong" });
   });
 
-  test("cannot be taken away when no change has begun", async () => {
+  test("cannot be dropped when no change has begun", async () => {
     const { place, current } = await begun();
     await finishRotation(options(place, current));
     await expect(finishRotation(options(place, current))).rejects.toMatchObject({ code: "invalid_input" });
     await expectReadable(place, 1, current);
   });
 
-  test("doctor names both keys, and that the change is not finished", async () => {
+  test("doctor names both keys, and the unfinished change", async () => {
     const { place, rotation, current } = await begun();
     const told = async () =>
       (await examineMemory(options(place, current))).findings.filter(({ check }) => check === "key");
@@ -216,7 +216,7 @@ describe("the key that is in no file of ours", () => {
   }
 });
 
-test("a host that runs no commands refuses one that is to print the key, and makes no key file instead", async () => {
+test("a host that runs no commands refuses a key command, and creates no key file instead", async () => {
   const place = await tempPlace();
   const env = { HELMDECK_MEMORY_KEY_COMMAND: '["cat", "/run/key"]' };
   await expect(openMemory(options(place, env))).rejects.toMatchObject({
@@ -235,7 +235,7 @@ test("doctor names a former key that was not destroyed", async () => {
   );
 });
 
-test("who finds the former key just before it is exchanged opens with the new one", async () => {
+test("a process that reads the former key just before the exchange opens with the new one", async () => {
   const place = await madePlace();
   let isRotated = false;
   const late: SqliteDriver = {
@@ -254,7 +254,6 @@ test("who finds the former key just before it is exchanged opens with the new on
   expect(isRotated).toBe(true);
 });
 
-/** Answers the signal that ended it. */
 async function rotateUntil({ databasePath, keyPath }: StorageLocation, step: string): Promise<string | null> {
   const script = await bundledScript(fileURLToPath(new URL("./children/rotate-until.ts", import.meta.url)));
   const child = spawn(process.execPath, [script, databasePath, keyPath, step], {
@@ -265,8 +264,8 @@ async function rotateUntil({ databasePath, keyPath }: StorageLocation, step: str
 }
 
 // verifies P-key-change
-describe("several at once", () => {
-  test("lose no key: whatever each of three says, what is in place opens everything", async () => {
+describe("concurrent changes", () => {
+  test("lose no key: whatever each of three reports, the key in place opens everything", async () => {
     const place = await madePlace(20);
     for (let round = 0; round < 3; round += 1) {
       await Promise.allSettled([1, 2, 3].map(() => rotateKey(options(place))));
@@ -275,13 +274,13 @@ describe("several at once", () => {
     }
   });
 
-  test("one that is late does not put the next change's key in place", async () => {
+  test("that are late do not put the next change's key in place", async () => {
     const keyPath = join(await tempFolder(), "memory.key");
     const files = { keyPath, newPath: `${keyPath}.new`, formerPath: `${keyPath}.former` };
     await makeKeyFile(keyPath);
     const current = keyIdOf((await makeKeyFile(files.newPath)).key);
     const late = placeNewKey(files, { former: "", current }, async (exchange) => {
-      await rename(files.newPath, keyPath); // as another process did, and a third made the next key
+      await rename(files.newPath, keyPath); // another process moved the new key, and a third one created the next
       await makeKeyFile(files.newPath);
       exchange();
     });

@@ -1,9 +1,10 @@
 /** The memory of a server, in each of its states. */
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { betterSqliteDriver, type Memory } from "../../app/index.ts";
 import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../../app/served-memory.ts";
+import { FakeClock } from "../sidecar/fake-clock.ts";
 import { NOW, openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 const KEY = "ab".repeat(32);
@@ -29,7 +30,7 @@ const exists = (path: string) =>
     () => false,
   );
 
-/** A place with a fact in it, and its key. */
+/** A storage location with a fact and its key. */
 async function placeWithData() {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
@@ -46,7 +47,7 @@ describe("with a database and its key", () => {
     expect((await memory.getFact("main", "k"))?.value).toBe("v");
   });
 
-  test("is ready with a key from the environment where nothing was stored yet", async () => {
+  test("is ready with a key from the environment when nothing was stored yet", async () => {
     const { memory, state } = await openTestServedMemory({ env: { HELMDECK_MEMORY_KEY: KEY } });
     expect(state).toMatchObject({ state: "ready", keySource: "HELMDECK_MEMORY_KEY" });
     await memory.storeFact("main", { key: "k", value: "v" });
@@ -54,7 +55,7 @@ describe("with a database and its key", () => {
 });
 
 describe("without a key and without data", () => {
-  test("lives in this process only, warns, and leaves nothing on disk", async () => {
+  test("exists in this process only, warns, and leaves nothing on disk", async () => {
     const place = await tempPlace();
     const { memory, state } = await openTestServedMemory(place);
     expect(state).toMatchObject({ state: "ephemeral", warning: expect.stringContaining(place.keyPath) });
@@ -66,7 +67,7 @@ describe("without a key and without data", () => {
     expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([false, false]);
   });
 
-  test("makes the key file once when asked to, and shares it", async () => {
+  test("creates the key file once when asked to, and shares it", async () => {
     const place = await tempPlace();
     const { memory, state } = await openTestServedMemory({ ...place, withoutKey: "make" });
     expect(state).toMatchObject({ state: "ready", keySource: place.keyPath });
@@ -111,7 +112,7 @@ async function tempKeyPath() {
 
 // verifies P-quiet-packs
 describe.each(TROUBLES)("with %s", (_, code, trouble) => {
-  test(`is unavailable: every use case says ${code}, and status and doctor say it too`, async () => {
+  test(`is unavailable: every use case throws ${code}, and status and doctor report it`, async () => {
     const place = await placeWithData();
     const { memory, state, open } = await openTestServedMemory({ ...place, ...(await trouble(place)) });
     expect(state).toMatchObject({ state: "unavailable", error: { code } });
@@ -127,7 +128,7 @@ describe.each(TROUBLES)("with %s", (_, code, trouble) => {
     });
   });
 
-  test("is not worked around when a key file may be made", async () => {
+  test("is not replaced by another key, even if a key file may be created", async () => {
     const place = await placeWithData();
     const given = { ...place, ...(await trouble(place)), withoutKey: "make" as const };
     expect((await openTestServedMemory(given)).state).toMatchObject({
@@ -137,7 +138,53 @@ describe.each(TROUBLES)("with %s", (_, code, trouble) => {
   });
 });
 
-/** All but those that never fail. */
+describe("the indexes of a server", () => {
+  const HALF_AN_HOUR = 30 * 60_000;
+
+  /** How often `work` reads a memory from the beginning. */
+  async function readingsOf(
+    { open }: Pick<ServedMemory, "open">,
+    work: () => Promise<unknown>,
+  ): Promise<number> {
+    if (open === undefined) throw new Error("memory is open");
+    const reading = vi.spyOn(open.store, "changes");
+    await work();
+    const count = reading.mock.calls.filter(([{ since }]) => since === 0).length;
+    reading.mockRestore();
+    return count;
+  }
+
+  test("are dropped after half an hour without use", async () => {
+    const clock = new FakeClock();
+    const served = await openTestServedMemory({ clock: () => clock.now(), timer: clock.timer });
+    await served.memory.storeFact("main", { key: "k", value: "v" });
+    const ask = () => served.memory.warm("main");
+    expect(await readingsOf(served, ask)).toBe(1);
+    clock.advance(HALF_AN_HOUR - 1);
+    expect(await readingsOf(served, ask)).toBe(0);
+    clock.advance(HALF_AN_HOUR);
+    expect(await readingsOf(served, ask)).toBe(1);
+  });
+
+  test("stay in the plugin's memory, whoever uses them", async () => {
+    const clock = new FakeClock();
+    const open = await openTestMemory({ clock: () => clock.now(), timer: clock.timer });
+    await open.storeFact("main", { key: "k", value: "v" });
+    await open.warm("main");
+    clock.advance(100 * HALF_AN_HOUR);
+    expect(await readingsOf({ open }, () => open.warm("main"))).toBe(0);
+  });
+
+  test("stay within their memory limit", async () => {
+    const served = await openTestServedMemory({ indexes: { limitBytes: 20_000 } });
+    await served.memory.storeFact("ana", { key: "k", value: "v" });
+    await served.memory.warm("ana");
+    await served.memory.warm("ben");
+    expect(await readingsOf(served, () => served.memory.warm("ana"))).toBe(1);
+  });
+});
+
+/** The use cases that can fail. */
 function useCasesOf(memory: Memory): Readonly<Record<string, () => Promise<unknown>>> {
   const { status: _, doctor: __, close: ___, ...rest } = memory;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What a store names as similar: what it may correct, and not whatever shares a word with it. */
+/** Facts that a store reports as similar: possible corrections, not every fact that shares a word. */
 import { expect, test } from "vitest";
 import { readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { inTurn, openTestMemory } from "./fixtures/memories.ts";
@@ -14,7 +14,7 @@ const CORRECTIONS = [
   ["Releases happen every Thursday", "Releases happen every second Tuesday"],
 ] as const;
 
-test.each(CORRECTIONS)('"%s" is named when it is corrected: "%s"', async (before, after) => {
+test.each(CORRECTIONS)('"%s" is reported as similar when it is corrected: "%s"', async (before, after) => {
   const memory = await openTestMemory();
   await memory.storeFact("main", { key: "before", value: before });
   await memory.storeFact("main", { key: "another", value: "The dentist opens at noon" });
@@ -22,7 +22,7 @@ test.each(CORRECTIONS)('"%s" is named when it is corrected: "%s"', async (before
   expect(similar.map(({ key }) => key)).toEqual(["before"]);
 });
 
-test("of everyday facts that have nothing to do with one another, hardly any is named", async () => {
+test("among unrelated everyday facts, hardly any is reported as similar", async () => {
   const memory = await openTestMemory();
   const { facts } = readNaturalSet();
   let told = 0;

@@ -14,7 +14,7 @@ function stateDirOf(env: Record<string, string | undefined>, homeDir: string): s
   return stateDir;
 }
 
-describe("memory is found where the real OpenClaw keeps its state", () => {
+describe("memory is where the real OpenClaw keeps its state", () => {
   test.each([
     ["nothing set", {}],
     ["HOME", { HOME: "/h" }],
@@ -42,7 +42,7 @@ describe("memory is found where the real OpenClaw keeps its state", () => {
   });
 
   test.each([[[".clawdbot"]], [[".openclaw"]], [[".clawdbot", ".openclaw"]], [[]]])(
-    "with the folders %j there",
+    "with the folders %j present",
     async (folders) => {
       const home = await tempFolder();
       for (const folder of folders) await mkdir(join(home, folder));
@@ -51,7 +51,7 @@ describe("memory is found where the real OpenClaw keeps its state", () => {
   );
 });
 
-test("what is named wins, and the key stays outside the folder that a backup takes", () => {
+test("explicit paths win, and the key stays outside of the folder that a backup copies", () => {
   const env = { HOME: "/h" };
   expect(findStorage({ env, homeDir: "/account", stateDir: "/s" })).toEqual({
     databasePath: "/s/helmdeck-memory/memory.sqlite",

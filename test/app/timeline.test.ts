@@ -1,4 +1,4 @@
-/** What packs, pipelines and tools did, what ends next, how memory grew, and what a store would do: the use cases behind the pages. */
+/** The use cases behind the pages: runs, expiring facts, growth, and the preview of a store. */
 import { describe, expect, test } from "vitest";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
@@ -30,7 +30,7 @@ const names = (page: { readonly runs: readonly { readonly name: string }[] }) =>
   page.runs.map(({ name }) => name);
 
 describe("runs", () => {
-  test("are listed newest first, with what is known of each", async () => {
+  test("are listed newest first, with all known details", async () => {
     const { memory } = await memoryWithRuns();
     const { runs, unreadable } = await memory.listRuns("main", {});
     expect(runs.map(({ name, kind, outcome, isOk }) => [name, kind, outcome, isOk]).sort()).toEqual([
@@ -43,7 +43,7 @@ describe("runs", () => {
     expect(unreadable).toBe(0);
   });
 
-  test("of one kind, outcome, or time", async () => {
+  test("are filtered by kind, outcome and time", async () => {
     const { memory } = await memoryWithRuns();
     expect(names(await memory.listRuns("main", { kind: "tool" }))).toEqual(["two", "one"]);
     expect(names(await memory.listRuns("main", { outcome: "failed" })).sort()).toEqual(["p", "two"]);
@@ -52,7 +52,7 @@ describe("runs", () => {
     expect(names(await memory.listRuns("main", { until: NOW - 1 }))).toEqual([]);
   });
 
-  test("come page by page without a gap, also where few match", async () => {
+  test("come page by page without a gap, also when few match", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await inTurn([...Array(130).keys()], async (number) => {
@@ -79,7 +79,7 @@ describe("runs", () => {
   );
 });
 
-test("what ends within 14 days comes soonest first, page by page", async () => {
+test("facts that expire within 14 days are sorted soonest first, page by page", async () => {
   const memory = await openTestMemory();
   await inTurn([9, 3, 15, 1, 3, 13], async (days) => {
     const { facts } = await memory.listFacts("main", {});
@@ -99,7 +99,7 @@ test("what ends within 14 days comes soonest first, page by page", async () => {
   expect(found).toEqual([1, 3, 3, 9, 13]);
 });
 
-test("growth counts what is there by the day on which it came, and sees what changed", async () => {
+test("growth counts current entries by day of creation, and notices changes", async () => {
   const clock = new TestClock();
   const memory = await openTestMemory({ now: clock.now });
   expect(await memory.growth("main")).toEqual({ days: [], bytes: 0 });
@@ -120,7 +120,7 @@ test("growth counts what is there by the day on which it came, and sees what cha
 });
 
 describe("checking a fact", () => {
-  test("says what storing would do, and stores nothing", async () => {
+  test("returns the result of storing, and stores nothing", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "old", value: "We deploy through Konflux." });
     const checked = await memory.checkFact("main", {
@@ -143,7 +143,7 @@ describe("checking a fact", () => {
   });
 });
 
-test("history says what an undo would bring back: all that the last store put away", async () => {
+test("history marks what an undo would restore: everything that the last store replaced", async () => {
   const memory = await openTestMemory();
   const store = (key: string, value: string, supersedes: readonly string[] = []) =>
     memory.storeFact("main", { key, value, supersedes });

@@ -1,4 +1,4 @@
-/** What an agent did with its tools: kept apart from packs and facts, without credentials, and never more than the newest 5,000. */
+/** Records of tool calls: separate from packs and facts, without credentials, limited to the newest 5,000. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
 import type { OpenMemory } from "../../app/index.ts";
@@ -11,7 +11,7 @@ import { inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 const AT = NOW / 1_000;
 const ANA = "ana";
 const FACT = { key: "deploy", value: "Staging first." };
-// Put together here, so that nobody who scans the repository takes it for one.
+// Assembled here, so that secret scanners do not report this file.
 const TOKEN = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");
 
 const call = (change: Partial<ToolAudit> = {}): ToolAudit => ({
@@ -37,8 +37,8 @@ async function documentsOf(memory: OpenMemory, subject = ANA): Promise<readonly 
   return chunks.map(({ content }) => content);
 }
 
-describe("a call that is recorded", () => {
-  test("is a document of its own kind, which memory counts and shows whole", async () => {
+describe("a recorded call", () => {
+  test("is a document of its own kind, counted and shown completely", async () => {
     const memory = await openTestMemory();
     const inputs = { path: "notes/lichen.md" };
     const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
@@ -68,7 +68,7 @@ describe("a call that is recorded", () => {
     expect(await memory.readDocument("ben", { path })).toBeUndefined();
   });
 
-  test("teaches nothing about packs, and hides none of them", async () => {
+  test("has no effect on learnt defaults", async () => {
     const memory = await openTestMemory();
     await memory.recordPackRun(ANA, { pack: "lint", outcome: "ok", at_unix: AT });
     await inTurn(Array.from({ length: 120 }), () => memory.recordToolCall(ANA, call()));
@@ -78,7 +78,7 @@ describe("a call that is recorded", () => {
     });
   });
 
-  test("keeps no input that looks like a credential, not even where the cut would have split it", async () => {
+  test("keeps no input that looks like a credential, even if truncation would split it", async () => {
     const memory = await openTestMemory();
     const inputs = { path: "a.md", command: `login ${TOKEN}`, late: `${"x ".repeat(90)}${TOKEN}` };
     await memory.recordToolCall(ANA, call({ inputs }));
@@ -87,16 +87,16 @@ describe("a call that is recorded", () => {
     expect(document).not.toMatch(/ghp|command|late/);
   });
 
-  test("is refused when it is malformed, and no fact may stand in its category", async () => {
+  test("is refused when it is malformed, and its category is reserved", async () => {
     const memory = await openTestMemory();
-    const malformed = { ...call(), result: "s3cret" } as ToolAudit; // a host may hand over anything
+    const malformed = { ...call(), result: "s3cret" } as ToolAudit; // a host may pass any value
     await expect(memory.recordToolCall(ANA, malformed)).rejects.toMatchObject({ code: "invalid_input" });
     await expect(memory.storeFact(ANA, { ...FACT, category: "tool_history" })).rejects.toThrow(
       "tool_history is reserved",
     );
   });
 
-  test("touches no fact that is keyed like it", async () => {
+  test("does not affect a fact with the same key", async () => {
     const memory = await openTestMemory();
     await memory.recordToolCall(ANA, call());
     const { categories } = await memory.myMemory(ANA);
@@ -114,7 +114,7 @@ describe("forgetting", () => {
     ["packs", 1],
     ["all", 5],
     ["everything", 5],
-  ])("%s takes %i", async (scope, deleted) => {
+  ])("%s deletes %i", async (scope, deleted) => {
     const memory = await openTestMemory();
     await memory.storeFact(ANA, FACT);
     await memory.recordPackRun(ANA, { pack: "exec", outcome: "ok", at_unix: AT });
@@ -137,7 +137,7 @@ describe("of many calls", () => {
       category: "tool_history",
     });
 
-  test("the newest 5,000 stay; nobody else's, no pack and no fact goes with the others", async () => {
+  test("the newest 5,000 stay; other callers' calls, packs and facts are kept", async () => {
     const clock = new TestClock();
     const memory = memoryInProcess(clock.now);
     await memory.storeFact(ANA, FACT);
@@ -158,7 +158,7 @@ describe("of many calls", () => {
     expect((await memory.defaults(ANA)).packs).toHaveLength(1);
   });
 
-  test("nothing is counted for a hundred calls after a look, and a look that failed is made up for", async () => {
+  test("counting pauses for a hundred calls, and is repeated after a failure", async () => {
     const memory = memoryInProcess();
     const looks = vi.spyOn(memory.store, "countWhere").mockRejectedValueOnce(new Error("locked"));
     await expect(memory.recordToolCall(ANA, call())).rejects.toThrow("locked");
@@ -168,7 +168,7 @@ describe("of many calls", () => {
     expect(looks).toHaveBeenCalledTimes(3);
   });
 
-  test("those beyond the newest are erased, whichever were written last", async () => {
+  test("those beyond the newest are erased, in whatever order they were written", async () => {
     const memory = await openTestMemory();
     for (const tool of ["a", "b", "c", "d"]) await memory.recordToolCall(ANA, call({ tool }));
     const kept = async () => (await documentsOf(memory)).map((text) => /call: (\w)/.exec(text)?.[1]);
@@ -193,7 +193,7 @@ describe("an export", () => {
     for (const line of lines) yield Buffer.from(`${line}\n`);
   }
 
-  test("of calls comes back with every field", async () => {
+  test("of calls restores every field", async () => {
     const memory = await openTestMemory();
     const writer = { surface: "openclaw", agent: "main" };
     await memory.recordToolCall(
@@ -214,7 +214,7 @@ describe("an export", () => {
     expect(await linesOf(other)).toEqual(lines);
   });
 
-  test("of too many is imported down to the newest 5,000", async () => {
+  test("of too many is imported up to the newest 5,000", async () => {
     const memory = memoryInProcess();
     const lines = Array.from({ length: TOOL_HISTORY_LIMITS.rows + 7 }, (_, number) =>
       JSON.stringify({ audit: "tool", ...call({ at_unix: AT - number }) }),

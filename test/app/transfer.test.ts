@@ -38,7 +38,7 @@ async function exported(memory: OpenMemory, subject = "main"): Promise<readonly 
   return lines;
 }
 
-/** Every entry of the subject with every field but its id, which is the store's own. */
+/** Every entry of the subject with all fields except the id, which each store assigns itself. */
 async function everyEntry(memory: OpenMemory): Promise<readonly object[]> {
   const { entries } = await memory.store.list({ namespace: namespaceOf("main"), limit: 1_000 });
   return entries
@@ -47,7 +47,7 @@ async function everyEntry(memory: OpenMemory): Promise<readonly object[]> {
 }
 
 describe("an import", () => {
-  test("takes facts and audit rows, and counts what became of each", async () => {
+  test("accepts facts and audit rows, and counts the results", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "same", value: "v" });
     await memory.storeFact("main", { key: "other", value: "v" });
@@ -78,7 +78,7 @@ describe("an import", () => {
     expect((await memory.search("main", { query: "nightly" })).results[0]?.category).toBe("pipeline_history");
   });
 
-  test("tells each refused line by its number, and takes the good ones around it", async () => {
+  test("reports each refused line by its number, and imports the others", async () => {
     const memory = await openTestMemory();
     const result = await importText(
       memory,
@@ -110,15 +110,15 @@ describe("an import", () => {
     '{"key":"k","key":"j","value":"v"}',
     '{"audit":"pack","pack":"a","pack":"b","outcome":"ok","at_unix":1,"duration_ms":1}',
     `{"key":"k","value":${"[".repeat(100)}${"]".repeat(100)}}`,
-  ])("refuses a line that two readers may take differently, as REST does: %s", async (line) => {
+  ])("refuses an ambiguous line, as REST does: %s", async (line) => {
     const { stored, refused } = await importText(await openTestMemory(), line);
     expect({ stored, reason: refused[0]?.reason }).toEqual({
       stored: 0,
-      reason: expect.stringMatching(/^The line (gives a field twice|is nested more than 64 deep)/),
+      reason: expect.stringMatching(/^The line (has a duplicate field|is nested more than 64 deep)/),
     });
   });
 
-  test("keeps when a fact was written, and counts its life from now", async () => {
+  test("keeps the time of a fact's write, and counts its life from now", async () => {
     const memory = await openTestMemory();
     await importRows(
       memory,
@@ -157,23 +157,20 @@ describe("an import", () => {
       { key: "k", value: "v", created_at: "yesterday" },
       "created_at must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.",
     ],
-    [{ key: "k", value: "v", created_at: 1_700_000_000 }, "created_at must be text."],
-    [{ key: "k", value: "v", created_at: "2026-11-22T00:00:00Z" }, "created_at lies in the future."],
+    [{ key: "k", value: "v", created_at: 1_700_000_000 }, "created_at must be a string."],
+    [{ key: "k", value: "v", created_at: "2026-11-22T00:00:00Z" }, "created_at is in the future."],
     [
       { key: "k", value: "v", created_at: "2026-01-02T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" },
-      "updated_at lies before created_at.",
+      "updated_at is before created_at.",
     ],
     [
       { key: "k", value: "v", expires_at: "2026-11-20T12:00:00Z" },
-      "expires_at has passed: this line has expired.",
+      "expires_at is in the past: this line has expired.",
     ],
-    [
-      { key: "k", value: "v", expires_at: "2027-11-20T13:00:01Z" },
-      "expires_at lies more than 365 days ahead.",
-    ],
+    [{ key: "k", value: "v", expires_at: "2027-11-20T13:00:01Z" }, "expires_at is more than 365 days ahead."],
     [
       { key: "k", value: "v", expires_at: "2027-01-01T00:00:00Z", ttl_seconds: 3_600 },
-      "ttl_seconds and expires_at exclude each other.",
+      "ttl_seconds and expires_at cannot be combined; give one of them.",
     ],
     [
       { key: "k", value: "v", ttl_seconds: "3600" },
@@ -185,27 +182,27 @@ describe("an import", () => {
     ],
     [
       { key: "k", value: "v", fingerprint: "0000000000000000" },
-      expect.stringMatching(/^fingerprint does not fit/),
+      expect.stringMatching(/^fingerprint does not match/),
     ],
-    [{ key: "k", value: "v", fingerprint: 5 }, "fingerprint must be text."],
+    [{ key: "k", value: "v", fingerprint: 5 }, "fingerprint must be a string."],
     [
       { key: "k", value: "v", path: "helmdeck/user_facts/other.md" },
-      "path does not fit key and category; leave it out.",
+      "path does not match key and category; leave it out.",
     ],
     [{ key: "k", value: "v", origin: "audit" }, "origin is not a known field; leave it out."],
     [{ key: "k", value: "v", "\u001b[2J": 1 }, "[U+001B][2J is not a known field; leave it out."],
-    [{ audit: "pack", pack: "p", outcome: "ok", at_unix: AT + 3 * 86_400 }, "at_unix lies in the future."],
+    [{ audit: "pack", pack: "p", outcome: "ok", at_unix: AT + 3 * 86_400 }, "at_unix is in the future."],
     [
       { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, expires_at: "2027-01-01T00:00:00Z" },
-      "expires_at lies more than 30 days ahead.",
+      "expires_at is more than 30 days ahead.",
     ],
     [
       { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, ttl_seconds: 3_600 },
-      "The audit row's ttl_seconds is not a field of it; leave it out.",
+      "The audit row's ttl_seconds is not a known field; leave it out.",
     ],
     [
       { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, value: "v" },
-      "The audit row's value is not a field of it; leave it out.",
+      "The audit row's value is not a known field; leave it out.",
     ],
     [
       {
@@ -219,7 +216,7 @@ describe("an import", () => {
     ],
     [
       { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, fingerprint: "0000000000000000" },
-      expect.stringMatching(/^fingerprint does not fit/),
+      expect.stringMatching(/^fingerprint does not match/),
     ],
     [{ audit: 5 }, 'audit must be "pack", "pipeline" or "tool".'],
   ])("refuses %j", async (row, reason) => {
@@ -227,7 +224,7 @@ describe("an import", () => {
   });
 
   // verifies P-policy-secrets
-  test("refuses lines that look like credentials, unless a person lets them in", async () => {
+  test("refuses lines that look like credentials, unless a person allows them", async () => {
     const memory = await openTestMemory();
     const rows = [
       { key: "ci", value: `ghp_${"aB3dE5gH7jK9".repeat(3)}` },
@@ -243,7 +240,7 @@ describe("an import", () => {
     expect(allowed).toMatchObject({ stored: 1, refusedCount: 0 });
   });
 
-  test("refuses a key that looks like one that is there, or that came before it", async () => {
+  test("refuses a key that looks like an existing or earlier one", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "Konflux" });
     const keys = ["d\u0435ploy", "notes", "n\u03bftes", "deploy"];
@@ -268,7 +265,7 @@ describe("an import", () => {
     expect(JSON.stringify(refused)).not.toContain("s3cret");
   });
 
-  test("lets the last line with a key win, within a batch and beyond", async () => {
+  test("keeps the last line of a key, within a batch and across batches", async () => {
     const memory = await openTestMemory();
     const filler = Array.from({ length: 1_500 }, (_, index) => ({ key: `f${index}`, value: "v" }));
     const result = await importRows(
@@ -283,7 +280,7 @@ describe("an import", () => {
   });
 
   // verifies P-import-newer
-  test("keeps what is newer, whatever an older export says, and the other when it is told to", async () => {
+  test("keeps the newer value by default, and follows another conflict rule", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "k", value: "as it was" });
@@ -303,7 +300,7 @@ describe("an import", () => {
     expect((await importText(other, lines)).stored).toBe(1);
   });
 
-  test("brings in what is newer than what is there, and shortens no life", async () => {
+  test("imports newer values, and shortens no life", async () => {
     const clock = new TestClock();
     const [memory, other] = [
       await openTestMemory({ now: clock.now }),
@@ -320,7 +317,7 @@ describe("an import", () => {
     expect((await memory.getFact("main", "k"))?.value).toBe("as it is");
   });
 
-  test("of the same audit line twice is one run; of different ones in one second several", async () => {
+  test("stores the same audit line once, and different ones in one second separately", async () => {
     const memory = await openTestMemory();
     const row = { audit: "pack", pack: "lint", outcome: "ok", at_unix: AT };
     await importRows(memory, row, { ...row, outcome: "timeout" }, { ...row, duration_ms: 5 }, row);
@@ -328,7 +325,7 @@ describe("an import", () => {
     expect((await memory.status("main")).subject).toMatchObject({ auditRows: 3 });
   });
 
-  test("goes on after an import that stopped, and says where that one stood", async () => {
+  test("resumes after an interrupted import, which reported its position", async () => {
     const memory = await openTestMemory();
     const { putMany } = memory.store;
     let batches = 0;
@@ -342,14 +339,14 @@ describe("an import", () => {
     await expect(importRows(memory, ...rows)).rejects.toMatchObject({
       code: "store_full",
       message:
-        "The disk is full. Everything up to line 250 is in, nothing after it; import the file again to go on.",
+        "The disk is full. Everything up to line 250 was imported, and nothing after it; import the file again to continue.",
       details: { safeLine: 250 },
     });
     expect((await memory.status("main")).subject?.facts).toBe(250);
     expect(await importRows(memory, ...rows)).toMatchObject({ stored: 375, refreshed: 250 });
   });
 
-  test("writes each batch whole or not at all", async () => {
+  test("writes each batch completely or not at all", async () => {
     const memory = await openTestMemory();
     const sizes: number[] = [];
     const { putMany } = memory.store;
@@ -366,7 +363,7 @@ describe("an import", () => {
     expect(sizes).toEqual([250, 19, 2]);
   });
 
-  test("shows its progress after each batch and at the end", async () => {
+  test("reports progress after each batch and at the end", async () => {
     const memory = await openTestMemory();
     const seen: ImportCounts[] = [];
     const rows = Array.from({ length: 300 }, (_, index) => JSON.stringify({ key: `k${index}`, value: "v" }));
@@ -379,7 +376,7 @@ describe("an import", () => {
   });
 
   // verifies P-alone-import
-  test("writes into the memory of the subject it was asked for, and no other", async () => {
+  test("writes to the requested subject's memory only", async () => {
     const memory = await openTestMemory();
     await importLines({ memory, subject: "work", input: chunks('{"key":"k","value":"v"}') });
     expect(await memory.getFact("main", "k")).toBeUndefined();
@@ -432,7 +429,7 @@ describe("the bytes of an import", () => {
     expect((await memory.getFact("main", "b"))?.value).toBe("é日🦆");
   });
 
-  test("may be cut anywhere", async () => {
+  test("may be split anywhere", async () => {
     const memory = await openTestMemory();
     const bytes = Buffer.from(`${line("a")}\r\n${line("b")}\n`);
     expect(await importText(memory, ...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toMatchObject({
@@ -442,7 +439,7 @@ describe("the bytes of an import", () => {
     expect((await memory.getFact("main", "b"))?.value).toBe("é日🦆");
   });
 
-  test("may lie in memory that the stream uses again", async () => {
+  test("may be in memory that the stream reuses", async () => {
     const memory = await openTestMemory();
     const reused = Buffer.alloc(16);
     async function* stream() {
@@ -458,7 +455,7 @@ describe("the bytes of an import", () => {
     });
   });
 
-  test("that are not UTF-8 refuse their own line only", async () => {
+  test("that are not UTF-8 refuse only their own line", async () => {
     const memory = await openTestMemory();
     const broken = Buffer.concat([
       Buffer.from('{"key":"x","value":"'),
@@ -472,7 +469,7 @@ describe("the bytes of an import", () => {
     });
   });
 
-  test("without a line break for 200 MB are refused in bounded memory, and the line after is read", async () => {
+  test("without a line break for 200 MB are refused in bounded memory, and the next line is read", async () => {
     const memory = await openTestMemory();
     const megabyte = Buffer.alloc(1_024 * 1_024, "x");
     let mostHeld = 0;
@@ -492,13 +489,13 @@ describe("the bytes of an import", () => {
     expect(mostHeld).toBeLessThan(100 * 1_024 * 1_024);
   });
 
-  test("of the largest fact, with every character escaped, fit a line", async () => {
+  test("of the largest fact, with every character escaped, fit into a line", async () => {
     const memory = await openTestMemory();
     const escaped = `{"key":"k","value":"a${"\\u0001".repeat(65_534)}a"}`;
     expect(await importText(memory, escaped)).toMatchObject({ stored: 1, refusedCount: 0 });
   });
 
-  test("of a file of nothing but nonsense do not fill memory with refusals", async () => {
+  test("of a file of nonsense do not fill memory with refusals", async () => {
     const memory = await openTestMemory();
     const result = await importText(memory, "x\n".repeat(25_000));
     expect(result.refusedCount).toBe(25_000);
@@ -541,7 +538,7 @@ describe("an export", () => {
   }
 
   // verifies P-transfer-whole
-  test("then import gives the same rows, every field, audit included", async () => {
+  test("and an import restore the same rows, every field, audit included", async () => {
     const memory = await filled();
     const lines = await exported(memory);
     expect(lines).toHaveLength(6);
@@ -551,7 +548,7 @@ describe("an export", () => {
     expect(await exported(copy)).toEqual(lines);
   });
 
-  test("is one JSON object a line, with values that need no escape by hand", async () => {
+  test("is one JSON object per line, with values without needless escapes", async () => {
     const lines = await exported(await filled());
     for (const line of lines) expect(line).not.toMatch(/[\n\r]/);
     expect(JSON.parse(lines[1] ?? "")).toEqual({
@@ -580,14 +577,14 @@ describe("an export", () => {
     expect((await exported(memory)).map((line) => JSON.parse(line).key)).toEqual(["mine"]);
   });
 
-  test("goes through more than one page of the store", async () => {
+  test("reads more than one page of the store", async () => {
     const memory = await openTestMemory();
     const rows = Array.from({ length: 2_345 }, (_, index) => ({ key: `k${index}`, value: "v" }));
     await importRows(memory, ...rows);
     expect(new Set((await exported(memory)).map((line) => JSON.parse(line).key)).size).toBe(2_345);
   });
 
-  test("does not miss a row that is written again while it runs", async () => {
+  test("does not miss a row that is rewritten while it runs", async () => {
     const memory = await openTestMemory();
     const rows = Array.from({ length: 1_500 }, (_, index) => ({ key: `k${index}`, value: "v" }));
     await importRows(memory, ...rows);
@@ -600,7 +597,7 @@ describe("an export", () => {
     expect(keys.at(-1)).toBe("k1400");
   });
 
-  test("reports what it cannot write, and never skips it silently", async () => {
+  test("reports rows that it cannot export, and never skips them silently", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "good", value: "v" });
     const base = { namespace: namespaceOf("main"), tags: [] };
@@ -624,7 +621,7 @@ describe("an export", () => {
     const [good, ...problems] = await exported(memory);
     expect(good).toContain('"key":"good"');
     expect(problems).toEqual([
-      expect.stringMatching(/^problem .*"key":"bytes".*"reason":"is not text"/),
+      expect.stringMatching(/^problem .*"key":"bytes".*"reason":"is not valid text"/),
       expect.stringMatching(/^problem .*"key":"pack_history\/p\/1"/),
       expect.stringMatching(/^problem .*"key":"plan_history\/p\/1"/),
     ]);
@@ -656,11 +653,11 @@ describe("times", () => {
     "+02026-11-20T12:00:00Z",
     " 2026-11-20T12:00:00Z",
     "2026-11-20T12:00:00+99:00",
-  ])("%j is none", (text) => {
+  ])("%j is invalid", (text) => {
     expect(readTime(text)).toBeUndefined();
   });
 
-  test("what is written is read back", () => {
+  test("a written time can be read back", () => {
     expect(readTime(rfc3339(NOW + 7))).toBe(NOW + 7);
   });
 });

@@ -29,7 +29,7 @@ async function startTestWorker(
 ): Promise<Memory> {
   const place = options.databasePath === undefined ? await tempPlace() : undefined;
   const full = { env: {}, workerUrl: workerUrl(name), ...place, ...options };
-  const memory = startWorkerMemory(full as WorkerMemoryOptions); // the place is in one of the two
+  const memory = startWorkerMemory(full as WorkerMemoryOptions); // one of the two contains the storage location
   onTestFinished(() => memory.close());
   return memory;
 }
@@ -43,14 +43,14 @@ const unavailable = expect.objectContaining({ name: "HelmdeckError", code: "memo
 
 describe("memory in a worker", () => {
   test("offers every use case that memory in process does", async () => {
-    // What a command asks of its own process: no background goes on after it, and a person may insist.
+    // Only commands use these in their own process: they wait for the work to end, and a person may override a refusal.
     const commandsOwn = ["store", "now", "embed", "embedFact", "storeFactEvenSecret"];
     const useCases = Object.keys(await openTestMemory()).filter((name) => !commandsOwn.includes(name));
     expect(useCases.sort()).toEqual([...USE_CASES].sort());
     expect(Object.keys(await startTestWorker()).sort()).toEqual([...USE_CASES].sort());
   });
 
-  test("answers as memory in process does", async () => {
+  test("returns the same as memory in process", async () => {
     const place = await tempPlace();
     const memory = await startTestWorker("memory", place);
     await memory.storeFact("main", { key: "deploy", value: "We deploy through Konflux", tags: ["ci"] });
@@ -87,7 +87,7 @@ describe("memory in a worker", () => {
     expect((await memory.forget("main", { scope: "everything" })).deleted).toBe(3);
   });
 
-  test("hands errors over with class, code, message and details", async () => {
+  test("passes on errors with class, code, message and details", async () => {
     const memory = await startTestWorker();
     const error = await memory.storeFact("main", { key: "", value: "v" }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(HelmdeckError);
@@ -98,16 +98,16 @@ describe("memory in a worker", () => {
     });
   });
 
-  test("takes what cannot be sent to it for a defect, and works on", async () => {
+  test("reports an argument that cannot be sent as a bug, and keeps working", async () => {
     const memory = await startTestWorker();
-    // @ts-expect-error a function is no fact
+    // @ts-expect-error a function is not a valid value
     await expect(memory.storeFact("main", { key: "k", value: () => {} })).rejects.toMatchObject({
       code: "internal",
     });
     expect(await memory.getFact("main", "k")).toBeUndefined();
   });
 
-  test("answers many calls at once, each with its own answer", async () => {
+  test("answers concurrent calls separately", async () => {
     const memory = await startTestWorker();
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
     const stored = await Promise.all(keys.map((key) => memory.storeFact("main", { key, value: key })));
@@ -125,7 +125,7 @@ describe("memory in a worker", () => {
   });
 
   // verifies P-key-never-shown
-  test("gets its key by no argument that others could read", async () => {
+  test("gets its key without any argument that others could read", async () => {
     const memory = await startTestWorker("probe", { configuredKey: "ab".repeat(32) });
     const start: unknown = await memory.doctor();
     expect(start).toMatchObject({
@@ -146,7 +146,7 @@ describe("memory in a worker", () => {
     expect(await exists(place.keyPath)).toBe(false);
   });
 
-  test("does not keep a process alive that has got its answers", async () => {
+  test("does not keep an idle process alive", async () => {
     const { databasePath, keyPath } = await tempPlace();
     const program = new URL("./fixtures/leave-memory-open.ts", import.meta.url).pathname;
     const { stdout } = await promisify(execFile)(process.execPath, [program, databasePath, keyPath], {
@@ -193,7 +193,7 @@ describe("memory that does not open", () => {
     expect(await exists(place.keyPath)).toBe(false);
   });
 
-  test("is tried again after a pause, so that a repaired key file heals without a restart", async () => {
+  test("is retried after a pause, so that a repaired key file works without a restart", async () => {
     const { place, key } = await lostKey();
     let time = 0;
     const served = new ServedMemory(
@@ -210,7 +210,7 @@ describe("memory that does not open", () => {
     expect(await get()).toMatchObject({ ok: true, value: { value: "v" } });
   });
 
-  test("calls nothing that is not a use case", async () => {
+  test("calls only use cases", async () => {
     const served = new ServedMemory({ ...(await tempPlace()), env: {}, driver: betterSqliteDriver });
     for (const method of ["constructor", "__proto__", "store", "toString", ""]) {
       // @ts-expect-error none of these is a use case
@@ -223,7 +223,7 @@ describe("a worker that dies", () => {
   test.each([
     ["by exit", (memory: Memory) => memory.sweep(), "(exit code 3)"],
     ["of an exception", (memory: Memory) => memory.warm("main"), "with RangeError (exit code 1)"],
-  ])("%s fails the calls it had, and a new one goes on with the same data", async (_, kill, told) => {
+  ])("%s fails its pending calls, and a new one continues with the same data", async (_, kill, told) => {
     let time = 0;
     const memory = await startTestWorker("mortal", { clock: () => time });
     await memory.storeFact("main", { key: "k", value: "v" });
@@ -233,7 +233,7 @@ describe("a worker that dies", () => {
     expect(outcomes[0]).toMatchObject({ reason: { message: `The memory worker stopped ${told}.` } });
     await expect(memory.getFact("main", "k")).rejects.toMatchObject({
       code: "memory_unavailable",
-      message: expect.stringContaining("started again in 1 s"),
+      message: expect.stringContaining("will be restarted in 1 s"),
     });
     time += 250;
     expect((await memory.getFact("main", "k"))?.value).toBe("v");
@@ -247,21 +247,21 @@ describe("a worker that dies", () => {
     expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
   });
 
-  test("again and again is started after growing pauses, up to half a minute", async () => {
+  test("repeatedly is restarted after growing pauses, up to half a minute", async () => {
     let time = 0;
     const memory = await startTestWorker("stillborn", { clock: () => time });
     const failure = () => memory.getFact("main", "k").catch((error: Error) => error.message);
     const pauses: number[] = [];
     for (let death = 1; death <= 9; death += 1) {
       expect(await failure()).toMatch(/^The memory worker stopped with TypeError/);
-      const [, seconds = "0"] = /it is started again in (\d+) s/.exec(String(await failure())) ?? [];
+      const [, seconds = "0"] = /it will be restarted in (\d+) s/.exec(String(await failure())) ?? [];
       pauses.push(Number(seconds));
       time += Number(seconds) * 1_000;
     }
     expect(pauses).toEqual([1, 1, 1, 2, 4, 8, 16, 30, 30]);
   });
 
-  test("has a status and a doctor that name the cause, and never shows the text of what it died of", async () => {
+  test("has a status and a doctor that name the cause, and never shows the text of the failure", async () => {
     const memory = await startTestWorker("stillborn", { clock: () => 0 });
     const status = await memory.status("main");
     expect(status).toMatchObject({ state: "failed", error: { code: "memory_unavailable" } });
@@ -276,7 +276,7 @@ describe("a worker that dies", () => {
     expect(JSON.stringify([status, report])).not.toContain("may hold anything");
   });
 
-  test("that cannot even be started says so by code", async () => {
+  test("that cannot be started reports the code", async () => {
     const memory = await startTestWorker("memory", { workerUrl: new URL("https://localhost/worker.js") });
     await expect(memory.getFact("main", "k")).rejects.toMatchObject({
       code: "memory_unavailable",
@@ -284,7 +284,7 @@ describe("a worker that dies", () => {
     });
   });
 
-  test("because its file is missing says so by code", async () => {
+  test("with a missing file reports the code", async () => {
     const memory = await startTestWorker("memory", {
       workerUrl: new URL("./fixtures/no-such-worker.ts", import.meta.url),
     });
@@ -293,7 +293,7 @@ describe("a worker that dies", () => {
 });
 
 describe("closing", () => {
-  test("closes the store first, and is done once however often it is asked for", async () => {
+  test("closes the store first, and only once", async () => {
     const place = await tempPlace();
     const memory = await startTestWorker("memory", place);
     await memory.storeFact("main", { key: "k", value: "v" });
@@ -309,7 +309,7 @@ describe("closing", () => {
     expect(await exists(place.databasePath)).toBe(false);
   });
 
-  test("settles what is under way, and refuses what comes later", async () => {
+  test("finishes calls in progress, and refuses later ones", async () => {
     const memory = await startTestWorker();
     await memory.storeFact("main", { key: "k", value: "v" });
     const underWay = Promise.allSettled(
@@ -317,14 +317,14 @@ describe("closing", () => {
     );
     await memory.close();
     expect(await underWay).toHaveLength(20);
-    await expect(memory.getFact("main", "k")).rejects.toMatchObject({ message: "Memory has been closed." });
+    await expect(memory.getFact("main", "k")).rejects.toMatchObject({ message: "The memory is closed." });
     expect(await memory.status("main")).toMatchObject({
       state: "failed",
       error: { code: "memory_unavailable" },
     });
   });
 
-  test("of a worker that died is no error", async () => {
+  test("of a dead worker is no error", async () => {
     const memory = await startTestWorker("stillborn");
     await expect(memory.getFact("main", "k")).rejects.toEqual(unavailable);
     await memory.close();

@@ -1,4 +1,4 @@
-/** The records of decisions: each has a number of its own, which its title repeats. */
+/** Each decision record has its own number, and its title repeats it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** What the documents say of the limits of questions and answers is what the code holds to. */
+/** The limits of requests and answers in the documents equal those in the code. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
@@ -8,15 +8,15 @@ const { queryCharacters, hits, snippetCharacters, possibleExcerptCharacters } = 
 const { chunks, facts, documentLines, documentBytes } = ANSWER_LIMITS;
 
 it.each([
-  ["question", `${queryCharacters.toLocaleString("en")} characters; the rest is cut off`],
+  ["query", `${queryCharacters.toLocaleString("en")} characters; the rest is cut off`],
   ["hits", limitsText(hits)],
   [
     "snippet of a hit",
-    `${snippetCharacters} characters, and ${possibleExcerptCharacters} where nothing answers surely`,
+    `${snippetCharacters} characters, and ${possibleExcerptCharacters} for a possible hit`,
   ],
-  ["chunks of a page", limitsText(chunks)],
-  ["facts of a page", limitsText(facts)],
-  ["a document at a time", `${documentLines} lines, and ${documentBytes / 1_024} KiB of them`],
+  ["chunks on a page", limitsText(chunks)],
+  ["facts on a page", limitsText(facts)],
+  ["part of a document in one answer", `${documentLines} lines and ${documentBytes / 1_024} KiB`],
 ])("the reference gives the limit of %s", (what, limit) => {
   expect(read("reference/rest.md")).toContain(`\n| ${what} | ${limit} |\n`);
 });

@@ -1,4 +1,4 @@
-/** The modules and who may import whom: the code as it stands passes, and each planted back edge is seen to fail. */
+/** The allowed imports between modules: the code passes, and each forbidden import that the test adds is reported. */
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const modules = [
 ];
 const configs = [".dependency-cruiser.cjs", "tsconfig.json", "package.json", "bench/slices.ts"];
 
-/** Each plants one import that its module must not have, and names the rule that must catch it. */
+/** Each adds one import that its module must not have, and names the rule that must report it. */
 const backEdges = [
   {
     file: "engine/planted.ts",
@@ -75,7 +75,7 @@ const backEdges = [
   { file: "cli/planted.ts", source: 'import "./not-there.ts";', rule: "no-unresolved" },
 ];
 
-/** What dependency-cruiser says in JSON, as far as it matters here. */
+/** The part of dependency-cruiser's JSON output that the test reads. */
 interface Cruised {
   readonly summary: {
     readonly violations: readonly { readonly from: string; readonly rule: object }[];
@@ -85,7 +85,7 @@ interface Cruised {
 let copy: string;
 let cruised: Cruised;
 
-/** A copy of the modules with all back edges planted at once, each in a file of its own; cruised once. */
+/** Copies the modules, adds each forbidden import in its own file, and checks all of them in one run. */
 beforeAll(async () => {
   copy = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-modules-")));
   for (const name of [...modules, ...configs])
@@ -119,7 +119,9 @@ function placeOf({ file }: { readonly file: string }, index: number): string {
   return file.replace(/\.ts$/, `-${index}.ts`);
 }
 
-/** As `npm run check:modules`, which ends with 1 when a rule of this severity is broken; the answer in JSON is always 0. */
+/**
+ * Runs the check like `npm run check:modules`, which exits with 1 for a broken rule. With JSON output the exit code is always 0.
+ */
 async function cruise(): Promise<Cruised> {
   const depcruise = join(root, "node_modules", ".bin", "depcruise");
   const args = [depcruise, ...modules, "--output-type", "json"];

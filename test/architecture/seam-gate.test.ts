@@ -1,4 +1,4 @@
-/** The gate of the seam: this repository passes, every kind of import from elsewhere is seen with its line, look-alikes are not. */
+/** The seam's import check: this repository passes, every forbidden import is reported with its line, and similar text is not. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { checkSeam } from "../../scripts/check-seam/check-seam.ts";
 const root = join(import.meta.dirname, "..", "..");
 let project: string;
 
-/** A small project with a seam, and aliases that lead into it. */
+/** A small project with a seam, and aliases that resolve to it. */
 beforeEach(async () => {
   project = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-gate-")));
   await plant("seam/index.ts", "export const seam = 1;");

@@ -1,4 +1,4 @@
-/** The shipped command as a process answers what the same command answers in this process, where most tests run it. */
+/** The shipped command, run as a process, gives the same answers as the command in the test process, which most tests use. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 

@@ -1,4 +1,4 @@
-/** One caller's commands never show, change or delete what another caller has. */
+/** Commands for one caller never show, change or delete another caller's entries. */
 
 import { readFile } from "node:fs/promises";
 import { PassThrough } from "node:stream";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   imported = JSON.parse((await run(notes, `- ${NOTE}`)).stdout).import;
 });
 
-// Names made to collide with "alice" if namespaces were joined, trimmed, folded or matched by pattern.
+// These names collide with "alice" if namespaces are joined, trimmed, folded or matched by pattern.
 const OTHERS = [
   "bob",
   "main",
@@ -115,7 +115,7 @@ describe.each(OTHERS)("the caller %j", (other) => {
   });
 });
 
-/** What no caller's memory is behind: the operator's, or tried elsewhere. */
+/** Commands that do not use a caller's memory, or that other tests cover. */
 const NO_CALLER = [
   "embed",
   "mcp",

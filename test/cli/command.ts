@@ -1,4 +1,4 @@
-/** Runs the real command, bundled as it is shipped, as a process of its own with a home of its own. */
+/** Runs the real command, bundled as it is shipped, in a process and a home folder of its own. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** A home folder in which commands are run; removed by `remove`. */
+/** A home folder for commands. `remove` deletes it. */
 export class CommandHome {
   readonly folder = mkdtempSync(join(tmpdir(), "helmdeck-cli-"));
   readonly stateFolder = join(this.folder, ".openclaw");
@@ -44,7 +44,7 @@ export class CommandHome {
     return this.#flags.length > 0;
   }
 
-  /** Nothing of this machine's own OpenClaw or helmdeck reaches the command. */
+  /** Passes nothing of this machine's own OpenClaw or helmdeck to the command. */
   protected environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
     return { PATH: process.env.PATH ?? "", HOME: this.folder, TZ: "UTC", ...env };
   }
@@ -57,7 +57,7 @@ export class CommandHome {
     return writeFile(this.path(name), content);
   }
 
-  /** Puts `helmdeck-memory` into a path of this home, for shells that run what a guide says; gives their environment. */
+  /** Adds `helmdeck-memory` to a path in this home, for shells that run the commands of a guide. Returns their environment. */
   async putInPath(): Promise<Readonly<Record<string, string>>> {
     const command = this.path("bin/helmdeck-memory");
     await mkdir(this.path("bin"));
@@ -66,7 +66,7 @@ export class CommandHome {
     return { PATH: `${this.path("bin")}${delimiter}${process.env.PATH}`, HOME: this.folder, TZ: "UTC" };
   }
 
-  /** `helmdeck-memory <args>`, to its end. */
+  /** Runs `helmdeck-memory <args>` until it ends. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     const child = this.start(args, options);
     const ended = finish(child);
@@ -75,7 +75,7 @@ export class CommandHome {
     return ended;
   }
 
-  /** A command that is still running, for those who interrupt it. */
+  /** Starts a command and does not wait for its end, for tests that interrupt it. */
   start(args: readonly string[], { env, cwd }: RunOptions = {}) {
     return spawn(process.execPath, [...this.#flags, this.#entry, ...args], {
       cwd: cwd ?? this.folder,
@@ -84,7 +84,7 @@ export class CommandHome {
     });
   }
 
-  /** From now on commands run as a user whom file modes bind; root ignores them. */
+  /** Runs later commands as an unprivileged user, because file modes do not restrict root. */
   handToUnprivileged(): void {
     handToUnprivileged(this.folder);
     this.#flags = unprivilegedFlags;

@@ -1,4 +1,4 @@
-/** get, list, search, forget and doctor as a person and as a script see them. */
+/** get, list, search, forget and doctor for people and scripts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
@@ -109,7 +109,7 @@ describe("list", () => {
       "deploy/konflux",
     ]);
     for (const line of facts) {
-      expect(line).toMatch(/^\S+ {2}\((user_facts|team), \d{4}-\d\d-\d\d \d\d:\d\d, ends in 90 days\)$/);
+      expect(line).toMatch(/^\S+ {2}\((user_facts|team), \d{4}-\d\d-\d\d \d\d:\d\d, expires in 90 days\)$/);
     }
     expect(lines.at(-1)).toMatch(/^ {4}We always deploy through Konflux/);
     expect((await home.run(["ls"])).stdout).toBe(stdout);
@@ -140,17 +140,17 @@ describe("list", () => {
     ["a prefix that no key has", ["list", "From/"]],
     ["a wildcard, which is none", ["list", "from_"]],
     ["a category that nothing is in", ["list", "--category", "nope"]],
-  ])("says in words that nothing is there: %s", async (_name, args) => {
+  ])("says that there are no facts: %s", async (_name, args) => {
     const { code, stdout, stderr } = await home.run(args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(
-      /holds no such facts\. \d+ facts?, none matched; without a prefix and --category, list shows every one\. Search/,
+      /holds no such facts\. \d+ facts?, none matched; without a prefix and --category, list shows every one\. Use search/,
     );
     expect(await json(...args)).toEqual({ facts: [], unreadable: [] });
   });
 
   test.each(["helmdeck/user_facts/deploy/konflux.md#L1-L3", "user_facts/deploy/konflux"])(
-    "says which fact stands at %s, which is no beginning of a key",
+    "names the fact at %s, which is not a key prefix",
     async (place) => {
       const { code, stdout, stderr } = await home.run(["list", place]);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
@@ -161,7 +161,7 @@ describe("list", () => {
     },
   );
 
-  test("says in words that a memory is empty, and how to begin", async () => {
+  test("says that a memory is empty, and how to begin", async () => {
     expect((await home.run(["list", "--caller", "nobody"])).stderr).toMatch(
       /^The memory of nobody holds no facts yet\. Store one: helmdeck-memory store KEY VALUE\n$/,
     );
@@ -222,7 +222,7 @@ describe("search", () => {
     await home.run(["forget", "everything", "--yes", "--caller", "birds"]);
   });
 
-  test("says in words that nothing was found, and what to try", async () => {
+  test("says that nothing was found, and what to try", async () => {
     const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(
@@ -234,7 +234,9 @@ describe("search", () => {
       unmatched: { facts: 5, audit_rows: 0 },
     });
     const empty = await home.run(["search", "zeppelin", "--caller", "newcomer"]);
-    expect(empty.stderr).toBe("Nothing in the memory of newcomer answers this. Nothing is stored yet.\n");
+    expect(empty.stderr).toBe(
+      "Nothing in the memory of newcomer answers this. Nothing has been stored yet.\n",
+    );
   });
 
   test("marks what is only possibly related, for people and for scripts", async () => {
@@ -283,8 +285,7 @@ describe("forget", () => {
     ["what is there", "key:old/a"],
     ["what is not", "nothing/like/it"],
   ])("a script that wants %s deleted says --yes, else it is refused as bad usage", async (_, scope) => {
-    const message =
-      "Forget deletes for good; where nobody can be asked it wants --yes, or --dry-run to see how";
+    const message = "Forget deletes for good; without a terminal it needs --yes, or --dry-run for a preview";
     const { code, stdout, stderr } = await home.run(["forget", scope]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`invalid_input: ${message}`);
@@ -302,7 +303,7 @@ describe("forget", () => {
     expect(await home.run(["forget", "key:OLD/A", "--yes"])).toMatchObject({
       code: 0,
       stdout: "Nothing was deleted in the memory of main: key:OLD/A\n",
-      stderr: 'Near it: "key:old/a", "key:old/b".\n',
+      stderr: 'Similar: "key:old/a", "key:old/b".\n',
     });
     expect(await home.run(["forget", "nothing/like/it", "--yes"])).toMatchObject({
       code: 0,
@@ -344,12 +345,12 @@ describe("forget", () => {
 });
 
 describe("doctor", () => {
-  test("finds nothing wrong, and says what it looked at", async () => {
+  test("finds no problem, and lists its checks", async () => {
     const { code, stdout, stderr } = await home.run(["doctor"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^ok {6} .+/m);
     expect(stdout).not.toMatch(/^error/m);
-    expect(stdout).toMatch(/\n\nEverything works\. Worth doing still: key\.\n$/);
+    expect(stdout).toMatch(/\n\nEverything works\. Also recommended: key\.\n$/);
     expect(stdout).not.toMatch(/journal|synchronous|sqlite 3/);
   });
 

@@ -1,4 +1,4 @@
-/** `doctor --compact` as a person runs it on a database whose freed pages stay in the file, as 0.1 made them. */
+/** `doctor --compact` on a database whose freed pages are still in the file, as in databases that 0.1 made. */
 import { stat } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { betterSqliteDriver } from "../../engine/index.ts";
@@ -30,7 +30,7 @@ test("gives back the space of what was forgotten, once, and keeps the rest", asy
   const before = await size();
 
   const compacted = await home.run(["doctor", "--compact"]);
-  expect(compacted).toMatchObject({ code: 0, stderr: expect.stringContaining("was written anew") });
+  expect(compacted).toMatchObject({ code: 0, stderr: expect.stringContaining("was rewritten") });
   expect(await size()).toBeLessThan(before / 2);
   expect(await home.run(["doctor", "--compact"])).toMatchObject({
     stderr: expect.stringContaining("nothing to compact"),

@@ -1,4 +1,4 @@
-/** Tab in zsh and fish, which .ci/run installs. */
+/** Tab completion in zsh and fish, which .ci/run installs. */
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";

@@ -1,4 +1,4 @@
-/** What Tab offers, in a real bash too. zsh and fish: completion.integration.test.ts. */
+/** Completion, including a real bash. completion.integration.test.ts covers zsh and fish. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 import { tabIn } from "./shells.ts";
@@ -14,7 +14,7 @@ const offered = async (...words: readonly string[]) => {
   return stdout.split("\n").flatMap((line) => line.split("\t")[0] || []);
 };
 
-/** A shell would run it, were it evaluated. */
+/** A shell would act on these texts if it evaluated them. */
 const HOSTILE = ["$(touch pwned)", "`touch pwned`", "a;touch pwned", "-rf", "a b", "a'b", "~root", "*"];
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await run(["store", "theirs", "v", "--caller", "other"]);
 });
 
-describe("what may stand there", () => {
+describe("candidates", () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ["a command", ["fo"], ["forget"]],
     ["a command of a group", ["key", ""], ["saved", "help"]],
@@ -57,7 +57,7 @@ describe("what may stand there", () => {
   });
 
   // verifies P-text-harmless
-  test("no key that a shell would read as anything but itself", async () => {
+  test("no key with a special meaning to a shell", async () => {
     expect([...(await offered("get", ""))].sort()).toEqual([
       "deploy/argo",
       "deploy/konflux",
@@ -67,7 +67,7 @@ describe("what may stand there", () => {
     expect(await offered("get", "$(")).toEqual([]);
   });
 
-  test("no word about a memory that is not there, and none is made", async () => {
+  test("no output without a memory, and none is created", async () => {
     const empty = new CommandHome();
     const { code, stdout, stderr } = await runPiped(["complete", "--", "get", ""], {
       homeFolder: empty.folder,

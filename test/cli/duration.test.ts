@@ -1,4 +1,4 @@
-/** Spans of time as a person types them. */
+/** Durations as a person types them. */
 import { describe, expect, test } from "vitest";
 import { parseSeconds } from "../../commands/duration.ts";
 

@@ -1,4 +1,4 @@
-/** `edit`: from the call, and in an editor whose file no disk ever sees. */
+/** `edit`: from the command line, and in an editor whose file is never on a disk. */
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ describe("a value that is given", () => {
     ["as an argument", ["Long ones."], ""],
     ["on standard input", ["-"], "Long ones.\n"],
     ["in a file", ["--value-file", home.path("value.txt")], ""],
-  ])("%s takes the place of the old one; category, tags and end stay", async (_, args, typed) => {
+  ])("%s replaces the old one; category, tags and expiry stay", async (_, args, typed) => {
     await writeFile(home.path("value.txt"), "Long ones.\n");
     const before = await factNow();
     const { code, stdout } = await piped(["edit", "style", ...args], typed);
@@ -87,10 +87,10 @@ describe.runIf(HAS_MEMORY_FOLDER)("an editor", () => {
   afterAll(() => {
     for (const name of leftInMemory()) rmSync(`/dev/shm/${name}`, { recursive: true });
   });
-  /** A person's editor that notes which file it was given, in which mode, and changes it. */
+  /** An editor that records the path and mode of its file, and changes the file. */
   const noting = `f() { echo "$1" > ${home.path("seen")}; stat -c %a "$1" >> ${home.path("seen")}; sed -i s/Short/Brief/ "$1"; }; f`;
 
-  test("gets the value in a private file in memory, which goes with it", async () => {
+  test("gets the value in a private file in memory, which is deleted afterwards", async () => {
     const { code, stdout } = await edit(noting);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Stored style /);
@@ -121,7 +121,7 @@ describe.runIf(HAS_MEMORY_FOLDER)("an editor", () => {
     expect(readFileSync(home.path("seen"), "utf8")).not.toContain(home.folder);
   });
 
-  test("that nobody named is asked for", async () => {
+  test("is required if none is configured", async () => {
     const { code, stderr } = await edit(" ");
     expect(code).toBe(2);
     expect(stderr).toContain("VISUAL or EDITOR");

@@ -1,4 +1,4 @@
-/** Who uses the command line alone has search by meaning too: what is stored and imported is embedded, and `embed` does the rest. */
+/** Semantic search with only the command line: store and import embed entries, and `embed` does the rest. */
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -29,13 +29,13 @@ async function json(...args: readonly string[]): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** A few times, since a command gives up soon on a machine that is very busy. */
+/** Tries several times, because a command soon gives up on a very busy machine. */
 async function runUntilSent(args: readonly string[], text: string): Promise<void> {
   for (let tries = 0; tries < 5 && !inputs().includes(text); tries += 1) await home.run(args, { env });
   expect(inputs()).toContain(text);
 }
 
-/** A search that knows meaning, and what it asked the service for; on a busy machine the first may not have the time. */
+/** Returns a semantic search and its requests to the service. On a busy machine, the first search may run out of time. */
 async function searchByMeaning() {
   for (;;) {
     const before = service.requests.length;
@@ -102,13 +102,13 @@ describe("import", () => {
 });
 
 describe("search", () => {
-  test("where nothing is embedded names the command that mends it, and that command does", async () => {
+  test("without vectors names the command that creates them, and that command works", async () => {
     await home.run(FACT);
     service.setFault({ kind: "status", status: 500 });
     const { stdout, stderr } = await home.run(["search", "konflux"], { env });
     expect(stdout).toContain("We always deploy via Konflux");
     expect(stderr).toBe(
-      "Note: Searched by keywords only: nothing is embedded yet. helmdeck-memory embed does it now; a gateway or server that runs does it in the background.\n",
+      "Note: Searched by keywords only: no entry is embedded yet. Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.\n",
     );
     expect(inputs()).not.toContain("search_query");
     service.setFault(undefined);
@@ -147,7 +147,7 @@ describe("embed", () => {
     expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 0, embedded: 1 });
   });
 
-  test("goes on where it was interrupted", async () => {
+  test("continues after an interruption", async () => {
     for (const key of ["a", "b"]) await home.run(["store", key, key]);
     service.setFault({ kind: "hang", times: 1 });
     const child = home.start(["embed"], { env });
@@ -166,7 +166,7 @@ describe("embed", () => {
     ],
     [
       { HELMDECK_EMBEDDINGS_URL: "http://127.0.0.1:1" },
-      /^embeddings_unavailable: .*0 of 1 entries.*run it again to go on/,
+      /^embeddings_unavailable: .*0 of 1 entries.*Run it again to continue/,
     ],
   ])("with %j says what is wrong and what to do", async (wrong, message) => {
     await home.run(FACT);

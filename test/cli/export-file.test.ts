@@ -1,4 +1,4 @@
-/** The file an export writes: readable by its owner alone from its first byte, whole or absent, never over another file. */
+/** The file of an export: private from its first byte, complete or absent, and never in place of another file. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { isHelmdeckError } from "../../app/index.ts";
 import { writePrivateFile } from "../../commands/export-file.ts";
 
-/** Writes a line, says so, and then waits for ever. */
+/** Writes a line, reports it, and then never ends. */
 const ENDLESS_EXPORT = `
   const { writePrivateFile } = await import(${JSON.stringify(new URL("../../commands/export-file.ts", import.meta.url))});
   await writePrivateFile(process.argv[1], async (append) => {
@@ -43,7 +43,7 @@ async function refusal(work: Promise<void>): Promise<string> {
     (thrown: unknown) => thrown,
   );
   expect(isHelmdeckError(error, "invalid_input")).toBe(true);
-  return (error as Error).message; // Just checked.
+  return (error as Error).message; // checked above
 }
 
 describe("an export's file", () => {
@@ -94,7 +94,7 @@ describe("an export's file", () => {
     expect(readdirSync(folder)).toEqual(["out.jsonl"]);
   });
 
-  test("appears only when it is whole", async () => {
+  test("appears only when it is complete", async () => {
     await writePrivateFile(at("out.jsonl"), async (append) => {
       await append("one\n");
       expect(existsSync(at("out.jsonl"))).toBe(false);
@@ -102,7 +102,7 @@ describe("an export's file", () => {
     expect(existsSync(at("out.jsonl"))).toBe(true);
   });
 
-  test("leaves nothing when what fills it fails, and passes the failure on", async () => {
+  test("leaves nothing if writing fails, and passes the failure on", async () => {
     const failed = new Error("the source broke");
     await expect(
       writePrivateFile(at("out.jsonl"), async (append) => {

@@ -1,4 +1,4 @@
-/** How a failure is told: one line, nothing of what a foreign error says, no trace; on paper and in JSON. */
+/** Failure reports as text and JSON: one line, without texts of foreign errors and without a stack trace. */
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../app/index.ts";
@@ -47,7 +47,7 @@ describe("a failure of ours", () => {
   });
 });
 
-describe("a failure that nobody foresaw", () => {
+describe("an unexpected failure", () => {
   test.each<[string, unknown]>([
     ["an error", new TypeError(`cannot read ${SECRET}`)],
     ["an error with a cause", new Error("outer", { cause: new Error(SECRET) })],
@@ -55,7 +55,7 @@ describe("a failure that nobody foresaw", () => {
     ["a thrown object", { message: SECRET }],
     ["nothing", undefined],
     ["an error whose code is a text of its own", Object.assign(new Error("x"), { code: `${SECRET}\n` })],
-  ])("%s is told as internal, with nothing that it says", async (_name, error) => {
+  ])("%s is reported as internal, without its message", async (_name, error) => {
     for (const json of [false, true]) {
       const { code, stdout, stderr } = await told(error, json);
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

@@ -1,4 +1,4 @@
-/** Other programs' databases, in each state in which one may be found, and what tells whether a folder was touched. */
+/** Other programs' databases in various states, and checks that a folder was not touched. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ afterEach(() => {
   open = [];
 });
 
-/** Names, bytes and times of every file of a folder. */
+/** Names, metadata and bytes of all files in a folder. */
 export function stateOf(folder: string): Readonly<Record<string, unknown>> {
   const names = readdirSync(folder).sort();
   return Object.fromEntries(
@@ -25,17 +25,17 @@ export function stateOf(folder: string): Readonly<Record<string, unknown>> {
   );
 }
 
-/** A database that stays open until the test is over. */
+/** Writes to a database that stays open until the test ends. */
 export function write(path: string, ...statements: readonly string[]): void {
   const other = new DatabaseSync(path);
   open.push(other);
   for (const sql of statements) other.exec(sql);
 }
 
-/** Writes somebody else's database. */
+/** Writes another program's database. */
 type Foreign = (path: string) => void;
 
-/** Copies of what a process has open, as if it had been killed. */
+/** Copies files while a process has them open, as if it had been killed. */
 function copyOf(endings: readonly string[], ...statements: readonly string[]): Foreign {
   return (path) => {
     const live = join(dirname(dirname(path)), "live.sqlite");
@@ -51,7 +51,7 @@ const WAL = [
 ];
 const FOLDED = [...WAL, "PRAGMA wal_checkpoint(TRUNCATE)", "INSERT INTO recipes VALUES ('stew')"];
 
-/** Somebody has them open: only a process of its own meets his locks. */
+/** Databases that another program has open. Only a separate process meets its locks. */
 export const OPEN: Readonly<Record<string, Foreign>> = {
   "that is open, with all in its log": (path) => write(path, ...WAL),
   "that is open, and was folded": (path) => write(path, ...FOLDED),
@@ -96,7 +96,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["serve", "--port", "0", "--require-memory"],
 ];
 
-/** Makes one of them in a folder of its own; gives what that folder is like. */
+/** Makes one of them in a folder of its own, and returns the state of that folder. */
 export function putInto(folder: string, make: Foreign) {
   mkdirSync(folder);
   const path = join(folder, "theirs.sqlite");
@@ -104,7 +104,7 @@ export function putInto(folder: string, make: Foreign) {
   return { path, before: stateOf(folder) };
 }
 
-/** Every command refuses it, and leaves it as it is. */
+/** Every command refuses the database and leaves it unchanged. */
 export async function expectUntouched(
   make: Foreign,
   folder: string,

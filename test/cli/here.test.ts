@@ -1,4 +1,4 @@
-/** The seam on the command line: a dev loop in two shells, and what existing callers count on: output, errors, exit codes. */
+/** The `here` commands: a dev loop in two shells, and the output, errors and exit codes that existing callers rely on. */
 import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -39,7 +39,7 @@ describe("a dev loop", () => {
     for (const name of ["helmdeck-memory", "helmdeck-here"]) {
       symlinkSync(join(dirname(BUNDLED_COMMAND), `${name}.mjs`), home.path(`bin/${name}`));
     }
-    // The folder of this very Node first: the commands' first line asks for `node`.
+    // The folder of the running Node comes first, because the first line of the commands asks for `node`.
     const PATH = [home.path("bin"), dirname(process.execPath), process.env.PATH].join(":");
     const flags = shell === "bash" ? ["--posix"] : [];
     const played = await run(shell, [...flags, SCRIPT, home.path("repo")], {

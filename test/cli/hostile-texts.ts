@@ -1,4 +1,4 @@
-/** Texts that would act on a terminal, or deceive its reader, if they were printed as they are. */
+/** Texts that would control a terminal or mislead its reader if printed unescaped. */
 
 export const HOSTILE_TEXTS: readonly (readonly [name: string, text: string])[] = [
   ["an escape sequence", "\u001b[2J\u001b[31mred"],
@@ -15,7 +15,7 @@ export const HOSTILE_TEXTS: readonly (readonly [name: string, text: string])[] =
   ["invisible tag characters", "hi\u{e0041}there"],
 ];
 
-/** Written apart from the product's patterns: numbers from the Unicode charts. Line feed and tab may be allowed. */
+/** Independent of the product's patterns: these numbers come from the Unicode charts. A caller may allow line feed and tab. */
 export function actsOnATerminal(text: string, allowed = ""): boolean {
   const ranges = [
     [0x00, 0x1f], // C0 controls

@@ -1,4 +1,4 @@
-/** Hostile keys and values: refused, or shown without acting on the terminal; and nothing hostile is echoed. */
+/** Hostile keys and values are refused, or shown without effect on the terminal. No error repeats them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { finish } from "./command.ts";
 import { actsOnATerminal, HOSTILE_TEXTS } from "./hostile-texts.ts";
@@ -7,7 +7,7 @@ import { InProcessHome } from "./in-process.ts";
 const home = new InProcessHome();
 afterAll(() => home.remove());
 
-/** The lines of an answer; only line ends and tabs may be control characters in it. */
+/** Expects no control characters in the output except line ends and tabs. */
 function expectHarmless(...outputs: readonly string[]): void {
   for (const output of outputs) expect(actsOnATerminal(output, "\n\t")).toBe(false);
 }
@@ -160,7 +160,7 @@ describe("a value that is no value", () => {
   test("without end is refused while it comes", async () => {
     const child = home.start(["store", "refused", "-"]);
     const ended = finish(child);
-    child.stdin.on("error", () => {}); // The command hangs up: that is what is wanted.
+    child.stdin.on("error", () => {}); // The command closes the pipe early, as it should.
     const pour = () => {
       while (child.stdin.writable && child.stdin.write("z".repeat(64 * 1024)));
     };

@@ -1,4 +1,4 @@
-/** Import and export as a shell user meets them: progress, refusals by line, round trips, pipes, interruption. */
+/** Import and export on the command line: progress, refusals by line, round trips, pipes, interruption. */
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -50,7 +50,7 @@ const MIXED = [
 ];
 
 describe("import", () => {
-  test("takes facts and audit rows, and sums up", async () => {
+  test("imports facts and audit rows, and prints a summary", async () => {
     await home.write("mixed.jsonl", linesOf(MIXED));
     expect(await home.run(["import", "mixed.jsonl"])).toEqual({
       code: 0,
@@ -134,7 +134,7 @@ describe("import", () => {
     [
       "a folder",
       ".",
-      /^invalid_input: What \. is cannot be told by its name: say it with --from, one of jsonl, helmdeck, /,
+      /^invalid_input: Cannot tell the format of \. by its name; give it with --from, one of jsonl, helmdeck, /,
     ],
   ])("of %s fails in one line", async (_name, file, message) => {
     const { code, stdout, stderr } = await home.run(["import", file]);
@@ -225,7 +225,7 @@ describe("export", () => {
     expect(JSON.parse(stdout)).toEqual({ output: "out.jsonl", lines: 1, problems: [] });
   });
 
-  test("never overwrites, also not by accident a second time", async () => {
+  test("never overwrites, not even when run a second time", async () => {
     await home.run(["store", "k", "v"]);
     await home.write("out.jsonl", "precious");
     const { code, stdout, stderr } = await home.run(["export", "--output", "out.jsonl"]);
@@ -273,11 +273,11 @@ describe("export", () => {
       });
     });
 
-    test("that is interrupted leaves a whole file or none", async () => {
+    test("that is interrupted leaves a complete file or none", async () => {
       const child = home.start(["export", "--output", "out.jsonl"]);
       const ended = finish(child);
       const watcher = watch(home.folder);
-      await once(watcher, "change"); // The first sign of the file.
+      await once(watcher, "change"); // the first change in the folder is the new file
       child.kill("SIGINT");
       const { signal } = await ended;
       watcher.close();

@@ -1,4 +1,4 @@
-/** Import of helmdeck's database as a shell user meets it: shown first, with whose is whose, and asked about. */
+/** Import of helmdeck's database from a shell: the preview with callers and their subjects, and the question. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,9 +43,11 @@ test("a person sees whose is whose, and imports what was shown", async () => {
   expect(no).toMatchObject({ code: 1, stdout: "" });
   expect(no.stderr).toContain("This would import 2 for main, admin: 2 new,");
   expect(no.stderr).toContain(
-    "  openclaw-configure → main: 1\n  admin → admin: 1\n--map FROM=TO says otherwise",
+    "  openclaw-configure → main: 1\n  admin → admin: 1\nTo give a caller's memory",
   );
-  expect(no.stderr).toMatch(/helmdeck\.db, "k{120}": invalid_input: key may have 512 bytes, and has 600/);
+  expect(no.stderr).toMatch(
+    /helmdeck\.db, "k{120}": invalid_input: key may have at most 512 bytes, but has 600/,
+  );
   expect(no.stderr).not.toContain("hunter2");
   expect(await mine()).toEqual({});
 
@@ -75,14 +77,14 @@ test("a person sees whose is whose, and imports what was shown", async () => {
   });
   expect(await mine()).toEqual({});
   const none = await piped(["forget", `${id}`, "--everyone", "--yes"]);
-  expect(none).toMatchObject({ code: 0, stdout: `Nothing of it is in anybody's memory: ${id}\n` });
+  expect(none).toMatchObject({ code: 0, stdout: `No memory has entries of ${id}\n` });
   expect(await piped(["forget", "all", "--everyone", "--yes"])).toMatchObject({ code: 2, stdout: "" });
 });
 
 test("without its log a person is told, and a script says --stopped", async () => {
   rmSync(`${path}-wal`);
   const no = await onTerminal(order(), "n\n");
-  expect(no.stderr).toMatch(/^There is no log .* that is right\. Of a helmdeck that runs, copy both files, /);
+  expect(no.stderr).toMatch(/^There is no log .* was copied\. If helmdeck was running, copy both files; /);
   expect(await piped(order("--dry-run"))).toMatchObject({
     stderr: expect.stringMatching(/^There is no log /),
   });
@@ -109,15 +111,17 @@ test("the key comes from its variable too, and is asked for where there is none"
     message: expect.stringContaining("--key-file"),
   });
   const nowhere = await home.run([...args, "--key-file", at("key")], { env: { TMPDIR: at("missing") } });
-  expect(nowhere.stderr).toMatch(/"store_unavailable","message":"In .*missing no folder .* set TMPDIR/);
+  expect(nowhere.stderr).toMatch(
+    /"store_unavailable","message":"Cannot create a folder .*missing.* set TMPDIR/,
+  );
   const found = await home.run(args, { env: { HELMDECK_MEMORY_KEY: KEY_HEX } });
   expect(JSON.parse(found.stdout)).toMatchObject({ dry_run: true, stored: 2, refused_count: 1 });
 });
 
 test.each([
-  [["--from", "markdown", "--key-file", "key"], /--key-file is for --from helmdeck/],
-  [["--map", "a=b"], /--map is for --from helmdeck/],
-  [["--from", "helmdeck"], /--from helmdeck wants the path of one database/],
+  [["--from", "markdown", "--key-file", "key"], /--key-file is only for --from helmdeck/],
+  [["--map", "a=b"], /--map is only for --from helmdeck/],
+  [["--from", "helmdeck"], /--from helmdeck must be the path of one database/],
 ])("what belongs together is said: %j", async (args, message) => {
   const { code, stderr } = await piped(["import", "-", "--yes", ...args]);
   expect(code).toBe(1);

@@ -1,4 +1,4 @@
-/** Import of notes as a shell user meets it: shown first, asked about, listed, and taken back. */
+/** Import of notes from a shell: the preview, the question, the list of imports, and how to forget one. */
 import { cpSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,7 +32,9 @@ test("a person sees what would come in, and is asked", async () => {
     "  memory/deploys/production: **Production:** through Konflux, staging first. (new)\n",
   );
   expect(no.stderr).toContain("  … and 4 more.\n");
-  expect(no.stderr).toMatch(/Left out: .*a superseded directive.*\nIt ends .* \(in 90 days\)\.\n/);
+  expect(no.stderr).toMatch(
+    /Left out: .*a superseded directive.*\nImported facts expire .* \(in 90 days\)\.\n/,
+  );
   expect(no.stderr).toMatch(/Import\? \[y\/N\] Nothing was imported\.\n$/);
   expect(await factCount()).toBe(0);
 
@@ -70,9 +72,7 @@ test("no more is kept while a person is asked than 64 MiB", async () => {
 test("a script says --yes or --dry-run, and gets the id as JSON", async () => {
   const refused = await piped(fromWorkspace());
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toMatch(
-    /^invalid_input: this import is shown before it is done; .*--yes, or --dry-run/,
-  );
+  expect(refused.stderr).toMatch(/^invalid_input: import asks before it writes; .*--yes, or --dry-run/);
   const dry = JSON.parse((await piped([...fromWorkspace(), "--dry-run", "--json"])).stdout);
   expect(dry).toMatchObject({ dry_run: true, stored: 14, gone: 0, ends_at: expect.any(String) });
   expect(dry.first).toHaveLength(10);
@@ -105,16 +105,16 @@ test.each([
   ["a folder", "workspace"],
   ["Markdown", "CLAUDE.md"],
   ["JSON", "mem0.json"],
-])("what %s is wants to be said", async (_name, file) => {
+])("the kind of %s must be given", async (_name, file) => {
   const { code, stderr } = await piped(["import", at(file)]);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /say it with --from, one of jsonl, helmdeck, openclaw, markdown, mem0, server-memory\.\n$/,
+    /give it with --from, one of jsonl, helmdeck, openclaw, markdown, mem0, server-memory\.\n$/,
   );
 });
 
 test.each([
-  ["openclaw", "workspace/memory", /holds none of OpenClaw's notes: .* Give the workspace folder\.\n$/],
+  ["openclaw", "workspace/memory", /has none of OpenClaw's notes .* Give the workspace folder\.\n$/],
   ["markdown", "workspace", /is a folder; give its files\.\n$/],
   ["mem0", "missing.json", /^invalid_input: Cannot read .*missing\.json: there is no such file\./],
 ])("--from %s of %s says what is wrong", async (from, file, message) => {
@@ -128,7 +128,7 @@ test("--ttl says when notes end, and JSON Lines are not asked about", async () =
   expect(await piped(["import", at("facts.jsonl"), "--dry-run"])).toMatchObject({ code: 0 });
   expect(await factCount()).toBe(0);
   expect(await piped(["import", at("facts.jsonl"), "--ttl", "3d"])).toMatchObject({ code: 0 });
-  expect((await piped(["list"])).stdout).toContain("ends in 3 days");
+  expect((await piped(["list"])).stdout).toContain("expires in 3 days");
   const dry = await piped(["import", "--from", "markdown", at("CLAUDE.md"), "--ttl", "3d", "--dry-run"]);
   expect(dry.stdout).toContain("(in 3 days)");
 });
@@ -154,6 +154,6 @@ test("an export as Markdown goes in again, elsewhere and as the same facts", asy
   const both = await piped(["export", "--to", "markdown", "--with-history"]);
   expect(both).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("--with-history wants --to jsonl."),
+    stderr: expect.stringContaining("--with-history needs --to jsonl."),
   });
 });

@@ -1,18 +1,18 @@
 /**
- * A home in which commands run in this process: the same program at a tenth of the cost, since most of a command's time is the
- * start of Node. as-shipped.test.ts shows that the shipped command, as a process, answers the same.
+ * A home in which commands run in this process: the same program, but ten times as fast, because most of a command's time is the start
+ * of Node. as-shipped.test.ts shows that the shipped command, run as a process, gives the same answers.
  */
 
 import { CommandHome, type Finished, type RunOptions } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 
 export class InProcessHome extends CommandHome {
-  /** Of an account that file modes bind there are only processes. */
+  /** An unprivileged user's commands always run as processes. */
   override async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     return this.isUnprivileged ? this.runProcess(args, options) : this.#runHere(args, options);
   }
 
-  /** The shipped command as a process: for locks between processes, signals, and what a process alone can show. */
+  /** Runs the shipped command as a process: for locks between processes, signals, and other effects of a separate process. */
   runProcess(args: readonly string[], options?: RunOptions): Promise<Finished> {
     return super.run(args, options);
   }

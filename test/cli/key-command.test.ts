@@ -1,4 +1,4 @@
-/** The key from a command that prints it, as a vault's or a password manager's does. */
+/** A key that a command prints, such as the command of a vault or a password manager. */
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runKeyCommand } from "../../cli/key-command.ts";
@@ -42,7 +42,7 @@ describe("HELMDECK_MEMORY_KEY_COMMAND", () => {
       "key_unreadable",
       "ended with exit code 3",
     ],
-    ["is not there", ["no-such-program", KEY], "key_unreadable", "the command no-such-program is not there"],
+    ["is not there", ["no-such-program", KEY], "key_unreadable", "the command no-such-program was not found"],
     ["prints nothing", ["true"], "key_missing", "printed no key"],
     ["prints something else", ["echo", `${KEY}${KEY}`], "key_malformed", "has 128 characters"],
     ["prints without end", ["yes", KEY], "key_unreadable", "printed more than a key"],

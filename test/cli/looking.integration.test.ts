@@ -1,4 +1,4 @@
-/** Looking changes nothing, as processes show it: with a database that is open, beside a server, and where file modes bind. */
+/** Read-only commands change nothing, in separate processes: with an open database, next to a server, and with file modes. */
 import { chmodSync, copyFileSync, existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ describe("a database that cannot be written", () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
   });
 
-  /** Facts that lie in the log alone, as a process that is still at work or was killed leaves them. */
+  /** Leaves facts only in the log, like a process that is still running or was killed. */
   function leaveLog(...endings: readonly string[]): void {
     const live = join(home.folder, "live.sqlite");
     copyFileSync(home.databasePath, live);

@@ -1,4 +1,4 @@
-/** Looking changes nothing: a database that somebody else left stays as it is to the byte. */
+/** Read-only commands change nothing: another program's database stays byte for byte the same. */
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectUntouched, LEFT } from "./foreign-databases.ts";

@@ -1,4 +1,4 @@
-/** `helmdeck-memory mcp` as a process: what goes to which stream, how it ends, and what it says when memory does not open. */
+/** `helmdeck-memory mcp` as a process: its output streams, how it ends, and its messages if memory does not open. */
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ interface Answer {
   };
 }
 
-/** Each line of stdout, every one of which must be a message of the protocol. */
+/** Parses each line of stdout, which must all be MCP messages. */
 function answersIn(stdout: string): readonly Answer[] {
   const messages = stdout
     .trimEnd()

@@ -1,4 +1,4 @@
-/** `move` as a shell user meets it. */
+/** `move` from a shell. */
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
@@ -21,7 +21,7 @@ test("to another file and back, with what to do next, and nothing to be written 
   const there = await home.run(["move", "--to", other]);
   expect(there).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Moved 1 entries.* is the same\.\n$/),
+    stdout: expect.stringMatching(/^Moved 1 entries.* and compared\.\n$/),
   });
   expect(there.stderr).toContain("no program opens it");
   expect(await home.run(["get", "deploy/konflux", "--db", other])).toMatchObject({ code: 0 });
@@ -45,20 +45,24 @@ test("to another file and back, with what to do next, and nothing to be written 
 });
 
 test.each([
-  [["move"], 2, /Move wants --to or --from/],
+  [["move"], 2, /Move needs --to or --from/],
   [["move", "--reopen", "--to", "x"], 2, /--reopen takes neither/],
   [["move", "--prepare"], 2, /--prepare takes --to and --engine-role/],
   [
     ["move", "--prepare", "--to", "x.sqlite"],
     1,
-    /--to is a postgres:\/\/ address: a file is made as it is used/,
+    /--to must be a postgres:\/\/ address; a file needs no preparation/,
   ],
-  [["move", "--to", "postgres://me:hunter2@db/memory"], 1, /may not hold a password in a command line/],
-  [["move", "--to", "postgres://db.example/memory?sslmode=prefer"], 1, /go on without a verified server/],
-  [["move", "--to", "x", "--store", "postgres://me:hunter2@db/memory"], 1, /may not hold a password in a/],
-  [["move", "--to", "mysql://db/memory"], 1, /--to is a postgres:\/\/ address, or the path of a database/],
+  [["move", "--to", "postgres://me:hunter2@db/memory"], 1, /must not hold a password on the command line/],
+  [["move", "--to", "postgres://db.example/memory?sslmode=prefer"], 1, /does not verify the server/],
+  [["move", "--to", "x", "--store", "postgres://me:hunter2@db/memory"], 1, /must not hold a password on the/],
+  [
+    ["move", "--to", "mysql://db/memory"],
+    1,
+    /--to must be a postgres:\/\/ address, or the path of a database/,
+  ],
   [["move", "--from", "nowhere.sqlite"], 1, /There is no memory to move/],
-  [["move", "--reopen"], 1, /has not moved away/],
+  [["move", "--reopen"], 1, /was not moved away/],
 ])("%j is refused, and says why", async (args, code, message) => {
   const said = await home.run(args);
   expect([said.code, said.stdout]).toEqual([code, ""]);
@@ -68,6 +72,6 @@ test.each([
 
 test("to where the memory is already is refused", async () => {
   expect((await home.run(["move", "--to", home.databasePath])).stderr).toContain(
-    "--to is where the memory is already",
+    "--to is where the memory already is",
   );
 });

@@ -1,4 +1,4 @@
-/** The pipelines that ship are there in the bundle, which has no folder of theirs, and when the program runs from its sources. */
+/** The shipped pipelines are available in the bundle, which has no folder for them, and when the program runs from its sources. */
 import { afterEach, expect, test } from "vitest";
 import { BUNDLED_COMMAND, COMMAND_FROM_SOURCE, CommandHome } from "./command.ts";
 

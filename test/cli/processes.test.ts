@@ -1,4 +1,4 @@
-/** Several processes at one database: the first uses at once, one that holds it open, one that is killed. */
+/** Several processes with one database: concurrent first uses, one that holds it open, and one that is killed. */
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CommandHome, finish } from "./command.ts";
@@ -31,11 +31,11 @@ describe("several processes", () => {
       });
       const found = await home.run(["search", "heron", "--json"]);
       expect(JSON.parse(found.stdout)).toMatchObject({ results: [{ key: "second" }] });
-      // A reader delays the overwriting of old bytes, and forget says so.
+      // The reader delays the overwriting of old bytes, and forget reports this.
       const forgotten = await home.run(["forget", "key:second", "--yes"]);
       expect(forgotten).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Deleted 1 entry/) });
       expect(forgotten.stderr).toMatch(
-        /gone from every answer\. The database clears their old, encrypted bytes a little later/,
+        /gone from every answer\. The database overwrites their old, encrypted bytes a little later/,
       );
       expect(await home.run(["get", "second"])).toMatchObject({ code: 1 });
     } finally {

@@ -1,4 +1,4 @@
-/** The bundled command at a real terminal, as the system's own `script` makes one. */
+/** The bundled command in a real terminal, which the system's `script` command provides. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-/** What the terminal shows: both streams, line ends as terminals have them. */
+/** The text that the terminal shows: both streams, with a terminal's line ends. */
 async function atTerminal(args: readonly string[], typed = ""): Promise<string> {
   const command = [process.execPath, BUNDLED_COMMAND, ...args];
   const quoted = command.map((part) => `'${part}'`).join(" ");

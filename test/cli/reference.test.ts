@@ -1,4 +1,4 @@
-/** docs/reference/cli.md shows the help that the program really prints, for every command that it really has. */
+/** docs/reference/cli.md shows the real help of every command, and no other command. */
 
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
@@ -17,7 +17,7 @@ function program(spec = HELMDECK_MEMORY) {
   return makeProgram(shell, new Output(shell), spec).program;
 }
 
-/** Every command with its name as it is typed, a group before what is in it. */
+/** Every command with its full name. A group comes before its commands. */
 function allCommands(group: Command, typed: readonly string[] = []): readonly [string, Command][] {
   const shown = group.createHelp().visibleCommands(group);
   return shown

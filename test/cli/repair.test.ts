@@ -1,4 +1,4 @@
-/** `verify` and `repair` as a person runs them on a database of which a row was edited. */
+/** `verify` and `repair` on a database in which a row was edited. */
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -40,7 +40,7 @@ test("names what does not open, and writes the rest into a database that takes t
   });
   expect(await home.run(["repair"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("is there already"),
+    stderr: expect.stringContaining("already exists"),
   });
   for (const ending of ["", "-wal", "-shm", "-reserve.tmp"])
     await rm(`${home.databasePath}${ending}`, { force: true });

@@ -1,4 +1,4 @@
-/** `rotate-key` as an operator runs it, also while a server has the database open. */
+/** `rotate-key`, also while a server has the database open. */
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";

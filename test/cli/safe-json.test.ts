@@ -1,4 +1,4 @@
-/** JSON answers: exact for a program, harmless for a terminal. */
+/** JSON answers are exact for a program and harmless for a terminal. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeJson, safeJson } from "../../app/index.ts";

@@ -6,14 +6,14 @@ import { promisify } from "node:util";
 import { COMPLETION_SCRIPTS, type CompletingShell } from "../../cli/completion/scripts.ts";
 import { BUNDLED_COMMAND, type CommandHome } from "./command.ts";
 
-/** What each shell would offer at the end of the line, by its own machinery. */
+/** The candidates that each shell's own completion offers at the end of the line. */
 const ASKING: Readonly<Record<CompletingShell, (line: string) => readonly string[]>> = {
   bash: (line) => [
     "--norc",
     "-c",
     `source ./tab.sh; words='${line}'; COMP_WORDS=($words); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _helmdeck_memory; printf '%s\\n' "\${COMPREPLY[@]}"`,
   ],
-  // compadd is the builtin that takes the candidates: what it is handed is what is offered.
+  // compadd is the builtin that receives the candidates. Its arguments are the candidates on offer.
   zsh: (line) => [
     "-f",
     "-c",

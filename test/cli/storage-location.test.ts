@@ -1,4 +1,4 @@
-/** Where the command keeps memory: where the plugin does, unless told otherwise. */
+/** The command keeps memory in the same place as the plugin, unless an option or a variable says otherwise. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

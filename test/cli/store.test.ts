@@ -1,4 +1,4 @@
-/** What `store` keeps and what it says: from an argument, standard input and a file. */
+/** The values that `store` keeps and the messages that it prints: from an argument, standard input and a file. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -53,7 +53,7 @@ describe("store", () => {
       const { code, stderr } = await home.run([...command, home.path("pipe")]);
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: expect.stringContaining("is not a plain file; give -"),
+        stderr: expect.stringContaining("is not a regular file; give -"),
       });
     },
   );
@@ -93,7 +93,7 @@ describe("store", () => {
       path: "helmdeck/team/team/release.md",
       expires_at: expect.stringMatching(RFC3339),
     });
-    const { expires_at } = stored as { expires_at: string }; // Checked above.
+    const { expires_at } = stored as { expires_at: string }; // checked above
     expect(Date.parse(expires_at) - before).toBeGreaterThanOrEqual(30 * DAY);
     expect(Date.parse(expires_at) - before).toBeLessThan(30 * DAY + 60_000);
     expect(await json("get", "team/release")).toMatchObject({ tags: ["docs", "release"], category: "team" });

@@ -1,4 +1,4 @@
-/** What changes when a person sits at a terminal: colours, questions, hints; and what must not. */
+/** Terminal-only behaviour: colours, questions and hints. */
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
@@ -140,7 +140,7 @@ describe("forget on a terminal", () => {
     async (name) => {
       const { code, stderr } = await terminal(["forget", "category:doomed"], { piped: [name], typed: "y\n" });
       expect(code).toBe(2);
-      expect(stderr).toContain("wants --yes");
+      expect(stderr).toContain("needs --yes");
       expect(await keysLeft()).toHaveLength(2);
     },
   );

@@ -1,4 +1,4 @@
-/** A person at a terminal: runs commands in this process with streams that say they are terminals. */
+/** A person at a terminal: runs commands in this process with streams that report that they are terminals. */
 import { PassThrough, Readable } from "node:stream";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
 import { type CommandLine, runCommandLine } from "../../commands/index.ts";
@@ -6,12 +6,12 @@ import { type CommandLine, runCommandLine } from "../../commands/index.ts";
 export interface TerminalOptions {
   readonly homeFolder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What the person types, all of it before the command asks, or called when it asks; the end of it is Ctrl-D. */
+  /** The person's input: either all of it before the command asks, or from a function at the question. Its end is Ctrl-D. */
   readonly typed?: string | Buffer | (() => string);
-  /** Streams that are no terminals. */
+  /** Streams that are not terminals. */
   readonly piped?: readonly ("stdin" | "stdout" | "stderr")[];
   readonly now?: () => number;
-  /** Default: `helmdeck-memory`. */
+  /** The default is `helmdeck-memory`. */
   readonly line?: CommandLine;
 }
 
@@ -21,7 +21,7 @@ export interface Seen {
   readonly stderr: string;
 }
 
-/** `helmdeck-memory <args>`, or another command line, as a person at a terminal sees it. */
+/** Runs `helmdeck-memory <args>`, or another command line, and returns the output that a person at a terminal sees. */
 export async function runOnTerminal(args: readonly string[], options: TerminalOptions): Promise<Seen> {
   const { homeFolder, env = {}, typed = "", piped = [], now = Date.now, line = HELMDECK_MEMORY } = options;
   const stdin = Object.assign(keyboard(typed), { isTTY: !piped.includes("stdin") });
@@ -31,7 +31,7 @@ export async function runOnTerminal(args: readonly string[], options: TerminalOp
   return { code, stdout: drain(stdout), stderr: drain(stderr) };
 }
 
-/** The same command in this process with pipes in place of the terminal: quicker than a process of its own. */
+/** Runs the same command in this process with pipes instead of the terminal. This is faster than a separate process. */
 export function runPiped(args: readonly string[], options: TerminalOptions): Promise<Seen> {
   return runOnTerminal(args, { ...options, piped: ["stdin", "stdout", "stderr"] });
 }
@@ -51,5 +51,5 @@ function stream(isTTY: boolean): PassThrough & { isTTY: boolean } {
 }
 
 function drain(written: PassThrough): string {
-  return (written.read() as Buffer | null)?.toString("utf8") ?? ""; // A stream without encoding reads Buffers.
+  return (written.read() as Buffer | null)?.toString("utf8") ?? ""; // A stream without an encoding returns Buffers.
 }

@@ -1,4 +1,4 @@
-/** How times read. */
+/** The display format of times. */
 import { describe, expect, test } from "vitest";
 import { expiryFrom, localMinute, rfc3339 } from "../../app/index.ts";
 

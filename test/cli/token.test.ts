@@ -1,4 +1,4 @@
-/** `helmdeck-memory token` as a person uses it: a token on stdout that the server takes, and never the secret. */
+/** `helmdeck-memory token` prints a token that the server accepts, and never the secret. */
 import { writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CommandHome } from "./command.ts";

@@ -1,4 +1,4 @@
-/** Trouble with key, database and disk, as the shell user sees it: one line, a code, a remedy, and nothing lost. */
+/** Problems with key, database and disk on the command line: one line, a code, a remedy, and no data loss. */
 import {
   chmodSync,
   existsSync,
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-/** One line with this code and no trace of code, value or key; the same for a script. */
+/** Expects one line with this error code, without a stack trace, a value or a key. Expects the same as JSON. */
 async function expectFailure(
   code: string,
   args: readonly string[],
@@ -161,7 +161,7 @@ describe("a database that is not ours", () => {
 
 describe("a database of a newer version", () => {
   test("is left alone", async () => {
-    const { user_version: ours } = pragma("PRAGMA user_version") as { user_version: number }; // SQLite's own column name.
+    const { user_version: ours } = pragma("PRAGMA user_version") as { user_version: number }; // SQLite's own column name
     pragma("PRAGMA user_version = 9999");
     await expectFailure("store_newer", ["store", "k", "v"]);
     pragma(`PRAGMA user_version = ${ours}`);
@@ -186,7 +186,7 @@ describe("a damaged database", () => {
     expect(await home.run(["get", "healthy"])).toMatchObject({ code: 0, stdout: "still here\n" });
     const listed = await home.run(["list"]);
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("healthy") });
-    expect(listed.stderr).toMatch(/^entry_unreadable: deploy\/konflux is there but cannot be opened/);
+    expect(listed.stderr).toMatch(/^entry_unreadable: deploy\/konflux exists but cannot be opened/);
     expect(JSON.parse((await home.run(["list", "--json"])).stdout)).toMatchObject({
       facts: [{ key: "healthy" }],
       unreadable: ["deploy/konflux"],
@@ -283,7 +283,7 @@ function pragma(sql: string): unknown {
   }
 }
 
-/** Changes what is sealed in one row, as a failing disk or a meddler would. */
+/** Changes the sealed data of one row, like a failing disk or an attacker. */
 function changeOneRow(key: string): void {
   const database = new DatabaseSync(home.databasePath);
   try {

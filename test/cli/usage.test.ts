@@ -1,4 +1,4 @@
-/** What a wrong command line gets: exit 2, one line, a way on, and never the text that was typed for storing. */
+/** Usage errors: exit code 2, one line with a remedy, and never the typed value. */
 import { spawnSync } from "node:child_process";
 import { afterAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
@@ -37,6 +37,7 @@ describe("a wrong command line", () => {
     ["a caller of spaces", ["list", "--caller", "  "], /must not be empty/],
     ["an empty database path", ["list", "--db="], /must not be empty/],
     ["import without a file", ["import"], /Missing required argument 'file'/],
+    ["an index memory of nothing", ["serve", "--index-memory", "0"], /whole number of MiB from 1/],
     ["doctor with an argument", ["doctor", "please"], /Expected 0 arguments but got 1/],
   ];
 
@@ -104,7 +105,7 @@ describe("a Node that is too old", () => {
   });
 });
 
-describe("what was asked for", () => {
+describe("requested help", () => {
   test("--version prints the package's version", async () => {
     expect(await home.run(["--version"])).toMatchObject({
       code: 0,
@@ -127,6 +128,6 @@ describe("what was asked for", () => {
 
   test("store's help says that arguments can be seen by others", async () => {
     const { stdout } = await home.run(["store", "--help"]);
-    expect(stdout).toMatch(/\(ps\):\s+for\s+sensitive\s+text\s+give\s+-\s+or\s+--value-file/);
+    expect(stdout).toMatch(/\(ps\):\s+for\s+sensitive\s+text\s+use\s+-\s+or\s+--value-file/);
   });
 });

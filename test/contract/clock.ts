@@ -1,4 +1,4 @@
-/** Contract: a clock that is wrong for a while hides and shows, and loses nothing. */
+/** Contract: a clock that is wrong for a while hides and shows entries, but never deletes any. */
 import { describe, expect, test } from "vitest";
 import type { MemoryReader, MemoryStore } from "../../engine/index.ts";
 import { follow } from "./feed.ts";
@@ -19,14 +19,14 @@ import {
 } from "./rig.ts";
 
 const WRONG_BY_MS = 800 * DAY_MS;
-/** Later than any clock of a test is right. */
+/** Later than the correct time in any test. */
 const LATER = START + 90 * DAY_MS;
 
 async function keysOf(store: MemoryReader): Promise<readonly string[]> {
   return [...(await allKeys(store))].sort();
 }
 
-/** Everything that a process does by itself, at a time when the clock shows something else. */
+/** Runs a process's background work while the clock shows another time. */
 async function live(store: MemoryStore, clock: Clock, now: number): Promise<void> {
   clock.now = now;
   for (let second = 0; second < 14; second += 1) {
@@ -36,7 +36,7 @@ async function live(store: MemoryStore, clock: Clock, now: number): Promise<void
 }
 
 export function describeClock(open: OpenRig, { isPersistent }: { readonly isPersistent: boolean }): void {
-  /** The store as another process has it: opened anew, where that can be. */
+  /** The store as another process would see it: reopened, if the store can be. */
   const anew = async (rig: StoreRig): Promise<MemoryStore> => {
     if (rig.openAgain === undefined) return rig.store;
     await rig.store.close();
@@ -156,7 +156,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
         expect(await store.inspect()).toMatchObject({ clockBehindMs: store.now() - clock.now });
         clock.now = LATER;
         store = await anew({ ...rig, store });
-        await store.deleteExpired(); // the first look at the clock that is right
+        await store.deleteExpired(); // the first look at the correct clock
         const brief = await store.get(refTo("brief"));
         expect(brief?.expiresAt).toBeGreaterThan(LATER);
         expect(brief?.expiresAt).toBeLessThanOrEqual(LATER + HOUR_MS);

@@ -1,4 +1,4 @@
-/** Contract: a delete that takes a while hides all of it at once, from everybody, and nothing that was written since. */
+/** Contract: a long delete hides all its entries from all readers at once, and none that were written since. */
 import { describe, expect, test } from "vitest";
 import { type MemoryReader, type Namespace, namespaceOf } from "../../engine/index.ts";
 import { ANA, allKeys, fact, type OpenRig, refTo, withRig } from "./rig.ts";
@@ -40,7 +40,7 @@ export function describeDeletingMuch(open: OpenRig, { isOnServer }: { readonly i
           const reader = (await rig.openReader?.()) ?? store;
 
           const going = store.deleteWhere({ namespace: ANA, prefix: "many/" });
-          if (isOnServer) await going; // until then all of it is there, see the store's own test
+          if (isOnServer) await going; // a server shows all entries until then; see the store's own test
           for (const one of [store, reader]) {
             await expectHidden(one, entry.id);
             expect(await one.revision(ANA)).toBeGreaterThan(revision);

@@ -1,4 +1,6 @@
-/** Contract: deleting exactly what was meant, counting the same beforehand, and expiry on every read path. */
+/**
+ * Contract: a delete removes exactly the requested entries, and a dry run counts the same. No read path returns expired entries.
+ */
 import { describe, expect, test } from "vitest";
 import { type EntryFilter, type MemoryStore, namespaceOf } from "../../engine/index.ts";
 import {
@@ -141,7 +143,7 @@ export function describeDeleting(open: OpenRig): void {
       withRig(open, async ({ store, clock }) => {
         for (const key of ["a", "b", "c", "d", "e"]) {
           await store.put(fact(key, "v", { category: key === "c" ? "others" : "notes" }));
-          clock.now += key === "b" ? 0 : 1; // b and c are of the same moment
+          clock.now += key === "b" ? 0 : 1; // b and c have the same time
         }
         const { nextCursor: cursor = "" } = await store.listMeta({
           namespace: ANA,
@@ -254,7 +256,7 @@ export function describeDeleting(open: OpenRig): void {
         expect(await store.inspect()).toMatchObject({ entries: 0, expired: 3 });
         clock.now += 1;
         const due = await store.put(fact("later", "v", { expiresAt: clock.now + HOUR_MS }));
-        clock.now += 60_000; // sooner it would not be worth a note
+        clock.now += 60_000; // the store does not record shorter steps
         expect(await store.deleteExpired()).toMatchObject({ deleted: 3 });
         expect(await store.inspect()).toMatchObject({ entries: 1, expired: 0 });
         expect(await store.deleteExpired()).toMatchObject({ deleted: 0 });

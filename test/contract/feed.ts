@@ -1,4 +1,4 @@
-/** Contract: the change feed, from which an index can always be brought up to date, or is told to start over. */
+/** Contract: an index can always update itself from the change feed, or is told to start over. */
 import { describe, expect, test } from "vitest";
 import type { Changes, MemoryReader } from "../../engine/index.ts";
 import {
@@ -347,7 +347,7 @@ function describeRevision(open: OpenRig): void {
   });
 }
 
-/** Puts and deletes one entry of Ana's, again and again. */
+/** Puts and deletes one of Ana's entries repeatedly. */
 async function churn(store: StoreRig["store"], times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     await store.put(fact("churn", `${i}`));
@@ -355,14 +355,14 @@ async function churn(store: StoreRig["store"], times: number): Promise<void> {
   }
 }
 
-/** The answer, which must not be to start over. */
+/** Returns the changes; fails if the answer is to start over. */
 async function changesSince(store: MemoryReader, since: number, limit?: number): Promise<Answer> {
   const changes = await store.changes({ namespace: ANA, since, ...(limit === undefined ? {} : { limit }) });
   if (changes.kind === "start_over") throw new Error(`told to start over from ${since}`);
   return changes;
 }
 
-/** A replica of Ana's entries, by id in the order of the feed, read from a cursor to the end. */
+/** A replica of Ana's entries by id, in the feed's order, read from a cursor to the end. */
 export async function follow(
   store: MemoryReader,
   since: number,

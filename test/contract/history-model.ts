@@ -1,4 +1,4 @@
-/** Contract, by property: stores, supersedes, undoes, forgets and expiries leave what a tree of plain objects says. */
+/** Contract, as a property: after stores, supersedes, undos, forgets and expiries, the store equals a model of plain objects. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HISTORY_LIMITS, isHelmdeckError } from "../../engine/index.ts";
@@ -21,7 +21,7 @@ interface Former {
   readonly expiresAt: number | undefined;
 }
 
-/** What one store left; what was forgotten of it, or fell out at the end, is undefined. */
+/** The former values that one store kept. A value is undefined once it was forgotten or dropped from the history. */
 interface Change {
   own: Former | undefined;
   readonly superseded: { former: Former | undefined; readonly changes: Change[] }[];
@@ -149,7 +149,7 @@ class Model {
     return retired.map((one) => one.now.key);
   }
 
-  /** Keys of what is there again. */
+  /** Returns the keys of the facts that it restored. */
   undo(name: string): readonly string[] | "refused" | undefined {
     const present = this.fact(name);
     const at = present?.changes.findLastIndex(({ own, superseded }) =>
@@ -183,7 +183,7 @@ class Model {
   }
 }
 
-/** The oldest first. */
+/** Former values, the oldest first. */
 function formersOf(changes: readonly Change[]): readonly Former[] {
   return changes.flatMap(({ own, superseded }) => [
     ...superseded.flatMap((one) => formersOf(one.changes)),

@@ -1,4 +1,4 @@
-/** Contract: what a fact held before, facts that supersede others, and taking a store back. */
+/** Contract: a fact's former values, facts that supersede others, and undo. */
 import { describe, expect, test } from "vitest";
 import { type Erasure, HISTORY_LIMITS, type MemoryReader, type MemoryStore } from "../../engine/index.ts";
 import {
@@ -18,7 +18,7 @@ import {
 
 const WRITER = { surface: "openclaw", agent: "ana", sessionKind: "direct" };
 
-/** As `key: value`, newest first. */
+/** The history as `key: value`, newest first. */
 async function historyOf(store: MemoryReader, key: string, more = {}): Promise<readonly string[]> {
   return (await store.history(refTo(key, more))).map((former) => `${former.key}: ${text(former.value)}`);
 }
@@ -27,7 +27,7 @@ async function heldBy(store: MemoryReader, key: string): Promise<string | undefi
   return text((await store.get(refTo(key)))?.value);
 }
 
-/** One after the other, a millisecond apart. */
+/** Stores one fact after the other, a millisecond apart. */
 async function storeInTurn(store: MemoryStore, clock: { now: number }, ...facts: readonly string[]) {
   for (const one of facts) {
     const [key = "", value = ""] = one.split(": ");

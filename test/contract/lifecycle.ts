@@ -1,4 +1,4 @@
-/** Contract: closing, opening again, reading beside a writer, and living with a row that does not open. */
+/** Contract: closing, reopening, reading next to a writer, and working with a row that cannot be decrypted. */
 import { describe, expect, test } from "vitest";
 import type { Erasure, MemoryReader, MemoryStore, StoreCapabilities } from "../../engine/index.ts";
 import { follow } from "./feed.ts";
@@ -117,7 +117,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
         await rig.store.putMany([fact("a", "1"), fact("b", "2", { expiresAt: rig.clock.now + HOUR_MS })]);
         const reader = await openReader(rig);
         for (const [name, read] of Object.entries(READS)) {
-          if (name === "inspect") continue; // its settings tell the two apart
+          if (name === "inspect") continue; // the settings in its answer differ
           expect([name, await read(reader)]).toEqual([name, await read(rig.store)]);
         }
         await rig.store.put(fact("c", "3"));
@@ -152,7 +152,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
   });
 }
 
-/** Only for a store whose rows can be damaged from outside. */
+/** Only for stores whose rows a test can damage from outside. */
 export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
   describe("a row that does not open", () => {
     const withDamage = (run: (rig: StoreRig) => Promise<void>) =>

@@ -1,4 +1,4 @@
-/** Contract: listings, newest first, filtered by byte-exact prefix, paged without a gap or a repeat. */
+/** Contract: listings are newest first, filtered by a byte-exact prefix, and paged without gaps or duplicates. */
 import { describe, expect, test } from "vitest";
 import type { ListQuery } from "../../engine/index.ts";
 import { ANA, allKeys, BEN, fact, type OpenRig, START, text, withRig } from "./rig.ts";
@@ -132,7 +132,7 @@ export function describeListing(open: OpenRig): void {
       withRig(open, async ({ store, clock }) => {
         for (let batch = 0; batch < 4; batch++) {
           await store.putMany(Array.from({ length: 6 }, (_, i) => fact(`k${batch}-${i}`, "v")));
-          clock.now += batch; // the second batch shares its instant with the first
+          clock.now += batch; // the second batch has the same time as the first
         }
         const whole = await allKeys(store, { limit: 1_000 });
         expect(new Set(whole).size).toBe(24);

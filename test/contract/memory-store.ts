@@ -19,11 +19,11 @@ export interface StoreUnderTest {
   readonly name: string;
   readonly open: OpenRig;
   readonly capabilities: StoreCapabilities;
-  /** The rig can damage rows: true for a store that keeps them outside the process. */
+  /** Whether the rig can damage rows: true for stores outside of the process. */
   readonly canDamage: boolean;
-  /** A server keeps it: what is deleted is gone when its transaction ends, and its bytes when the server clears them away. */
+  /** Whether a server stores the entries: its deletes take effect when the transaction ends, and it clears the bytes later. */
   readonly isOnServer?: boolean;
-  /** How many random sequences the property test takes; fewer for a store that is slow to open. */
+  /** The number of random sequences in the property test; lower for stores that are slow to open. */
   readonly modelRuns: number;
 }
 

@@ -1,4 +1,4 @@
-/** Contract, by property: whatever is done to a store, it answers as a few plain lines of code would. */
+/** Contract, as a property: after any operations, a store answers like a simple model. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -12,7 +12,7 @@ import {
 } from "../../engine/index.ts";
 import { bytes, HOUR_MS, KEPT_EXPIRED_MS, letPass, type OpenRig, START, type StoreRig, text } from "./rig.ts";
 
-/** One thing done to a store. Few names, near each other, so that runs meet themselves again. */
+/** One operation on a store. There are few, similar names, so that operations often affect the same entries. */
 type Step =
   | { readonly do: "put"; readonly entries: readonly NewEntry[] }
   | { readonly do: "delete"; readonly filter: EntryFilter; readonly exact: boolean }
@@ -20,7 +20,7 @@ type Step =
   | { readonly do: "day" }
   | { readonly do: "wait"; readonly ms: number };
 
-/** What the model keeps of an entry. */
+/** An entry as the model keeps it. */
 interface Kept extends NewEntry {
   readonly id: EntryId;
   readonly createdAt: number;
@@ -72,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const steps = fc.array(step, { maxLength: 25 });
-/** With one long wait, for a store that looks at the clock 289 times without touching a disk. */
+/** Includes one long wait. The store reads the clock 289 times for it, so this only suits stores without a disk. */
 const stepsOfDays = fc
   .tuple(steps, fc.nat(25))
   .map(([taken, at]): readonly Step[] => taken.toSpliced(at, 0, { do: "day" }));
@@ -150,10 +150,10 @@ async function take({ store, clock }: StoreRig, model: Model, taken: Step): Prom
   }
 }
 
-/** The plain lines: a list, searched from end to end. */
+/** The model: a list that each operation searches from start to end. */
 class Model {
   #kept: Kept[] = [];
-  /** The other waits are too short to be noted. */
+  /** Only the wait of a day changes it; the others are too short. */
   #deletableUntil = 0;
 
   put(entry: NewEntry, result: PutResult | undefined, now: number): void {
@@ -192,7 +192,7 @@ class Model {
   }
 }
 
-/** A reader who knows the store by its change feed alone. */
+/** A reader that only sees the change feed. */
 class Replica {
   readonly #seen = new Map<string, Map<EntryId, Kept>>();
   readonly #cursors = new Map<string, number>();
@@ -254,7 +254,7 @@ function isWanted(kept: Kept, wanted: EntryFilter): boolean {
   );
 }
 
-/** Everything of an entry that model, listing and feed must agree on. */
+/** The fields of an entry that model, listing and feed must agree on. */
 function show(kept: Kept): string {
   const { id, namespace: owner, origin, category, tags, createdAt, updatedAt, expiresAt } = kept;
   const shown = [owner, origin, kept.key, category, tags, createdAt, updatedAt, expiresAt ?? null];

@@ -1,4 +1,4 @@
-/** Contract: another life for an entry that is there, what ends soon, and which of two copies of an entry stays. */
+/** Contract: renewing entries, listing those that expire soon, and choosing between two copies of an entry. */
 import { describe, expect, test } from "vitest";
 import type { DecideRenewal, MemoryStore } from "../../engine/index.ts";
 import { ANA, allKeys, BEN, DAY_MS, fact, type OpenRig, refTo, START, text, withRig } from "./rig.ts";

@@ -1,8 +1,8 @@
-/** What a store brings to the contract suite: how to open it, a clock to turn, and what else can be done to it. */
+/** A store's part in the contract suite: how to open it, a fake clock, and optional operations. */
 import type { EntryRef, MemoryReader, MemoryStore, NewEntry, Quota, UnixMs } from "../../engine/index.ts";
 import { type Namespace, namespaceOf } from "../../engine/index.ts";
 
-/** A fake clock, turned by the test. */
+/** A fake clock that the test sets. */
 export interface Clock {
   now: UnixMs;
 }
@@ -10,37 +10,37 @@ export interface Clock {
 export interface StoreRig {
   readonly store: MemoryStore;
   readonly clock: Clock;
-  /** Closes everything opened and removes what was made. */
+  /** Closes all open stores and deletes their files. */
   dispose(): Promise<void>;
-  /** Opens the same entries once more, to write. Given when the store is persistent or shared. */
+  /** Opens the same entries again for writing. Present if the store is persistent or shared. */
   openAgain?(): Promise<MemoryStore>;
   /** Opens the same entries read-only. */
   openReader?(): Promise<MemoryReader>;
-  /** Spoils the stored bytes of one entry behind the store's back. */
+  /** Damages the stored bytes of one entry without the store. */
   damage?(ref: EntryRef): Promise<void>;
 }
 
 export interface RigOptions {
-  /** As the store's own option: how many writes back the change feed remembers removals. */
+  /** The store's option: for how many writes the change feed remembers a removal. */
   readonly keepRemovals?: number;
   readonly quota?: Partial<Quota>;
-  /** As the store's own option: how many entries a delete takes in one transaction. */
+  /** The store's option: how many entries one transaction deletes. */
   readonly eraseAtOnce?: number;
 }
 
 export type OpenRig = (options?: RigOptions) => Promise<StoreRig>;
 
-/** Where the fake clock starts: 2026-11-20T00:00:00Z. */
+/** The fake clock's start: 2026-11-20T00:00:00Z. */
 export const START: UnixMs = 1_795_132_800_000;
 
 export const HOUR_MS = 3_600_000;
 
 export const DAY_MS = 24 * HOUR_MS;
 
-/** For how long an entry has been expired when the sweep takes it. */
+/** How long an entry must have been expired before the sweep deletes it. */
 export const KEPT_EXPIRED_MS = 24 * HOUR_MS;
 
-/** Time that a process sees pass: it looks every five minutes, as a sweeper does. */
+/** Lets a process observe that time passes: it looks every five minutes, like a sweeper. */
 export async function letPass(
   store: Pick<MemoryStore, "deleteExpired">,
   clock: Clock,
@@ -56,7 +56,7 @@ export async function letPass(
 export const ANA: Namespace = namespaceOf("ana");
 export const BEN: Namespace = namespaceOf("ben");
 
-/** Runs a test against a fresh store and cleans up, whatever happens. */
+/** Runs a test with a fresh store and always cleans up. */
 export function withRig(open: OpenRig, test: (rig: StoreRig) => Promise<void>, options?: RigOptions) {
   return async (): Promise<void> => {
     const rig = await open(options);
@@ -68,7 +68,7 @@ export function withRig(open: OpenRig, test: (rig: StoreRig) => Promise<void>, o
   };
 }
 
-/** An entry to write: a fact of Ana's, unless told otherwise. */
+/** An entry to write: by default one of Ana's facts. */
 export function fact(key: string, value: string, more: Partial<NewEntry> = {}): NewEntry {
   return {
     namespace: ANA,
@@ -93,7 +93,7 @@ export function text(value: Uint8Array | undefined): string | undefined {
   return value === undefined ? undefined : new TextDecoder().decode(value);
 }
 
-/** The keys of every page of a listing, in order. */
+/** The keys of all pages of a listing, in order. */
 export async function allKeys(
   store: MemoryReader,
   query: Partial<Parameters<MemoryReader["list"]>[0]> = {},

@@ -1,4 +1,4 @@
-/** Contract: vectors stand beside the value that they were made of, and vanish with it, whoever removes it. */
+/** Contract: vectors are stored with the value they were made from, and deleted with it, whoever deletes it. */
 import { describe, expect, test } from "vitest";
 import type {
   EntryId,
@@ -116,7 +116,7 @@ export function describeVectors(open: OpenRig): void {
           await store.putVectors(ANA, SPACE, [dying, staying]);
           await store.putVectors(ANA, OTHER_SPACE, [dying]);
           await end(store, clock);
-          clock.now = START; // so that nothing is hidden for being expired
+          clock.now = START; // so that no entry is hidden as expired
           expect(await kept(store, [dying.id, staying.id])).toEqual([staying]);
           expect(await kept(store, [dying.id], OTHER_SPACE)).toEqual([]);
         }),
@@ -213,7 +213,7 @@ export function describeVectors(open: OpenRig): void {
   });
 }
 
-/** Vectors of the program's own texts, which belong to nobody and stay when everything else goes. */
+/** Vectors of the program's own texts. They belong to no subject and remain when all entries are deleted. */
 export function describeReferenceVectors(open: OpenRig): void {
   describe("reference vectors", () => {
     test(
@@ -318,11 +318,11 @@ export function references(
   dimensions = 1,
   fingerprint = "0123456789abcdef",
 ): ReferenceVectors {
-  // As the fingerprint of some texts is.
+  // Fingerprints of texts have this form.
   return { fingerprint: fingerprint as Fingerprint, dimensions, vectors: Float32Array.from(numbers) };
 }
 
-/** Puts the entry, and gives vectors for it; they are not put. */
+/** Puts the entry and returns vectors for it, without storing the vectors. */
 export async function madeOf(
   store: MemoryStore,
   entry: NewEntry,

@@ -1,9 +1,9 @@
-/** Contract: putting and getting entries, what is kept byte for byte, and what is refused. */
+/** Contract: putting and getting entries, byte-exact values, and refused input. */
 import { describe, expect, test } from "vitest";
 import { ENTRY_LIMITS, type NewEntry } from "../../engine/index.ts";
 import { ANA, BEN, bytes, fact, HOUR_MS, type OpenRig, refTo, START, text, withRig } from "./rig.ts";
 
-/** Names that have broken stores before: quoting, wildcards, separators, case, width, direction, nothing visible. */
+/** Names that often break stores: quotes, wildcards, separators, case, width, text direction, invisible characters. */
 export const HOSTILE_KEYS: readonly string[] = [
   "100%",
   "a_b",
@@ -222,7 +222,7 @@ export function describeWriting(open: OpenRig): void {
   });
 
   describe("refusing what no store can keep", () => {
-    // Some of these break the types on purpose: values arrive from JavaScript too.
+    // Some have the wrong type on purpose: JavaScript callers can pass any value.
     const refused: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
       "an empty key": { key: "" },
       "a key with half a surrogate pair": { key: "a\ud800" },
@@ -254,7 +254,7 @@ export function describeWriting(open: OpenRig): void {
       test(
         `${what}: invalid_input, the field is named, nothing is kept`,
         withRig(open, async ({ store }) => {
-          const entry = { ...fact("editor", "vim"), ...fields } as unknown as NewEntry; // hostile on purpose
+          const entry = { ...fact("editor", "vim"), ...fields } as unknown as NewEntry; // wrong types on purpose
           const [field] = Object.keys(fields);
           await expect(store.put(entry)).rejects.toMatchObject({ code: "invalid_input", details: { field } });
           expect(await store.namespaces()).toEqual([]);

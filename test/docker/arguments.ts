@@ -1,12 +1,12 @@
-/** Looks over the shoulders of all processes, as any account of a machine can: does a secret stand in their arguments? */
+/** Reads the arguments of all processes, as any account can, and looks for secrets in them. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const EVERY_MS = 20;
 
 export interface Watch {
-  /** A secret that was not known at the start; arguments seen so far are looked through again. */
+  /** Adds a secret that was not known at the start, and searches all recorded arguments again. */
   add(secret: string): void;
-  /** The command lines that held one. */
+  /** The command lines that contained a secret. */
   seen(): readonly string[];
   samples(): number;
 }
@@ -21,7 +21,7 @@ export function watchArguments(secrets: readonly string[]): Watch {
       try {
         lines.add(readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
       } catch {
-        // It ended in between.
+        // The process ended in the meantime.
       }
     }
   };

@@ -1,6 +1,6 @@
 /**
- * The Docker tests once more with `docker compose` v2, which Debian does not package: built from its Go module, where this machine
- * has Go, and put into the plugin folder of the tests' own client.
+ * Runs the Docker tests again with `docker compose` v2, which Debian does not package. If Go is available, it is built from its Go module
+ * and added to the plugin folder of the tests' own client.
  *
  * Budget: six minutes for the build on two idle cores, twenty for the tests.
  */
@@ -29,7 +29,7 @@ beforeAll(async () => {
   if (missing !== undefined) return;
   folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-compose-"));
   compose = join(folder, "docker-compose");
-  // A module of our own that needs it: one with replacements of its own cannot be installed by its name.
+  // A separate module requires it, because Go cannot install a module with replacements by its name.
   writeFileSync(join(folder, "go.mod"), "module compose\n");
   writeFileSync(
     join(folder, "main.go"),
@@ -49,7 +49,7 @@ afterAll(() => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
-const env = () => ({ ...process.env }) as Record<string, string>; // what is in it is set
+const env = () => ({ ...process.env }) as Record<string, string>; // variables in the environment are never undefined
 
 async function go(...args: readonly string[]): Promise<void> {
   const { code, stderr } = await run("go", args, env(), folder);

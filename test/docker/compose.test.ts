@@ -1,6 +1,6 @@
 /**
- * compose.embeddings.yml by hand, as its own first lines say: the sidecar comes up, and -init downloads the model into its volume
- * and checks that it embeds, or says why not.
+ * Uses compose.embeddings.yml as its first lines describe: the sidecar starts, and -init downloads the model into its volume and checks
+ * that it can embed, or reports why it cannot.
  *
  * Budget: one minute on two idle cores.
  */
@@ -78,7 +78,7 @@ function compose(variables: Readonly<Record<string, string>>, ...args: readonly 
   return run(program, [...first, ...files, ...args], { ...env, ...variables }, inject("packageRoot"));
 }
 
-/** From inside: nothing is published. */
+/** Runs inside the container, because no port is published. */
 async function setFault(fault: unknown): Promise<void> {
   const ask = `fetch("http://127.0.0.1:11434/stand-in/fault", { method: "PUT", body: process.argv[1] })`;
   await docker("exec", SIDECAR, "/usr/local/bin/node", "-e", ask, JSON.stringify(fault));

@@ -1,6 +1,6 @@
 /**
- * install.sh with OpenClaw in a container that compose manages: installed, tested, the container made anew and still on the
- * network, uninstalled.
+ * install.sh with OpenClaw in a container that compose manages: installation, smoke test, a re-created container that is still on the
+ * network, and uninstallation.
  *
  * Budget: nine minutes beside the other tests on two cores.
  */
@@ -57,7 +57,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     );
     const facts = report.plan.find(({ kind }) => kind === "point-facts");
     expect(facts).toMatchObject({ url: "http://helmdeck-embeddings:11434" });
-    expect(report.steps.at(-1)?.remark).toContain("by other words");
+    expect(report.steps.at(-1)?.remark).toContain("by a paraphrase");
     expect(await networks()).toEqual(["baas-net", "claw_default"]);
     expect(await docker("port", "helmdeck-embeddings")).toBe("");
   });
@@ -94,7 +94,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
   it("and OpenClaw finds a note that is written afterwards", async () => {
     const notes = join(folder, "state", "workspace", "memory");
     mkdirSync(notes, { recursive: true });
-    // Before it is indexed, since `openclaw memory search` finds a new note at the second asking only: the first starts the indexing.
+    // Written before the indexing. `openclaw memory search` finds a new note only at the second search, because the first starts the indexing.
     writeFileSync(join(notes, "2026-11-21.md"), "# Day\n\nThe zanzibar harbour opens at nine.\n");
     const index = await run("docker", ["exec", NAME, "openclaw", "memory", "index"], env);
     expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
@@ -103,7 +103,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
   });
 });
 
-/** npm puts the repository's own openclaw into the path; this person has it in a container alone. */
+/** Removes the repository's own openclaw, which npm adds to the path. On this machine, OpenClaw is only in a container. */
 function pathWithoutOpenClaw(): string {
   const folders = [dirname(process.execPath), ...(process.env.PATH ?? "").split(delimiter)];
   return folders.filter((name) => !existsSync(join(name, "openclaw"))).join(delimiter);
@@ -120,7 +120,7 @@ function config() {
   };
 }
 
-/** As a person keeps it beside OpenClaw; the token is in the container's environment, as OpenClaw's own setup has it. */
+/** A typical compose file for OpenClaw. As in OpenClaw's own setup, the token is in the container's environment. */
 function composeFile(): string {
   const volumes = [...openClawMounts(), `${join(folder, "state")}:/root/.openclaw`];
   const environment = {
@@ -136,7 +136,7 @@ function composeFile(): string {
     image: OPENCLAW_IMAGE,
     container_name: NAME,
     init: true,
-    // A gateway that is ended before it could let go leaves a lease, which the next one takes over only under the same name.
+    // A gateway that is killed leaves a lease. The next gateway takes it over only if it has the same name.
     hostname: "openclaw",
     restart: "unless-stopped",
     stop_grace_period: "60s",
@@ -144,7 +144,7 @@ function composeFile(): string {
     volumes,
     environment,
   };
-  // JSON is YAML.
+  // Every JSON text is valid YAML.
   return JSON.stringify({ services: { [NAME]: service } }, null, 2);
 }
 

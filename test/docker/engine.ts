@@ -1,6 +1,6 @@
 /**
- * A Docker engine of the tests' own: its own data, socket and process, its own hands off the machine's packet filter, ended by
- * its process id. Another engine on the machine is never spoken to.
+ * A separate Docker engine for the tests, with its own data, socket and process. It does not change the machine's packet filter, and is
+ * ended by its process id. The tests never contact another Docker engine on the machine.
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -19,11 +19,11 @@ export interface DockerRan {
 const READY_WITHIN_MS = 60_000;
 const ENDED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 100;
-/** The program of docker compose v2; without it docker-compose v1 is what composes. */
+/** The program of docker compose v2. Without it, the tests use docker-compose v1. */
 const COMPOSE_V2 = process.env.HELMDECK_TEST_COMPOSE_V2;
 const BUSYBOX = "/bin/busybox";
 
-/** Why no engine runs here, after a trial; undefined when one does. */
+/** Tries to start an engine. Returns the reason if none can run here, else undefined. */
 export async function whyNoEngine(): Promise<string | undefined> {
   return whyNotHere() ?? whatIsNotInstalled() ?? (await whatTheTrialSays());
 }
@@ -48,7 +48,7 @@ function whatIsNotInstalled(): string | undefined {
     : `not installed: ${names} (Debian: apt-get install docker.io docker-compose iptables busybox-static)`;
 }
 
-/** In a container of its own root may have the programs, and not be let start containers. */
+/** Inside a container, root may have the programs but no permission to start containers. */
 async function whatTheTrialSays(): Promise<string | undefined> {
   let engine: Engine | undefined;
   try {
@@ -66,8 +66,8 @@ async function whatTheTrialSays(): Promise<string | undefined> {
 }
 
 /**
- * Ends the engine and clears up after it when standard input closes: also when the tests are killed. Containers and networks go
- * first, since an ended engine leaves its networks' bridges on the machine. `$0` is its folder.
+ * Ends the engine and removes its files when standard input closes, even if the tests are killed. Containers and networks are removed
+ * first, because a stopped engine leaves the bridges of its networks on the machine. `$0` is its folder.
  */
 const WATCHED = `
 dockerd "$@" </dev/null & engine=$!
@@ -91,7 +91,7 @@ export class Engine {
   }
 
   static async start(): Promise<Engine> {
-    // Short: the socket's path may have 107 bytes.
+    // The path is short because a socket's path is limited to 107 bytes.
     const root = await realpath(await mkdtemp(join(tmpdir(), "hd-docker-")));
     if (COMPOSE_V2 !== undefined) await addPlugin(join(root, "client"), COMPOSE_V2);
     const log = openSync(join(root, "log"), "a");
@@ -101,7 +101,7 @@ export class Engine {
         ...["-c", WATCHED, root],
         ...["--data-root", join(root, "data"), "--exec-root", join(root, "exec")],
         ...["--pidfile", join(root, "pid"), "--host", `unix://${join(root, "docker.sock")}`],
-        // Ports are published by the engine's own proxy; the machine's filter and forwarding stay as they are.
+        // The engine's own proxy publishes ports, so the machine's packet filter and forwarding stay unchanged.
         ...["--bridge=none", "--iptables=false", "--ip-masq=false", "--ip-forward=false"],
       ],
       { stdio: ["pipe", log, log], detached: true },
@@ -125,12 +125,12 @@ export class Engine {
     };
   }
 
-  /** How its client composes. */
+  /** The client's command for compose. */
   static get compose(): readonly [string, ...string[]] {
     return COMPOSE_V2 === undefined ? ["docker-compose"] : ["docker", "compose"];
   }
 
-  /** A docker command that has to work; its standard output. */
+  /** Runs a docker command, which must succeed. Returns its standard output. */
   async docker(...args: readonly string[]): Promise<string> {
     const ran = await this.try(...args);
     if (ran.code !== 0) throw new Error(`docker ${args.join(" ")} ended with ${ran.code}:\n${ran.stderr}`);
@@ -151,7 +151,7 @@ export class Engine {
     });
   }
 
-  /** Everything in it, then the engine, then its folder. */
+  /** Removes everything in it, then the engine, then its folder. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => killGroup(this.#watcher.pid), ENDED_WITHIN_MS);
     this.#watcher.stdin?.end();
@@ -160,7 +160,7 @@ export class Engine {
     if (existsSync(this.root)) await this.#clearUpAfterKill();
   }
 
-  /** The engine may still run, and its mounts are there in any case; a folder with one in it cannot be deleted. */
+  /** The engine may still run, and its mounts remain. A folder that contains a mount cannot be deleted. */
   async #clearUpAfterKill(): Promise<void> {
     killGroup(this.#watcher.pid);
     const mounts = readFileSync("/proc/mounts", "utf8")
@@ -172,8 +172,8 @@ export class Engine {
   }
 
   /**
-   * Where another engine made the packet filter drop what it does not know, one rule lets containers on one bridge talk to
-   * each other for as long as these tests run. Networks stay apart.
+   * Another engine may have made the packet filter drop unknown traffic. One rule then lets containers on the same bridge communicate while
+   * these tests run. Different networks stay separate.
    */
   #letContainersTalk(): void {
     const policy = spawnSync("iptables", ["-S", "FORWARD"]).stdout?.toString() ?? "";
@@ -194,14 +194,14 @@ export class Engine {
   }
 }
 
-/** Where Docker's client looks for the programs behind its commands. */
+/** Adds a program to the folder in which Docker's client looks for plugins. */
 async function addPlugin(config: string, program: string): Promise<void> {
   const folder = join(config, "cli-plugins");
   await mkdir(folder, { recursive: true });
   await symlink(program, join(folder, "docker-compose"));
 }
 
-/** The shell, the engine, and what the engine started, which are one process group. */
+/** Kills the process group of the shell, the engine, and the processes that the engine started. */
 function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");

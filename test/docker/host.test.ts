@@ -1,6 +1,6 @@
 /**
- * install.sh against a real Docker engine and a real OpenClaw on this machine, from nothing to nothing: the plan, the
- * installation, again, the smoke test, a dead and a hanging sidecar, without embeddings and back, uninstalled.
+ * install.sh against a real Docker engine and a real OpenClaw on this machine: the plan, the installation, a second run, the smoke test, a
+ * stopped and an unresponsive sidecar, without embeddings and back, and uninstallation.
  *
  * Budget: thirteen minutes beside the other tests on two cores, most of it OpenClaw's own commands (3 to 15 s each).
  */
@@ -28,9 +28,9 @@ beforeAll(async () => {
   host = await OpenClawHost.make({
     notes: NOTES,
     config: {
-      // As most people have it: nobody chose a provider.
+      // The usual case: nobody chose a provider.
       memory: null,
-      // A secret in the configuration, to see that it appears nowhere else.
+      // A secret in the configuration, to check that it appears nowhere else.
       models: { providers: { own: { baseUrl: "http://127.0.0.1:9", apiKey: SECRET, models: [] } } },
     },
     env: engineEnv,
@@ -79,7 +79,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(code).toBe(0);
     expect(report.steps.map(({ step }) => step)).toEqual(plan);
     expect(report.steps.at(-1)?.remark).toMatch(
-      /OpenClaw embeds its own notes.*memory_search finds a stored fact by its own words, and by other words/,
+      /OpenClaw embeds its own notes.*memory_search finds a stored fact by its own words, and by a paraphrase/,
     );
     expect(await docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-embeddings")).toBe("healthy");
     expect(text).not.toContain(SECRET);
@@ -178,7 +178,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(ours.filter((line) => /^openclaw-gateway|gateway run/.test(line))).toEqual([]);
   });
 
-  it("--uninstall puts everything back and keeps what is remembered", async () => {
+  it("--uninstall undoes everything and keeps the memory", async () => {
     const { code, report } = await installer(host.home.env, "--uninstall", "--yes");
     expect(report.steps.at(-1)?.error).toBeUndefined();
     expect(code).toBe(0);
@@ -192,7 +192,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
   });
 
   it("and OpenClaw finds a note that is written afterwards, with a gateway and without", async () => {
-    // Before it is indexed, since `openclaw memory search` finds a new note at the second asking only: the first starts the indexing.
+    // Written before the indexing. `openclaw memory search` finds a new note only at the second search, because the first starts the indexing.
     const note = writeNote("2026-11-21.md", "The zanzibar harbour opens at nine.");
     const index = await host.openclaw(["memory", "index"]);
     expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
@@ -209,7 +209,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
   });
 });
 
-/** OpenClaw's own search, through the gateway; it indexes a new note by itself. */
+/** Uses OpenClaw's own search through the gateway, which indexes a new note by itself. */
 async function expectNewNoteFound(name: string, text: string, query: string): Promise<void> {
   const note = writeNote(name, text);
   const search = async () => (await host.invokeTool("memory_search", { query, corpus: "memory" })).text;
@@ -231,7 +231,7 @@ function journal(): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Every file below the home but OpenClaw's own databases, caches and logs, which its command line touches by being run. */
+/** Every file in the home, except OpenClaw's own databases, caches and logs, which every run of its command line changes. */
 function tree(): readonly string[] {
   const own = /\.openclaw\/(state|cache|tmp|agents|logs|media)\/|\.bak|last-good|journal-fingerprint/;
   return globSync(join(host.home.root, "home", "**"), { withFileTypes: true })
@@ -250,7 +250,7 @@ async function dockerState(): Promise<readonly string[]> {
   ];
 }
 
-/** What the gateway says of it. */
+/** The embedder that the gateway reports for facts. */
 async function factsEmbedder(): Promise<unknown> {
   const status = (await host.rpc("helmdeck.status", {})) as { embeddings?: unknown };
   return status.embeddings;

@@ -1,24 +1,32 @@
 /**
- * Images made on this machine, since no registry can be asked: a stand-in for Ollama's, and one that runs the real OpenClaw.
+ * Images made on this machine, because the tests use no registry: stand-ins for Ollama's and PostgreSQL's images, an image with the real
+ * OpenClaw, and the engine's.
  *
- * Each is busybox, bash, the pinned Node and the libraries these need. The stand-in for Ollama is test/sidecar's, under the
- * image name that the compose file has; it says of itself that it is one.
+ * Each contains busybox, bash, the pinned Node and the libraries that these need. The stand-in for Ollama comes from test/sidecar and has
+ * the image name of the compose file; it identifies itself as a stand-in. The stand-in for PostgreSQL runs this machine's own server, and
+ * implements the parts of the official image's start that compose.engine.yml relies on.
  */
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
+  chownSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { build } from "esbuild";
+import { DIST } from "../../scripts/build/build.ts";
+import { postgresPrograms } from "../postgres/server.ts";
 import type { Engine } from "./engine.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -50,7 +58,7 @@ export async function makeOllamaImage(engine: Engine): Promise<void> {
   });
 }
 
-/** OpenClaw itself is not in it: the repository's node_modules are mounted at /app, read-only. */
+/** The image does not contain OpenClaw. The repository's node_modules are mounted at /app, read-only. */
 export async function makeOpenClawImage(engine: Engine): Promise<void> {
   await withTree(async (tree) => {
     const entry = "/app/node_modules/openclaw/openclaw.mjs";
@@ -63,7 +71,74 @@ export async function makeOpenClawImage(engine: Engine): Promise<void> {
   });
 }
 
-/** What a container of that image mounts: from where, to where. */
+/** The image that compose.engine.yml builds, made without its Dockerfile, which would fetch Node from a registry. */
+export async function makeMemoryImage(engine: Engine): Promise<void> {
+  await withTree(async (tree) => {
+    for (const name of ["helmdeck-memory.mjs", "cli.mjs", "chunks"])
+      cpSync(join(DIST, name), join(tree, "app", "dist", name), { recursive: true });
+    const library = join("node_modules", "better-sqlite3");
+    cpSync(join(root, library), join(tree, "app", library), {
+      recursive: true,
+      filter: (path) => !/better-sqlite3\/(deps|src)$/.test(path),
+    });
+    mkdirSync(join(tree, "data"), { mode: 0o700 });
+    chownSync(join(tree, "data"), 1000, 1000);
+    await importTree(engine, tree, "helmdeck-memory", [
+      "ENV PATH=/usr/local/bin:/bin NODE_ENV=production OPENCLAW_STATE_DIR=/data",
+      "USER 1000:1000",
+      'ENTRYPOINT ["node", "/app/dist/helmdeck-memory.mjs"]',
+    ]);
+  });
+}
+
+export const POSTGRES_IMAGE = "postgres-stand-in";
+const POSTGRES_USER = 999;
+
+/** Makes a database cluster: the superuser's password from a file, one database, the scripts for a first start. Then runs the server. */
+const POSTGRES_START = `#!/bin/sh
+set -eu
+data=/var/lib/postgresql/data
+if [ ! -e "$data/PG_VERSION" ]; then
+  initdb -D "$data" -U postgres -A scram-sha-256 --auth-local=trust --pwfile="$POSTGRES_PASSWORD_FILE" --locale=C -E UTF8
+  echo "host all all all scram-sha-256" >> "$data/pg_hba.conf"
+  pg_ctl -D "$data" -w -o "-c listen_addresses=" start
+  psql -U postgres -d postgres -c "CREATE DATABASE "$POSTGRES_DB""
+  for script in /docker-entrypoint-initdb.d/*.sh; do sh "$script"; done
+  pg_ctl -D "$data" -w -m fast stop
+fi
+exec postgres -D "$data" -c listen_addresses='*'
+`;
+
+export async function makePostgresImage(engine: Engine): Promise<void> {
+  await withTree(async (tree) => {
+    const programs = postgresPrograms() ?? "";
+    const [folder, version = ""] = [dirname(programs), basename(dirname(programs))];
+    for (const name of ["postgres", "initdb", "pg_ctl", "psql", "pg_isready"]) {
+      mkdirSync(join(tree, programs), { recursive: true });
+      withLibraries(tree, realpathSync(join(programs, name)), join(programs, name));
+    }
+    const isNeeded = (path: string) => !/bitcode|llvmjit/.test(path);
+    cpSync(join(folder, "lib"), join(tree, folder, "lib"), { recursive: true, filter: isNeeded });
+    const shared = join("/usr/share/postgresql", version);
+    cpSync(shared, join(tree, shared), { recursive: true, dereference: true });
+    const zones = "/usr/share/zoneinfo";
+    cpSync(zones, join(tree, zones), { recursive: true });
+    program(tree, "start", POSTGRES_START);
+    const account = `postgres:x:${POSTGRES_USER}:${POSTGRES_USER}::/:/bin/sh\n`;
+    appendFileSync(join(tree, "etc", "passwd"), account);
+    const data = join(tree, "var", "lib", "postgresql", "data");
+    mkdirSync(data, { recursive: true });
+    chmodSync(data, 0o700);
+    chownSync(data, POSTGRES_USER, POSTGRES_USER);
+    mkdirSync(join(tree, "var", "run", "postgresql"), { recursive: true });
+    await importTree(engine, tree, POSTGRES_IMAGE, [
+      `ENV PATH=${programs}:/usr/local/bin:/bin`,
+      'ENTRYPOINT ["/start"]',
+    ]);
+  });
+}
+
+/** The mounts of a container with that image, as source and target. */
 export function openClawMounts(): readonly string[] {
   return [`${join(root, "node_modules")}:/app/node_modules:ro`, `${npmFolder()}:/opt/npm:ro`];
 }
@@ -99,7 +174,7 @@ function withBusybox(tree: string): void {
     symlinkSync("busybox", join(tree, "bin", applet));
 }
 
-/** The program and the shared libraries that the dynamic linker would load for it, at the same paths. */
+/** Copies the program, and the shared libraries that the dynamic linker loads for it, to the same paths. */
 function withLibraries(tree: string, program: string, to: string): void {
   copyFileSync(program, join(tree, to));
   const listed = execFileSync("ldd", [program], { encoding: "utf8" });

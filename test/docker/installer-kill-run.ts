@@ -1,9 +1,9 @@
 /**
- * Kills install.sh in each of its steps, and sees that what is left is the old or the new state, that the next run finishes the
- * job, and that --uninstall leaves nothing. Takes three quarters of an hour: `node test/docker/installer-kill-run.ts [STEP[@MS]…]`.
+ * Kills install.sh in each of its steps. Checks that the old or the new state is left, that the next run completes the installation, and
+ * that --uninstall then leaves nothing. Takes three quarters of an hour: `node test/docker/installer-kill-run.ts [STEP[@MS]…]`.
  *
- * Each step is killed (SIGKILL, the whole process group) once as it begins and once a moment later, where its work is under way.
- * Prints a row of a table for each kill and exits 1 when one of them went wrong.
+ * Each step is killed twice (SIGKILL, the whole process group): at its start, and a moment later during its work. Prints a table row for
+ * each kill, and exits with 1 if one of them fails a check.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,21 +15,21 @@ import { Engine } from "./engine.ts";
 import { makeOllamaImage } from "./images.ts";
 import { makePackage, pathWithOpenClaw } from "./package.ts";
 
-/** In the order of a plan; the title that the step's line begins with. */
+/** In the order of a plan, with the beginning of the title in the step's output line. */
 const STEPS: Readonly<Record<string, string>> = {
   "create-network": "create the Docker network",
   "start-sidecar": "start the embedding sidecar",
   "pull-model": "download the model",
-  "make-key": "make the memory's key",
-  "check-embedding": "see that nomic-embed-text embeds",
+  "make-key": "create the memory's key",
+  "check-embedding": "check that nomic-embed-text embeds",
   "back-up-config": "keep a copy of",
   "install-plugin": "install the plugin",
   "point-facts": "let nomic-embed-text on",
   "point-search": "point OpenClaw's memory.search",
-  "index-notes": "let OpenClaw index its notes",
+  "index-notes": "rebuild OpenClaw's index",
   prove: "check that memory_search",
 };
-/** After the step's line appeared. */
+/** Milliseconds after the step's output line appeared. */
 const MOMENTS_MS = [0, 1_500];
 
 async function main(only: readonly string[]): Promise<number> {
@@ -53,7 +53,7 @@ async function main(only: readonly string[]): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-/** Those that were named, as STEP or STEP@MOMENT; without names all. */
+/** The kills that the arguments name as STEP or STEP@MOMENT. Without arguments, all of them. */
 function killsOf(only: readonly string[]): readonly { readonly step: string; readonly momentMs: number }[] {
   const all = Object.keys(STEPS).flatMap((step) => MOMENTS_MS.map((momentMs) => ({ step, momentMs })));
   const isNamed = (step: string, momentMs: number) =>
@@ -62,17 +62,17 @@ function killsOf(only: readonly string[]): readonly { readonly step: string; rea
 }
 
 interface Killed {
-  /** The step whose line was the last. */
+  /** The step whose output line came last. */
   readonly where: string;
   readonly left: string;
-  /** Undefined: all was as it should be. */
+  /** Undefined if every check passed. */
   readonly complaint: string | undefined;
 }
 
 async function killOnce(root: string, engine: Engine, step: string, momentMs: number): Promise<Killed> {
   const host = await OpenClawHost.make({
     notes: { "MEMORY.md": "# Notes\n\nKonflux builds.\n" },
-    // As most people have it: nobody chose a provider.
+    // The usual case: nobody chose a provider.
     config: { memory: null },
     env: engine.env,
   });
@@ -89,7 +89,7 @@ async function killOnce(root: string, engine: Engine, step: string, momentMs: nu
   }
 }
 
-/** Each part old or new, none in between. */
+/** Checks that each part is in the old or the new state, and none in between. */
 async function leftBehind(
   host: OpenClawHost,
   engine: Engine,
@@ -129,7 +129,7 @@ interface Machine {
   readonly env: Env;
 }
 
-/** What is wrong with the next run and the uninstallation; undefined when nothing is. */
+/** The failures of the next run and of the uninstallation. Undefined if there are none. */
 async function finishedAndTakenBack(
   host: OpenClawHost,
   engine: Engine,
@@ -147,7 +147,7 @@ async function finishedAndTakenBack(
     return "the configuration is not what it was";
   const index = await host.openclaw(["memory", "index"]);
   if (index.code !== 0) return `OpenClaw does not index its notes any more: ${index.stderr.trim()}`;
-  // The copy may stay: where the kill fell between a write and the note of it, settings are given back one by one.
+  // The copy may remain: after a kill between a write and its journal record, settings are restored one by one.
   const journal = join(
     host.home.root,
     "home",
@@ -161,13 +161,13 @@ async function finishedAndTakenBack(
   return (await engine.docker("ps", "-aq")) === "" ? undefined : "a container is left";
 }
 
-/** Without what OpenClaw notes of each write. */
+/** The configuration without the metadata that OpenClaw adds at each write. */
 function authored(host: OpenClawHost) {
   const { meta: _, ...config } = JSON.parse(readFileSync(host.home.configPath, "utf8"));
   return config;
 }
 
-/** Runs the installer until the step's line appears, and then no further. Says which step it was in. */
+/** Runs the installer until the step's line appears, then kills it. Returns the step that it was in. */
 async function killAt(root: string, env: Env, title: string, momentMs: number): Promise<string> {
   const child = start(root, env, ["--yes"]);
   const ended = once(child, "exit");
@@ -190,7 +190,7 @@ async function killAt(root: string, env: Env, title: string, momentMs: number): 
 
 interface Ended {
   readonly code: number | null;
-  /** The last of what it said. */
+  /** The last part of its output. */
   readonly end: string;
 }
 

@@ -13,7 +13,7 @@ import { delimiter, dirname, join } from "node:path";
 import { buildAll, DIST, ROOT } from "../../scripts/build/build.ts";
 import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
 
-/** The folder; its node_modules are the repository's. */
+/** Returns the folder. It uses the repository's node_modules. */
 export async function makePackage(): Promise<string> {
   await buildAll();
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-package-"));
@@ -26,7 +26,7 @@ export async function makePackage(): Promise<string> {
   return folder;
 }
 
-/** A folder with `openclaw` in it, before the pinned Node and everything else. */
+/** A path that begins with a folder for `openclaw`, followed by the pinned Node and everything else. */
 export function pathWithOpenClaw(folder: string, { node, entry }: OpenClawRuntime = LOCKED_OPENCLAW): string {
   mkdirSync(folder, { recursive: true });
   const script = `#!/bin/sh\nexec "${node}" "${entry}" "$@"\n`;

@@ -1,7 +1,7 @@
 /**
- * What the Docker tests share: an engine of the test file's own, its client, and install.sh run as a person runs it.
+ * Shared code of the Docker tests: a Docker engine for each test file, its client, and runs of install.sh.
  *
- * Each file has its own engine, since the sidecar and its network have one name each: so the files run beside each other.
+ * Each file has its own engine, because the sidecar and its network have fixed names. This lets the files run in parallel.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ type Env = Readonly<Record<string, string>>;
 
 let engine: Engine | undefined;
 
-/** With these images in it; gives what tells its client where it is. */
+/** Starts an engine with these images. Returns the environment that points its client to it. */
 export async function startEngine(
   ...makeImages: readonly ((engine: Engine) => Promise<void>)[]
 ): Promise<Env> {
@@ -46,7 +46,7 @@ export async function stopEngine(): Promise<void> {
   await engine?.stop();
 }
 
-/** `install.sh --json <args>` of the package, as a shell would run it. */
+/** Runs `install.sh --json <args>` of the package, as from a shell. */
 export async function installer(env: Env, ...args: readonly string[]): Promise<Installed> {
   const script = join(inject("packageRoot"), "install", "install.sh");
   const began = performance.now();
@@ -58,7 +58,7 @@ export async function installer(env: Env, ...args: readonly string[]): Promise<I
   return { code, text, report };
 }
 
-/** For whoever keeps to the time budget: what looking took, and each step. */
+/** The duration of the inspection and of each step, to help keep the time budget. */
 function timesOf({ steps }: Report, allMs: number): string {
   const looking = allMs - steps.reduce((sum, { ms }) => sum + ms, 0);
   const each = steps.map(({ step, ms }) => `${step.kind} ${seconds(ms)}`);

@@ -1,4 +1,4 @@
-/** Before the Docker tests: can an engine be started here, and the package as npm installs it. */
+/** Set-up of the Docker tests: checks whether an engine can be started here, and makes the package as npm installs it. */
 import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
 import { whyNoEngine } from "./engine.ts";
@@ -6,7 +6,7 @@ import { makePackage } from "./package.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Why none can; then the Docker tests are left out, which with HELMDECK_REQUIRE_DOCKER=1 fails the run. */
+    /** The reason why no engine can start. The Docker tests are then skipped; with HELMDECK_REQUIRE_DOCKER=1 the run fails. */
     readonly engineMissing: string | undefined;
     readonly packageRoot: string;
   }

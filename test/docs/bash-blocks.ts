@@ -1,11 +1,11 @@
 /**
- * Commands that a page shows without what they print, for a test to run as they stand:
+ * Commands that a page shows without their output, which a test runs unchanged:
  *
  *     ```bash NAME
  *     a command
  *     ```
  *
- * The name says where they run, or what for. Blocks may share one.
+ * The name tells the test where to run them or what for. Blocks may share a name.
  */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ interface Shell {
   readonly timeout?: number;
 }
 
-/** `page`: below docs. */
+/** `page` is relative to docs. */
 export async function bashBlocks(page: string): Promise<readonly BashBlock[]> {
   const text = await readFile(join(ROOT, "docs", page), "utf8");
   return [...text.matchAll(/^```bash (\w+)\n(.*?)^```/gms)].map(([, name = "", script = ""]) => ({
@@ -33,13 +33,13 @@ export async function bashBlocks(page: string): Promise<readonly BashBlock[]> {
   }));
 }
 
-/** What it prints. Rejects if one of its commands fails. */
+/** Returns the output. Rejects if one of the commands fails. */
 export async function runBash(script: string, shell: Shell): Promise<string> {
   const { stdout } = await promisify(execFile)("bash", ["-euc", `{ ${script}\n} </dev/null`], shell);
   return stdout;
 }
 
-/** `command`: for a shell; it gets the arguments. */
+/** `command` is run by a shell, and gets the arguments. */
 export async function putProgram(folder: string, name: string, command: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, name), `#!/bin/sh\nexec ${command} "$@"\n`);

@@ -1,4 +1,4 @@
-/** docs/howto/bring-your-notes.md: its commands, in its order, print what it says. */
+/** Runs the commands of docs/howto/bring-your-notes.md in their order, and compares their output with the page. */
 import { execFile } from "node:child_process";
 import { cpSync } from "node:fs";
 import { readFile } from "node:fs/promises";

@@ -1,18 +1,18 @@
 /**
- * Commands and what they answer, as a page shows them:
+ * Commands and their output, as a page shows them:
  *
  *     ```console picture=NAME
  *     $ a command
- *     what it prints; a line or a part of one that is … stands for anything
+ *     its output; a line, or a part of one, that is … matches anything
  *     ```
  */
 
 export interface ConsoleBlock {
-  /** The last heading before it. */
+  /** The heading that precedes it. */
   readonly heading: string;
   /** The words after `console`. */
   readonly is: ReadonlySet<string>;
-  /** Of the file in which the page shows it. */
+  /** The name of the picture file in which the page shows it. */
   readonly picture: string | undefined;
   readonly steps: readonly ConsoleStep[];
 }
@@ -24,7 +24,7 @@ export interface ConsoleStep {
 
 const BLOCK = /^```console *([^\n]*)\n(.*?)^```/gms;
 const PROMPT = "$ ";
-/** A command goes on after it on the next line. */
+/** A command that ends with this continues on the next line. */
 const GOES_ON = "\\\n";
 
 export function consoleBlocks(page: string): readonly ConsoleBlock[] {
@@ -46,12 +46,12 @@ function stepsIn(text: string): readonly ConsoleStep[] {
   });
 }
 
-/** As a person would see it. */
+/** The command as a person types it. */
 export function typed({ command }: ConsoleStep): string {
   return `${PROMPT}${command}`;
 }
 
-/** Whether a page that promises `expected` tells the truth about what was printed. */
+/** A pattern that matches the real output if it agrees with the page's `expected` output. */
 export function patternOf(expected: readonly string[]): RegExp {
   const lines = expected.map((line) => (line.trim() === "…" ? "(?:.*\\n)*?" : `${patternOfLine(line)}\\n`));
   return new RegExp(`^${lines.join("")}$`);

@@ -1,4 +1,4 @@
-/** Corrections in the program as it is built: over MCP, in the store, and past old exports and backups. */
+/** Corrections in the built program: over MCP, in the store, and after an import of an old export or a restored backup. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * docs/howto/from-helmdeck.md: its commands, in its order, print what it says. There is no image of helmdeck here, so a program in
- * the place of `docker` copies from a folder. What it says of a running helmdeck is run by test/gateway/sources-helmdeck.test.ts.
+ * Runs the commands of docs/howto/from-helmdeck.md in their order, and compares their output with the page. helmdeck has no image here, so
+ * a stand-in for `docker` copies from a folder. test/gateway/sources-helmdeck.test.ts covers the section on a running helmdeck.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { consoleBlocks, patternOf } from "./console-blocks.ts";
 const GUIDE = await readFile(join(ROOT, "docs/howto/from-helmdeck.md"), "utf8");
 const STEPS = consoleBlocks(GUIDE).flatMap(({ steps }) => steps);
 
-/** Of a service that is stopped, in a volume that is a folder. */
+/** Handles a stopped service whose volume is a folder. */
 const DOCKER = `case "$1 $2 $3" in
 "compose stop control-plane") ;;
 "compose cp control-plane:/data/helmdeck.db"*) cp "volume/\${3##*/}" "$4" ;;

@@ -1,4 +1,4 @@
-/** The commands of docs/howto/keys-and-backup.md, run as they are written there, each block in a shell of its own. */
+/** Runs the commands of docs/howto/keys-and-backup.md unchanged, each block in a separate shell. */
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { ROOT } from "../../scripts/build/build.ts";
 import { CommandHome } from "../cli/command.ts";
 
 const GUIDE = await readFile(join(ROOT, "docs/howto/keys-and-backup.md"), "utf8");
-/** With the heading that each stands under. */
+/** Each block with its heading. */
 const BLOCKS = GUIDE.split(/^## /m).flatMap((section) => {
   const [heading = ""] = section.split("\n");
   return [...section.matchAll(/^```bash\n(.*?)^```/gms)].map(([, script = ""]) => ({ heading, script }));

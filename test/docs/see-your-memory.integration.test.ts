@@ -1,4 +1,4 @@
-/** The commands of docs/howto/see-your-memory.md, run as they are written there, and the pictures that it shows. */
+/** Runs the commands of docs/howto/see-your-memory.md unchanged, and checks the pictures that it shows. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ describe("the guide to the pages", () => {
   });
   afterAll(() => home.remove());
 
-  /** Its lines as they come; at another port, since the usual one may be taken. */
+  /** Starts the script and returns its lines as they arrive. Uses another port, because the usual one may be taken. */
   function start(script: string) {
     const free = script.replace("helmdeck-memory serve", "exec helmdeck-memory serve --port 0");
     return spawn("sh", ["-eu", "-c", free], { cwd: home.folder, env, stdio: ["ignore", "pipe", "ignore"] });

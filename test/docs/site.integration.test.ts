@@ -1,4 +1,4 @@
-/** The site: every page and the API reference, with a search over all of it. */
+/** The site contains every page and the API reference, and its search covers all of it. */
 import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** A terminal with what was typed and printed, as a picture: SVG, without anything from elsewhere. */
+/** Draws typed commands and their output in a terminal as a self-contained SVG picture. */
 
 const COLUMNS = 110;
 const CHARACTER_WIDTH = 8.4;

@@ -1,7 +1,7 @@
 /**
- * docs/tutorial.md, command by command, in a home of its own with the real OpenClaw and a stand-in for the language model.
+ * Runs docs/tutorial.md, command by command, in a home of its own with the real OpenClaw and a stand-in for the language model.
  *
- * `npm run docs:tutorial` also writes the pictures that the page shows, of what this run printed.
+ * `npm run docs:tutorial` also writes the pictures of this run that the page shows.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -22,10 +22,10 @@ const BLOCKS = consoleBlocks(PAGE);
 const PICTURES = join(ROOT, "docs", "pictures");
 const WRITES_PICTURES = process.env.HELMDECK_WRITE_PICTURES === "1";
 
-/** A dozen `openclaw` commands, and a gateway twice. */
+/** Time for a dozen `openclaw` commands and two starts of a gateway. */
 const LONGEST_MS = 600_000;
 
-/** What a model would make of the page's sentences. */
+/** How the model responds to the page's sentences. */
 const READS = [
   {
     says: /Remember that (.+)$/m,
@@ -84,7 +84,7 @@ describe("the tutorial", () => {
       );
   }
 
-  /** Both streams, as a terminal shows them; throws when the command fails. */
+  /** The output of both streams, as a terminal shows it. Throws if the command fails. */
   async function printedBy({ command }: ConsoleStep, env: Readonly<Record<string, string>>): Promise<string> {
     const shell = run("sh", ["-c", `exec 2>&1; ${command}`], { cwd: host.home.workspace, env });
     return (await shell.catch((ending) => fail(command, ending))).stdout;
@@ -98,7 +98,7 @@ function fail(
   throw new Error(`${command}\nended with ${code}:\n${stdout}`);
 }
 
-/** The shell of somebody who has OpenClaw, and for whom npm's registry has this package. */
+/** A shell with OpenClaw, in which npm's registry has this package. */
 async function shellOf({ home }: OpenClawHost): Promise<Readonly<Record<string, string>>> {
   const globals = join(home.root, "npm");
   const programs = join(home.root, "bin");
@@ -118,7 +118,7 @@ async function shellOf({ home }: OpenClawHost): Promise<Readonly<Record<string, 
   };
 }
 
-/** `npm`, but that the package's name means its tarball. */
+/** An `npm` that replaces the package's name by its tarball. */
 async function standInRegistry(tarball: string): Promise<string> {
   const { stdout: npm } = await run("sh", ["-c", "command -v npm"]);
   return `#!/bin/sh

@@ -1,11 +1,11 @@
-/** Ways in which a database or its log may come to harm: by chance, and aimed at what hurts most. */
+/** Damage to a database or its log: random, and aimed at critical places. */
 import type { Random } from "./random.ts";
 
-/** As they lie on the disk; a log and its index are there when the database was open when it was copied. */
+/** The files as on disk. Log and index are present if the database was open during the copy. */
 export interface DatabaseFiles {
   readonly database: Buffer;
   readonly log: Buffer | undefined;
-  /** Never damaged here: SQLite makes it anew. */
+  /** Never damaged here, because SQLite rebuilds it. */
   readonly index: Buffer | undefined;
 }
 
@@ -16,7 +16,7 @@ const PAGE_HEADER_BYTES = 12;
 export const LOG_HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + PAGE_BYTES;
 
-/** Columns as they lie side by side. */
+/** Neighbouring columns in the file. */
 const OWNER_AND_KEY = "anafactkey/";
 
 interface Mishap {
@@ -49,7 +49,7 @@ const OF_DATABASE: readonly [Mishap, ...Mishap[]] = [
     name: "a page duplicated",
     inflict: (file, random) => duplicate(file, random, { start: 0, length: PAGE_BYTES }),
   },
-  // Not to nothing: without a log that is what an opening leaves that was killed before it wrote anything.
+  // At least one page remains: an empty file without a log is a normal state after a kill during the first opening.
   {
     name: "truncated at a page",
     inflict: (file, random) =>
@@ -110,7 +110,7 @@ const OF_LOG: readonly [Mishap, ...Mishap[]] = [
   { name: "gone", inflict: () => Buffer.alloc(0) },
 ];
 
-/** What became of the files, by one mishap or the same kind twice. */
+/** The files after one or two faults of the same kind. */
 export interface Damaged {
   readonly name: string;
   readonly part: "database" | "log";
@@ -144,7 +144,7 @@ function zero(file: Buffer, random: Random, length: number): Buffer {
   return file.fill(0, at, Math.min(file.length, at + length));
 }
 
-/** Pieces of equal length from `start` on. */
+/** Consecutive pieces of equal length, beginning at `start`. */
 interface Pieces {
   readonly start: number;
   readonly length: number;

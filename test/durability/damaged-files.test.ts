@@ -1,9 +1,9 @@
 /**
- * Damage to the database or its log: what comes back is what was stored, or an error or report that says what is wrong.
+ * Damage to the database or its log: reads return the stored values, or an error or report explains the damage.
  *
- * Never another value, never a crash, and no entry is gone without a word: get, list and inspect are all asked. So it is with a
- * damaged log, as long as the log's index lies beside it. Without one, damage to the last write looks like a power cut in it, and a
- * log that was shortened like one that never had more: then the store is as it was at that earlier moment, whole.
+ * No read returns another value, no process crashes, and no entry disappears silently: the test calls get, list and inspect.
+ * With a damaged log this requires the log's index. Without the index, damage to the last write looks like a power cut during
+ * that write, and a shortened log looks complete: the store then has exactly its state at an earlier moment.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -31,7 +31,7 @@ const SEED = 20_261_122;
 const AT_ONCE = 8;
 const KEY = parseKey("5a".repeat(32), "test");
 
-/** A sound database, closed or as it lies on the disk while it is open, and what it held after each write. */
+/** An undamaged database, closed or as on disk while it is open, and its contents after each write. */
 interface Sound {
   readonly files: readonly [DatabaseFiles, DatabaseFiles];
   readonly history: readonly Held[];
@@ -63,12 +63,12 @@ async function makeSound(driver: SqliteDriver, folder: string): Promise<Sound> {
   const held = new Map<string, string>();
   for (let n = 0; n < FOLDED_ENTRIES; n++) held.set(...(await put(n)));
   await store.put(fact("gone", "forgotten"));
-  await store.delete(refTo("gone")); // folds the log in
+  await store.delete(refTo("gone")); // checkpoints the log
   const history = [new Map(held)];
   for (let n = FOLDED_ENTRIES - 5; n < ENTRIES; n++) history.push(new Map(held.set(...(await put(n)))));
   const copy = join(folder, "open");
   await mkdir(copy);
-  // By another process: reading the files in this one would drop the store's locks.
+  // Uses another process: reading the files in this one would release the store's locks.
   await promisify(execFile)("cp", [path, `${path}-wal`, `${path}-shm`, copy]);
   await store.close();
   const files = [await filesAt(path), await filesAt(join(copy, "memory.sqlite"))] as const;
@@ -100,7 +100,10 @@ async function faultsOf(sound: Sound, driver: SqliteDriver, folder: string): Pro
   return faults;
 }
 
-/** What it may hold without a word: what was stored last, and what a crash in the last write or before it would have left. */
+/**
+ * The contents that may appear without a report: the last state, or a state that a crash during or before the last write could
+ * leave.
+ */
 function heldBy({ part, files: { log, index } }: Damaged, { files, history }: Sound): readonly Held[] {
   if (part === "database") return history.slice(-1);
   if (log === undefined || log.length < LOG_HEADER_BYTES) return history;
@@ -140,10 +143,10 @@ async function faultOf(
 }
 
 interface Seen {
-  /** What each way of asking gave. */
+  /** The values that each kind of read returned. */
   readonly got: Held;
   readonly listed: Held;
-  /** Something of all that was asked said that something is wrong. */
+  /** Whether any read reported damage. */
   readonly isTold: boolean;
 }
 
@@ -172,7 +175,7 @@ function faultIn({ got, listed, isTold }: Seen, possible: readonly Held[]): stri
   return other && `another value of ${other[0]}`;
 }
 
-/** Undefined for an error that says what is wrong; any other is thrown. */
+/** Undefined for an error that reports damage; rethrows other errors. */
 async function told<T>(asked: Promise<T>): Promise<T | undefined> {
   return asked.catch((error: unknown) => {
     if (isNamed(error)) return undefined;

@@ -1,8 +1,8 @@
 /**
- * A disk that fails or is full at any system call: a typed error, and afterwards the old value or the new.
+ * A disk that fails or is full at any system call: the store reports a typed error, and the entry has the old or the new value.
  *
- * strace makes the n-th call of one kind fail, for every n that a workload has, and with `+` every call from there on. What was
- * acknowledged must be there when the disk works again, what was refused may be, and nothing else.
+ * strace makes the n-th call of one kind fail, for every n in a workload. With `+` all later calls fail too. When the disk works
+ * again, all acknowledged changes must be present. Refused changes may be present, but nothing else.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
@@ -48,19 +48,19 @@ const MORE_FAULTS = [
 const NAMED_FAULTS: readonly Fault[] = [...FAULTS, ...MORE_FAULTS.slice(0, sized(0, MORE_FAULTS.length))].map(
   (fault) => ({ ...fault, name: `${fault.error} at the n-th ${fault.call}${fault.from}` }),
 );
-/** Each stores, overwrites, stores many, forgets and opens anew. */
+/** Each of these workloads stores, overwrites, stores many, forgets and reopens. */
 const SEEDS = [46, 19, 6, 43, 31];
 const LENGTH = sized(7, 10);
 const AT_ONCE = 3;
 const HANGS_AFTER_MS = 60_000;
 
-/** What a process said of an operation; 0 is the opening. */
+/** A process's report on an operation; 0 is the first opening. */
 interface Said {
   readonly done?: number;
   readonly refused?: number;
   readonly code?: string;
   readonly why?: string;
-  /** False where it was the opening that was refused: the next operation opens anew. */
+  /** False if the opening was refused: the next operation tries to open again. */
   readonly wasOpen?: boolean;
 }
 
@@ -101,7 +101,7 @@ interface Trial extends Workload {
   readonly folder: string;
 }
 
-/** For n from 1 on, until there is no such call. */
+/** Tries n from 1 until the workload has no such call. */
 async function faultsOf(trial: Trial): Promise<readonly string[]> {
   const faults: string[] = [];
   let next = 1;
@@ -133,7 +133,7 @@ async function tryOne(
   return { failed, ...(problem !== undefined && { problem }) };
 }
 
-/** What the process said, or how it ended when that was no good end. */
+/** The process's reports, or the reason of an abnormal exit. */
 async function carryOutFailing(
   { driver, seed, fault, script }: Trial,
   n: number,
@@ -149,7 +149,7 @@ async function carryOutFailing(
     const { stdout } = await run("strace", args, {
       timeout: HANGS_AFTER_MS,
       killSignal: "SIGKILL",
-      // strace counts each thread's calls by themselves.
+      // strace counts the calls of each thread separately.
       env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
     });
     return stdout
@@ -172,7 +172,7 @@ function problemIn(said: readonly Said[], { fault, seed }: Trial): string | unde
   return fault.call === "fsync" ? acknowledgedAfterFailedSync(said, operationsOf(seed, LENGTH)) : undefined;
 }
 
-/** Once a sync has failed, what was written before may not be on the disk although a later sync succeeds. */
+/** After a failed sync, earlier writes may be missing from the disk even if a later sync succeeds. */
 function acknowledgedAfterFailedSync(
   said: readonly Said[],
   operations: readonly Operation[],
@@ -206,7 +206,7 @@ async function problemOf(
   }
 }
 
-/** What was acknowledged was done; what was refused was done or not. */
+/** Acknowledged operations took effect; a refused operation may have taken effect. */
 function possibleAfter(said: readonly Said[], operations: readonly Operation[]): readonly Held[] {
   let possible: readonly Held[] = [new Map()];
   for (const [n, operation] of operations.entries()) {

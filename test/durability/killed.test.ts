@@ -1,4 +1,4 @@
-/** A process killed in the middle of writing loses nothing that it acknowledged, and leaves nothing half. */
+/** A process that is killed during a write loses no acknowledged data, and leaves no partial write. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ const LIVES_OF_A_FILE = sized(10, 20);
 const FILES_OF_A_DRIVER = sized(5, 50);
 const KILLS = DRIVERS.length * FILES_OF_A_DRIVER * LIVES_OF_A_FILE;
 
-/** Everything that any life of a file has acknowledged. */
+/** All acknowledged changes to a file, from every process that had it open. */
 interface Acknowledged {
   counter: string | undefined;
   readonly batches: Set<string>;
@@ -24,7 +24,7 @@ interface Acknowledged {
   lives: number;
 }
 
-/** When a life ends: after so many acknowledgements, and a little later still; some end while they open the file. */
+/** When to kill a process: some time after a number of acknowledgements. Some are killed while they open the file. */
 interface Fate {
   readonly afterLines: number;
   readonly andMs: number;
@@ -39,7 +39,7 @@ describe("killed with SIGKILL", () => {
   });
 });
 
-/** Lives and kills on one file after another; says how many were killed. */
+/** Starts and kills processes on one file after another; returns the number of kills. */
 async function killAndCheck(driver: SqliteDriver, script: string): Promise<number> {
   const folder = await makeQuickFolder();
   let kills = 0;
@@ -107,7 +107,7 @@ async function liveAndDie({ script, driver, path, name, fate, acknowledged }: Li
   remember(output, acknowledged);
 }
 
-/** The last line may have been cut: then it was not acknowledged. */
+/** The last line may be incomplete; then the write was not acknowledged. */
 function remember(output: string, acknowledged: Acknowledged): void {
   for (const line of output.split("\n").slice(0, -1)) {
     const said: Partial<Record<string, string>> = JSON.parse(line);
@@ -140,7 +140,7 @@ async function check(
   }
 }
 
-/** By the change feed, so that it is seen to agree with what can be listed and counted. */
+/** Reads the change feed, to check that it agrees with list and count. */
 async function keysOf(store: MemoryStore): Promise<ReadonlySet<string>> {
   const changes = await store.changes({ namespace: ANA, since: 0, limit: 10_000 });
   if (changes.kind === "start_over") throw new Error("told to start over from 0");
@@ -157,7 +157,7 @@ function batchesIn(keys: ReadonlySet<string>): ReadonlyMap<string, number> {
   return sizes;
 }
 
-/** "life3/000012" as a number that grows with time. */
+/** "life3/000012" as a number that increases with time. */
 function order(name: string): number {
   const [, life, n] = /^life(\d+)\/(\d+)$/.exec(name) ?? [];
   return life === undefined ? -1 : Number(life) * 1_000_000 + Number(n);

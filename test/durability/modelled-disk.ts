@@ -1,9 +1,9 @@
 /**
- * What a power cut may leave of files that a process wrote.
+ * The states of files that a power cut may leave on disk.
  *
- * What was synced is there. Of what came later each write may be there, or not, or in part, by sectors of 512 bytes; so may a
- * file's length, and the time that it bears. A name is there once its folder has been synced; of later changes to a folder some
- * are, the earliest first. POSIX promises no more, and common file systems promise more.
+ * Synced data is present. Each later write may be present, absent or partial, in sectors of 512 bytes. The same holds for a
+ * file's length and modification time. A name is present once its folder was synced. Of the later changes to a folder, any
+ * number of the earliest may be present. POSIX guarantees no more than this; common file systems guarantee more.
  */
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
@@ -12,7 +12,7 @@ import type { Call } from "./traced-calls.ts";
 
 const SECTOR_BYTES = 512;
 
-/** Files by path, relative to the root, as they lie on the disk after the cut. */
+/** Files on the disk after the power cut, by path relative to the root. */
 export type Image = ReadonlyMap<string, { readonly bytes: Buffer; readonly modifiedAt: number | undefined }>;
 
 type Change = { readonly at: number; readonly bytes: Buffer } | { readonly size: number };
@@ -33,7 +33,7 @@ class ModelledFile {
     this.#size = size;
   }
 
-  bearTime(time: number): void {
+  setFileTime(time: number): void {
     this.#times.push(time);
   }
 
@@ -63,7 +63,7 @@ class ModelledFolder {
     return this.#now.get(name);
   }
 
-  /** Some names at once, as a rename does. */
+  /** Changes several names at once, like a rename. */
   change(...changes: readonly (readonly [name: string, node: Node | undefined])[]): void {
     this.#later.push([...changes]);
     setNames(this.#now, changes);
@@ -96,7 +96,7 @@ function setNames(
 
 export class ModelledDisk {
   readonly #rootPath: string;
-  /** Not the index of the log: that is rebuilt by whoever opens a database first. */
+  /** Leaves out the log's index: the next process that opens the database rebuilds it. */
   readonly #isLeftOut: (path: string) => boolean;
   readonly #root = new ModelledFolder();
   readonly #open = new Map<number, { readonly node: Node; position: number }>();
@@ -157,14 +157,14 @@ export class ModelledDisk {
     const node = folder.get(name);
     if (call.call === "mkdir") folder.change([name, new ModelledFolder()]);
     if (call.call === "unlink") folder.change([name, undefined]);
-    if (call.call === "times" && node instanceof ModelledFile) node.bearTime(call.modifiedAt);
+    if (call.call === "times" && node instanceof ModelledFile) node.setFileTime(call.modifiedAt);
     if (call.call !== "link" && call.call !== "rename") return;
     const to = this.#find(call.to);
     if (to?.folder !== folder) throw new Error(`not modelled: ${call.call} ${call.path} to ${call.to}`);
     folder.change([to.name, node], ...(call.call === "rename" ? [[name, undefined] as const] : []));
   }
 
-  /** Undefined for what is elsewhere; the root itself has no name. */
+  /** Undefined for the root, which has no name, and for paths outside of it. */
   #find(path: string): { readonly folder: ModelledFolder; readonly name: string } | undefined {
     const inside = relative(this.#rootPath, path);
     if (inside.startsWith("..") || this.#isLeftOut(path)) return undefined;
@@ -190,7 +190,7 @@ export async function writeImage(image: Image, root: string): Promise<void> {
   }
 }
 
-/** Which of the later changes are there: all, none, the earliest, or any. */
+/** Draws which later changes are present: all, none, the earliest, or any. */
 function drawSurvival(random: Random, changes: number): (n: number) => boolean {
   const kind = random.next();
   if (kind < 0.1) return () => true;
@@ -206,12 +206,12 @@ function drawSurvival(random: Random, changes: number): (n: number) => boolean {
 function afterCut(bytes: Buffer, change: Change, survives: boolean, random: Random): Buffer {
   if ("size" in change) return survives ? applied(bytes, change) : bytes;
   if (survives) return random.chance(0.7) ? applied(bytes, change) : torn(bytes, change, random);
-  // The file may have grown all the same.
+  // The file's length may have changed even if the bytes were not written.
   const end = change.at + change.bytes.length;
   return end > bytes.length && random.chance(0.2) ? applied(bytes, { size: end }) : bytes;
 }
 
-/** Each sector of a write is there or not. */
+/** Keeps or drops each sector of a write. */
 function torn(
   bytes: Buffer,
   { at, bytes: written }: Extract<Change, { at: number }>,

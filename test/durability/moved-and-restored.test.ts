@@ -1,7 +1,7 @@
 /**
- * The clock jumps, the file is moved, taken away or restored, at random moments of a workload: what was acknowledged is there.
+ * The clock jumps and the file is moved, deleted or restored at random moments of a workload: all acknowledged data remains.
  *
- * After a restore that is what had been acknowledged when the copy was made, and what came after the store was opened again.
+ * After a restore, this means the data acknowledged before the copy, and the data acknowledged after reopening.
  */
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -47,13 +47,13 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 });
 
-/** One store with all that happens to it. */
+/** One store and the faults that happen to it. */
 class Life {
   readonly #driver: SqliteDriver;
   readonly #path: string;
   readonly #random: Random;
   readonly #seed: number;
-  /** How far the system's clock is off; true time goes on by itself. */
+  /** The difference between the system's clock and the true time, which always advances. */
   #offBy = 0;
   #passed = 0;
   #held: Held = new Map();
@@ -117,7 +117,7 @@ class Life {
     await mishap.do();
   }
 
-  /** By up to two years in either direction, or back to the right time. */
+  /** Sets the clock wrong by up to two years in either direction, or back to the correct time. */
   async #jump(store: MemoryStore): Promise<void> {
     this.#offBy = this.#random.chance(0.4) ? 0 : Math.trunc((this.#random.next() - 0.5) * 4 * 365 * DAY_MS);
     if (this.#random.chance(0.5)) await store.deleteExpired();
@@ -144,14 +144,14 @@ class Life {
     await this.#reopened(store);
   }
 
-  /** With its log, then opened by itself, so that it is one file. */
+  /** Copies database and log, then opens and closes the copy, so that it is a single file. */
   async #copy(store: MemoryStore): Promise<void> {
     await store.inspect();
     const folder = `${this.#path}.copy`;
     const copy = join(folder, "memory.sqlite");
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder);
-    // By another process: reading the files in this one would drop the store's locks.
+    // Uses another process: reading the files in this one would release the store's locks.
     await promisify(execFile)("cp", [this.#path, `${this.#path}-wal`, folder]);
     const copied = await openSqliteStore({ path: copy, key: KEY, driver: this.#driver });
     this.#backup = await heldIn(copied);

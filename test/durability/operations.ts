@@ -1,4 +1,4 @@
-/** A workload as a list, the same in the process that carries it out and in the test that knows what must come of it. */
+/** A workload as a list, for the process that carries it out and for the test that checks the result. */
 import { type MemoryStore, type NewEntry, namespaceOf } from "../../engine/index.ts";
 import { Random } from "./random.ts";
 
@@ -13,7 +13,7 @@ interface Fact {
   readonly value: string;
 }
 
-/** What a store holds: value by key. */
+/** A store's contents: values by key. */
 export type Held = ReadonlyMap<string, string>;
 
 const OWNER = namespaceOf("ana");
@@ -21,7 +21,7 @@ const KEYS = 4;
 const GROUPS = ["deploy/", "home/", "team/"] as const;
 const LONGEST_PADDING = 1_200;
 
-/** Stores, overwrites, renews, forgets and stores many; few keys, so that they meet themselves again. */
+/** Stores, overwrites, renews, forgets and stores many. There are few keys, so that operations often affect the same entries. */
 export function operationsOf(seed: number, length: number): readonly Operation[] {
   const random = new Random(seed);
   return Array.from({ length }, (_, n) => drawOperation(random, n));
@@ -49,7 +49,7 @@ function drawKey(random: Random): string {
   return `${random.pick(GROUPS)}${random.below(KEYS)}`;
 }
 
-/** What is held before the first operation, and after each. */
+/** The contents before the first operation and after each one. */
 export function heldAfterEach(operations: readonly Operation[]): readonly Held[] {
   const all: Held[] = [new Map()];
   for (const operation of operations) all.push(heldAfter(all.at(-1) ?? new Map(), operation));
@@ -65,7 +65,7 @@ export function heldAfter(before: Held, operation: Operation): Held {
   return held;
 }
 
-/** With `lifeMs`, what is stored expires so long after the store's present time. */
+/** With `lifeMs`, entries expire that long after the store's current time. */
 export async function carryOut(store: MemoryStore, operation: Operation, lifeMs?: number): Promise<void> {
   if (operation.do === "put") {
     const life = lifeMs === undefined ? {} : { expiresAt: store.now() + lifeMs };
@@ -88,7 +88,7 @@ function entryOf({ key, value }: Fact): NewEntry {
   };
 }
 
-/** What a store holds now; throws for an entry that does not open. */
+/** The store's current contents; throws if an entry cannot be decrypted. */
 export async function heldIn(store: Pick<MemoryStore, "list">): Promise<Held> {
   const { entries, unreadable } = await store.list({ namespace: OWNER, limit: 1_000 });
   if (unreadable.length > 0) throw new Error(`${unreadable.length} entries do not open`);

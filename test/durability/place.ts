@@ -1,4 +1,4 @@
-/** A database and its key in one folder, opened as a process would that finds or makes both. */
+/** Opens a database and its key in one folder, and creates them if they are missing. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ function databaseIn(folder: string): string {
   return join(folder, "data", "memory.sqlite");
 }
 
-/** Every file and folder that opening makes or writes, but for drafts. */
+/** Every file and folder that an opening creates or writes, except drafts. */
 export function filesIn(folder: string): readonly string[] {
   const database = databaseIn(folder);
   const beside = ["-wal", "-shm", "-journal"].map((ending) => `${database}${ending}`);
@@ -40,13 +40,12 @@ export function driverNamed(name: string | undefined): SqliteDriver {
   return driver;
 }
 
-/** In memory where the system has such a place: thousands of databases are made there, and each syncs. */
+/** A folder in memory if the system offers one, because the tests create thousands of databases, each with syncs. */
 export function makeQuickFolder(): Promise<string> {
   const make = (parent: string) => mkdtemp(join(parent, "helmdeck-memory-test-"));
   return unlessMissing(make(MEMORY_FILE_SYSTEM), undefined).then((made) => made ?? make(tmpdir()));
 }
 
-/** The path of a program that a test starts. */
 export function childOf(name: string): string {
   return fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url));
 }

@@ -1,9 +1,9 @@
 /**
- * A power cut at any moment loses nothing that was acknowledged, and leaves nothing half.
+ * A power cut at any moment loses no acknowledged data, and leaves no partial write.
  *
- * A workload runs under strace. From its writes and syncs, and the acknowledgements among them, the disk is rebuilt as a cut at
- * a random moment could leave it, and opened: it must hold what the last acknowledged operation left, or what the one after it
- * would have left.
+ * A workload runs under strace. From its writes, syncs and acknowledgements, the test reconstructs possible states of the disk
+ * after a power cut at a random moment. It opens each state: the store must match the last acknowledged operation or the next
+ * one.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,11 +18,11 @@ import { Random } from "./random.ts";
 import { type Call, callsIn, trace, whyNoTrace } from "./traced-calls.ts";
 
 const IMAGES = sized(500, 20_000);
-/** The long one makes the log be folded in, with its bytes left where they are. */
+/** The long one causes a checkpoint, which leaves the log's old bytes in place. */
 const LENGTHS = [40, 300];
 const IMAGES_OF_A_TRACE = IMAGES / (DRIVERS.length * LENGTHS.length * sized(1, 5));
 const SEED = 20_261_122;
-/** While key and database are made more can go wrong than later. */
+/** More can go wrong while key and database are created, so this part gets more cuts. */
 const SHARE_OF_BEGINNING = 0.2;
 const CALLS_OF_BEGINNING = 80;
 const AT_ONCE = 16;
@@ -34,7 +34,7 @@ interface Workload {
   readonly length: number;
 }
 
-/** The disk after one cut, and which operations were acknowledged before it. */
+/** The disk after a power cut, and the number of operations acknowledged before it. */
 interface Cut {
   readonly name: string;
   readonly image: Image;
@@ -78,7 +78,7 @@ async function faultsOf(workload: Workload, script: string, folder: string): Pro
   const calls = await callsIn(file);
   const cuts = cutsOf(calls, root, new Random(seed));
   const after = heldAfterEach(operationsOf(seed, length));
-  const held = [...after, ...after.slice(-1)]; // closing, too, is acknowledged
+  const held = [...after, ...after.slice(-1)]; // closing is acknowledged too
   const faults: string[] = [];
   const work = async (): Promise<void> => {
     for (const cut of cuts) {
@@ -94,7 +94,7 @@ async function faultsOf(workload: Workload, script: string, folder: string): Pro
   return faults;
 }
 
-/** At random moments between two calls, in the order of time. */
+/** Cuts at random moments between two calls, in order of time. */
 function* cutsOf(calls: readonly Call[], root: string, random: Random): Generator<Cut> {
   const disk = new ModelledDisk(root, (path) => path.endsWith("-shm"));
   const first = calls.findIndex((call) => "path" in call && call.path.startsWith(root));
@@ -113,7 +113,7 @@ function* cutsOf(calls: readonly Call[], root: string, random: Random): Generato
   }
 }
 
-/** How many operations the process has just said to be done. */
+/** The number of operations that the process has reported as done. */
 function acknowledgedBy(call: Call): number | undefined {
   if (call.call !== "write" || call.fd !== STDOUT) return undefined;
   const said: { readonly done: number } = JSON.parse(call.bytes.toString());

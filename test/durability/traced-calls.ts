@@ -1,4 +1,4 @@
-/** The system calls of a process that change files, in the order in which they returned, as strace writes them down. */
+/** A process's system calls that change files, in the order in which they returned, read from strace's output. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
@@ -15,7 +15,7 @@ export type Call =
   | { readonly call: "link" | "rename"; readonly path: string; readonly to: string }
   | { readonly call: "times"; readonly path: string; readonly modifiedAt: number };
 
-/** Those that a model of a disk must know; `?` for what not every processor has. */
+/** The calls that the model of a disk needs; `?` marks those that some processors lack. */
 const TRACED = [
   ...[
     "?open",
@@ -38,7 +38,7 @@ export function whyNoTrace(): string | undefined {
   return whyWithout("strace", "-o", "/dev/null", "true");
 }
 
-/** Runs the command to its end; throws unless that is a good one. Whole strings, in hexadecimal. */
+/** Runs the command under strace and throws if it fails. strace prints strings in full, in hexadecimal. */
 export async function trace(command: readonly string[], file: string): Promise<void> {
   const options = ["-f", "--seccomp-bpf", "-xx", "-s", `${LONGEST_STRING}`, "-e", "signal=none"];
   const args = [...options, "-e", `trace=${TRACED.join(",")}`, "-o", file, ...command];
@@ -52,7 +52,7 @@ export async function trace(command: readonly string[], file: string): Promise<v
   if (status !== 0) throw new Error(`traced command ended with ${status}: ${complaint}`);
 }
 
-/** Calls that failed changed nothing and are left out. */
+/** Leaves out failed calls, because they changed nothing. */
 export async function callsIn(file: string): Promise<readonly Call[]> {
   const calls: Call[] = [];
   const begun = new Map<string, string>();
@@ -64,7 +64,7 @@ export async function callsIn(file: string): Promise<readonly Call[]> {
   return calls;
 }
 
-/** One thread's call may be written in two parts, with those of others between them. */
+/** strace may split one thread's call into two lines, with other threads' calls between them. */
 function wholeCall(line: string, begun: Map<string, string>): string | undefined {
   const space = line.indexOf(" ");
   const thread = line.slice(0, space);
@@ -117,7 +117,7 @@ function parseCall(text: string): Call | undefined {
   }
 }
 
-/** Vectored writes go to pipes alone so far; a model that left one out would prove nothing. */
+/** Ignores vectored writes, which only go to pipes so far. A model that ignored other calls would prove nothing. */
 function refuse(text: string): undefined {
   if (!/^(writev|pwritev2?)\(/.test(text)) throw new Error(`not modelled: ${text.slice(0, 200)}`);
   return undefined;
@@ -135,7 +135,7 @@ function lastNumber(args: string): number {
   return Number(/(\d+)$/.exec(args)?.[1]);
 }
 
-/** In milliseconds. */
+/** The modification time in milliseconds. */
 function modificationIn(args: string): number {
   const [, seconds, nanoseconds] = /.*tv_sec=(\d+), tv_nsec=(\d+)/.exec(args) ?? [];
   return Math.round(Number(seconds) * 1_000 + Number(nanoseconds) / 1_000_000);

@@ -1,4 +1,4 @@
-/** Whatever the umask: key, database and what lies beside it are the owner's alone, and the owner can use them. */
+/** With any umask, only the owner can access key, database and related files, and the owner can use them. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -1,17 +1,15 @@
 import { expect, test } from "vitest";
 import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
 
-test("our own errors stay as they are", () => {
+test("our own errors are unchanged", () => {
   const error = new HelmdeckError("store_full", "The disk is full.");
   expect(asHelmdeckError(error)).toBe(error);
 });
 
-test("of an unforeseen one only its name and place are told", () => {
+test("an unexpected error shows only its name and place", () => {
   const error = asHelmdeckError(new RangeError("s3cret\n    at s3cret (s3cret.ts:1:1)"));
   expect(error).toMatchObject({ name: "HelmdeckError", code: "internal" });
-  expect(error.message).toMatch(
-    /^Something failed in a way that was not foreseen \(RangeError at failure\.test\.ts:\d+:\d+\)/,
-  );
+  expect(error.message).toMatch(/^An unexpected error occurred \(RangeError at failure\.test\.ts:\d+:\d+\)/);
   expect(error.message).not.toContain("s3cret");
 });
 
@@ -23,7 +21,7 @@ test.each([
   { message: "s3cret" },
   Object.assign(new Error("s3cret"), { stack: undefined }),
   Object.assign(new Error("a text"), { name: "s3cret" }),
-])("whatever was thrown becomes one of ours (%#)", (thrown) => {
+])("any thrown value becomes a HelmdeckError (%#)", (thrown) => {
   const error = asHelmdeckError(thrown);
   expect(error.code).toBe("internal");
   expect(error.message).not.toContain("s3cret");

@@ -1,4 +1,4 @@
-/** What each caller may hold: its own bound, and an equal part once everything is taken. */
+/** Each caller's share: its own limit, and an equal part when the capacity is exhausted. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countByCaller, hasRoom, SharedPlaces, shareOf } from "../../engine/fair-share.ts";
@@ -19,7 +19,7 @@ describe("a caller's share", () => {
     expect(shareOf(caller, held(counts), LIMITS)).toBe(share);
   });
 
-  it("lets a caller in whatever others hold, and bounds each", () => {
+  it("admits a caller whatever others hold, and limits each", () => {
     const limits = fc.record({
       perCaller: fc.integer({ min: 1, max: 8 }),
       total: fc.integer({ min: 1, max: 24 }),
@@ -36,7 +36,7 @@ describe("a caller's share", () => {
     );
   });
 
-  it("exceeds the total by little, however many callers take all they can", () => {
+  it("exceeds the total slightly, however many callers take all they can", () => {
     const holders: string[] = [];
     for (let n = 0; n < 200; n += 1) {
       while (hasRoom(`c${n}`, countByCaller(holders), { perCaller: 64, total: 1_024 })) holders.push(`c${n}`);
@@ -45,8 +45,8 @@ describe("a caller's share", () => {
   });
 });
 
-describe("places", () => {
-  it("are taken and given back, each once", () => {
+describe("slots", () => {
+  it("are taken and released, each once", () => {
     const places = new SharedPlaces({ perCaller: 1, total: 10 });
     const giveBack = places.take("ana");
     expect(places.take("ana")).toBeUndefined();

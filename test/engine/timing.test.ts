@@ -1,4 +1,4 @@
-/** Deadlines, signals and pauses, by a clock that stands still. */
+/** Deadlines, signals and pauses, with a fake clock. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { openLimits, orAborted, pauseAfter, retryAfterMsOf, sleep, within } from "../../engine/timing.ts";
@@ -8,7 +8,7 @@ const never = () => new Promise<never>(() => {});
 const failed = (code: "cancelled" | "deadline_exceeded") => new HelmdeckError(code, "Ended.");
 
 describe("work within a limit", () => {
-  test("that ends in time gives what it gives, and leaves no timer behind", async () => {
+  test("that finishes in time returns its result, and leaves no timer behind", async () => {
     const clock = new FakeClock();
     expect(await within(100, Promise.resolve("done"), () => "late", clock.timer)).toBe("done");
     await expect(
@@ -17,7 +17,7 @@ describe("work within a limit", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("that takes longer gives what the caller says or throws then, not a moment before", async () => {
+  test("that takes longer returns or throws the caller's alternative then, not a moment before", async () => {
     const clock = new FakeClock();
     const ends: unknown[] = [];
     void within(100, never(), () => "late", clock.timer).then((end) => ends.push(end));
@@ -35,7 +35,7 @@ describe("work within a limit", () => {
 });
 
 describe("limits", () => {
-  test("fire at the deadline, for another signal, or when told, whichever is first", () => {
+  test("fire at the deadline, for another signal, or on request, whichever is first", () => {
     for (const first of ["deadline_exceeded", "cancelled", "internal"] as const) {
       const clock = new FakeClock();
       const caller = new AbortController();
@@ -56,7 +56,7 @@ describe("limits", () => {
     }
   });
 
-  test("that are released do not fire, and a signal that has fired already ends at once", () => {
+  test("that are released do not fire, and a signal that has already fired ends the work at once", () => {
     const clock = new FakeClock();
     const caller = new AbortController();
     const until = [[caller.signal, () => failed("cancelled")] as const];
@@ -71,7 +71,7 @@ describe("limits", () => {
 });
 
 describe("work under a signal", () => {
-  test("is left at once, or after a grace in which it may still end", async () => {
+  test("is abandoned at once, or after a grace period in which it may still finish", async () => {
     const clock = new FakeClock();
     const grace = { timer: clock.timer, graceMs: 100 };
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -106,7 +106,7 @@ test("pauses double from the first to the longest", () => {
   ]);
 });
 
-test("a failure may ask to be left alone for a while", () => {
+test("a failure may request a longer pause", () => {
   const busy = new HelmdeckError("rate_limited", "Busy.", { details: { retryAfterMs: 70 } });
   expect([busy, failed("cancelled"), new Error("x")].map(retryAfterMsOf)).toEqual([70, 0, 0]);
 });

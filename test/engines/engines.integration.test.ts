@@ -1,9 +1,15 @@
-/** Several engines over one PostgreSQL: one memory, also while the database is away, can only be read, or is another server by now. */
+/**
+ * Several engines with one PostgreSQL share one memory, also while the database is down, read-only, or replaced by another
+ * server.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../postgres/server.ts";
+import { BUNDLED_COMMAND, makeCommand } from "../run/bundles.ts";
 import { Engine, makeDatabase } from "./engine.ts";
 
 const why = whyWithoutPostgres();
+/** Built from the current sources. */
+const PROGRAM = { program: BUNDLED_COMMAND };
 
 describe.skipIf(why !== undefined)("engines over one database", () => {
   let server: PostgresServer;
@@ -12,10 +18,11 @@ describe.skipIf(why !== undefined)("engines over one database", () => {
   let other: Engine;
 
   beforeAll(async () => {
+    await makeCommand();
     server = await startPostgres();
     address = await makeDatabase(server);
-    one = await Engine.start(address);
-    other = await Engine.start(address);
+    one = await Engine.start(address, PROGRAM);
+    other = await Engine.start(address, PROGRAM);
   });
   afterAll(async () => {
     await one?.kill();
@@ -23,7 +30,7 @@ describe.skipIf(why !== undefined)("engines over one database", () => {
     await server?.dispose();
   });
 
-  it("have what one took in the next answer of another", async () => {
+  it("find another engine's write in the next answer", async () => {
     for (let round = 0; round < 20; round += 1) {
       const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
       const word = `walrus${round}`;
@@ -34,14 +41,14 @@ describe.skipIf(why !== undefined)("engines over one database", () => {
     }
   });
 
-  it("say why memory is away while the database is, and have it back by themselves", async () => {
+  it("report that memory is unavailable while the database is down, and recover automatically", async () => {
     await one.store("ben", "k", "v");
     await server.kill();
     const refused = await one.get("ben", "k");
     expect([refused.status, refused.body.error]).toEqual([503, "memory_unavailable"]);
     expect(refused.body.message).toContain("does not answer");
     expect((await one.ask("ben", "GET", "/readyz")).status).toBe(503);
-    const born = await Engine.start(address); // while there is nothing to open
+    const born = await Engine.start(address, PROGRAM); // starts while the database is down
     expect((await born.get("ben", "k")).body.error).toBe("memory_unavailable");
     await server.start();
     for (const engine of [one, other, born]) {
@@ -51,11 +58,11 @@ describe.skipIf(why !== undefined)("engines over one database", () => {
     expect(await born.stop()).toBe(0);
   });
 
-  it("read from a standby, refuse to write there, and go on once it was promoted", async () => {
+  it("read from a standby, refuse to write there, and continue after its promotion", async () => {
     const standby = await server.startStandby();
-    const reading = await Engine.start(standby.url({ user: "engine", database: "memory" }));
+    const reading = await Engine.start(standby.url({ user: "engine", database: "memory" }), PROGRAM);
     const sockets = [server, standby].map(({ socketFolder }) => encodeURIComponent(socketFolder)).join(",");
-    const following = await Engine.start(`postgres://engine@/memory?host=${sockets}`);
+    const following = await Engine.start(`postgres://engine@/memory?host=${sockets}`, PROGRAM);
     await following.store("cleo", "k", "before");
     await until(async () => (await reading.get("cleo", "k")).body.value === "before");
     const refused = await reading.store("cleo", "k", "not here");

@@ -1,4 +1,7 @@
-/** A whole agent turn in the real OpenClaw, with a stand-in for the language model: the agent stores, recalls and is recorded. */
+/**
+ * A complete agent turn in the real OpenClaw, with a stand-in for the language model: the agent stores and recalls a fact, and its calls
+ * are recorded.
+ */
 import { describe, expect, it } from "vitest";
 import { agentTurn, type Hit, hitsOf, promptOf, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
@@ -74,7 +77,7 @@ describe("a call of a helmdeck MCP tool", () => {
     expect(rows[0]?.snippet).not.toContain("example.org");
   });
 
-  /** Those that hold the text: other files' calls are recorded in the same memory. The host does not wait for a row to be written. */
+  /** The rows that contain the text, because other files' calls are in the same memory. The host does not wait until a row is written. */
   async function auditRows(query: string, text: string): Promise<readonly Hit[]> {
     let rows: readonly Hit[] = [];
     const search = async () => {

@@ -1,4 +1,7 @@
-/** What an agent starts from a closed session is as closed: sub-agents, scheduled jobs and web hooks, each really started. */
+/**
+ * Runs that an agent starts from a closed session have no access to memory either: sub-agents, scheduled jobs and web hooks, each really
+ * started.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { HOOK_TOKEN } from "./setup.ts";
@@ -19,7 +22,7 @@ const PATH = `helmdeck/user_facts/${FACT.key}.md`;
 const OWN = "agent:main:telegram:direct:4711";
 const GROUP = "agent:main:telegram:group:-4711";
 
-/** Everything an agent can do with memory; `name` tells one test's traces from another's. */
+/** All memory operations of an agent. `name` distinguishes the traces of different tests. */
 function everything(name: string): readonly ScriptedCall[] {
   return [
     { tool: "memory_search", args: { query: "what is the harbour crane called" } },
@@ -39,14 +42,14 @@ async function store(key: string, value: string): Promise<void> {
   expect(stored, stored.text).toMatchObject({ status: 200 });
 }
 
-/** What the run left in memory: nothing, or both. */
+/** The traces of the run in memory: either none or both. */
 async function tracesOf(name: string) {
   return { stored: await isStored(`planted/${name}`), forgot: !(await isStored(`victim/${name}`)) };
 }
 const NOTHING = { stored: false, forgot: false };
 const BOTH = { stored: true, forgot: true };
 
-/** All that was said in a session, the tools' answers included. */
+/** All messages of a session, including the tools' answers. */
 async function said(sessionKey: string): Promise<string> {
   const history = await openclaw.rpc("chat.history", { sessionKey });
   return JSON.stringify(member(history, "messages"));
@@ -109,7 +112,7 @@ describe("a scheduled job", () => {
     delivery: { mode: "none" },
   });
 
-  /** Runs it now, to its end. */
+  /** Starts the job now and waits for its end. */
   async function run(name: string): Promise<void> {
     const id = await idOf(name);
     expect(await openclaw.rpc("cron.run", { id, mode: "force" })).toMatchObject({ ok: true });

@@ -1,4 +1,4 @@
-/** `openclaw helmdeck …` in a process of its own beside the running gateway, and /helmdeck in a chat. */
+/** `openclaw helmdeck …` in a separate process beside the running gateway, and /helmdeck in a chat. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { chat } from "./probes.ts";
 import { helmdeckMemory, sharedOpenClaw } from "./shared.ts";

@@ -1,4 +1,4 @@
-/** Every way in that OpenClaw lists for the plugin has an isolation case, and each case holds in the real gateway. */
+/** Every entry point that OpenClaw lists for the plugin has an isolation case, and each case passes in the real gateway. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { endOfRun, sharedOpenClaw, spawnSubAgent } from "./shared.ts";
 
 const openclaw = sharedOpenClaw();
 const GROUP = "agent:main:telegram:group:-100555";
-/** `plugins inspect` lists neither of them (test/plugin pins their registration). */
+/** `plugins inspect` lists none of these. test/plugin checks that they are registered. */
 const UNLISTED = ["supplement search", "supplement get", "prompt lines"];
 
 interface Inspected {

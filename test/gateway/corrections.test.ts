@@ -1,4 +1,4 @@
-/** A correction in the real OpenClaw, as a model makes it: told of a similar fact, it supersedes that, and only the new one is found. */
+/** A correction in the real OpenClaw: a model is told of a similar fact and supersedes it, and only the new fact is found. */
 import { describe, expect, it } from "vitest";
 import { agentTurn, helmdeckMemory, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
@@ -24,7 +24,7 @@ describe("a correction", () => {
   it("is told of what is similar, supersedes it, and is all that a later conversation finds", async () => {
     await turn("ferry", "Remember the ferry.", "helmdeck__memory_store", OLD);
     const told = await turn("ferry-now", "It changed.", "helmdeck__memory_store", NEW);
-    expect(told).toContain("Similar facts are there");
+    expect(told).toContain("Similar facts exist");
     expect(told).toContain("leaves at seven");
     const args = { ...NEW, supersedes: [OLD.key] };
     expect(await turn("ferry-now", "Seven is over.", "helmdeck__memory_store", args)).toContain("It retired");
@@ -43,7 +43,7 @@ describe("a correction", () => {
     const told = await turn("ferry-before", "What was it before?", HISTORY_TOOL, { key: OLD.key });
     expect(told).toContain("leaves at seven");
     expect(told).toContain(OLD.key);
-    // The store that superseded had renewed the same value, which the undo leaves.
+    // The superseding store had renewed the same value, so the undo leaves it unchanged.
     expect(await helmdeckMemory(openclaw, "undo", NEW.key)).toMatchObject({ code: 0 });
     const reply = await openclaw.invokeTool("memory_search", { query: QUESTION });
     expect(JSON.stringify(reply.details.results)).toContain("leaves at seven");

@@ -1,4 +1,4 @@
-/** The demo as a person runs it: what it shows, what it says when something is wrong, and that it leaves nothing behind. */
+/** The demo: its output, its messages if something is wrong, and that it leaves nothing behind. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,10 +8,10 @@ import { it as base, describe, expect } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { processesWith } from "../../scripts/openclaw-host/openclaw-host.ts";
 
-/** The keeper of a killed demo asks the gateway to end, and waits for it. */
+/** The watcher of a killed demo asks the gateway to end, and waits for it. */
 const CLEAN_WITHIN_MS = 90_000;
 
-/** Two at a time (vitest.config.ts), each in a place of its own. */
+/** Two tests at a time (vitest.config.ts), each with its own place. */
 const it = base.extend<{ place: Place }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which other fixtures this one needs
   place: async ({}, use) => {
@@ -43,7 +43,7 @@ describe.concurrent("npm run demo", () => {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(ready.status).toBe(200);
-    // In a shell of somebody who has no Node, or an old one.
+    // Simulates a shell without Node, or with an old one.
     const env = { PATH: "/usr/bin:/bin", HOME: place.temp };
     const used = await promisify(execFile)("sh", ["-c", shown.gateway.use], { env });
     expect(used.stdout).toContain("deployment-preference");
@@ -118,7 +118,7 @@ describe.concurrent("Ctrl-C", () => {
   ])("after '%s' leaves no process and no folder", async (step, { place }) => {
     const run = demo(place, []);
     await run.printed(`✓ ${step}`);
-    // A terminal sends it to the whole foreground group: npm, the scripts between, and the demo.
+    // A terminal sends SIGINT to the whole foreground process group: npm, its scripts and the demo.
     process.kill(-run.pid, "SIGINT");
     const { code, stdout } = await run.ended;
     expect(code).not.toBe(0);
@@ -149,14 +149,14 @@ describe.concurrent("Ctrl-C", () => {
 });
 
 interface Place {
-  /** TMPDIR of everything that a test starts: whatever a demo leaves behind lies here, or says so in its environment. */
+  /** TMPDIR of every process that a test starts. Everything that a demo leaves behind is in it, or has it in its environment. */
   readonly temp: string;
   readonly factsFolder: string;
 }
 
 interface Run {
   readonly pid: number;
-  /** Resolves when the text was printed, rejects when the demo ends without it. */
+  /** Resolves when the text is printed. Rejects if the demo ends without it. */
   printed(text: string): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 }
@@ -189,7 +189,7 @@ async function factsFile({ factsFolder }: Place, ...lines: readonly object[]): P
   return file;
 }
 
-/** Of builds that were killed outright, long ago or now. */
+/** Folders of builds that were killed, at any time. */
 async function unfinishedBuilds(): Promise<readonly string[]> {
   return (await readdir(ROOT)).filter((name) => name.startsWith(".dist"));
 }
@@ -198,7 +198,7 @@ async function expectNothingLeft(place: Place): Promise<void> {
   expect(await remaining(place)).toEqual([]);
 }
 
-/** Processes and files that carry the test's TMPDIR; npm itself keeps a compile cache there, whatever it runs. */
+/** Processes and files that carry the test's TMPDIR. Ignores npm's compile cache, which npm always leaves there. */
 async function remaining({ temp }: Place): Promise<readonly (number | string)[]> {
   const files = (await readdir(temp)).filter((name) => name !== "node-compile-cache");
   return [...(await processesWith(temp)), ...files];

@@ -1,4 +1,4 @@
-/** What each supported OpenClaw must do beside the smoke test and the files that vitest.config.ts names with this one. */
+/** Checks on each supported OpenClaw, in addition to the smoke test and the other files that vitest.config.ts lists with this one. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type OpenClawClient, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";

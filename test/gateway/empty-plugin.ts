@@ -1,4 +1,4 @@
-/** A plugin that registers nothing, as a tarball: what OpenClaw itself costs for each reload of any plugin. */
+/** A plugin that registers nothing, as a tarball. It shows the cost that OpenClaw itself has for each reload of any plugin. */
 import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { OLDEST_HOST } from "../../scripts/build/plugin-package.ts";
 
 export const EMPTY_PLUGIN_ID = "empty-plugin";
 
-/** Packs it into the folder; gives the tarball's path. */
+/** Packs the plugin into the folder. Returns the path of the tarball. */
 export async function packEmptyPlugin(folder: string): Promise<string> {
   const source = join(folder, EMPTY_PLUGIN_ID);
   await mkdir(source, { recursive: true });

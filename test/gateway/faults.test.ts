@@ -1,4 +1,4 @@
-/** When our memory is broken, OpenClaw's own search goes on, with one line of warning; when it is mended, ours goes on too. */
+/** If our memory fails, OpenClaw's own search continues, with one warning. When memory works again, our search continues too. */
 
 import { globSync } from "node:fs";
 import { copyFile, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { hitsOf, patchConfig, pathsOf } from "./shared.ts";
 
 const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
 const QUERY = "what was that thing about my Konflux deployment preference";
-/** Our own deadline is three seconds, the host's thirty; the machine may be busy. */
+/** Our own deadline is three seconds, the host's is thirty. The machine may be busy. */
 const ANSWERED_WITHIN_MS = 10_000;
 
 let host: OpenClawHost;
@@ -272,7 +272,7 @@ function configure(config: Parameters<typeof patchConfig>[1]): Promise<void> {
   return patchConfig(host, { plugins: { entries: { "helmdeck-memory": { config } } } });
 }
 
-/** With the plugin off, nothing holds its files. */
+/** Turns the plugin off meanwhile, so that nothing has its files open. */
 async function whilePluginIsOff<T>(work: () => Promise<T>): Promise<T> {
   const enable = (enabled: boolean) =>
     patchConfig(host, { plugins: { entries: { "helmdeck-memory": { enabled } } } });
@@ -284,7 +284,7 @@ async function whilePluginIsOff<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Puts key and database back as they are now. */
+/** Copies key and database. Returns a function that restores them. */
 async function keepCopies(): Promise<() => Promise<void>> {
   const both = [files.key, files.database];
   for (const file of both) await copyFile(file, `${file}.kept`);
@@ -294,7 +294,7 @@ async function keepCopies(): Promise<() => Promise<void>> {
   };
 }
 
-/** Leaves the first page, with header and schema, as it is. */
+/** Keeps the first page, with header and schema. */
 async function overwrite(file: string): Promise<void> {
   const bytes = await readFile(file);
   await writeFile(file, bytes.fill(0xa5, 4_096));

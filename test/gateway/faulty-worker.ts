@@ -1,7 +1,7 @@
 /**
- * A memory worker that fails as the question says, to take the place of the real one in an installed plugin: a search for
- * "hang …" is never answered, one for "throw …" fails with a text full of secrets, one for "malformed …" yields hits that
- * would make the host drop the whole search, "die …" ends the worker, "secret …" answers rightly but with hostile text.
+ * A worker that fails as the query demands, to replace the real one in an installed plugin. A search for "hang …" is never answered, one
+ * for "throw …" fails with a text full of secrets, one for "malformed …" returns hits on which the host would drop the whole search,
+ * "die …" ends the worker, and "secret …" answers correctly but with hostile text.
  */
 import { parentPort } from "node:worker_threads";
 import { createBirpc } from "birpc";
@@ -15,7 +15,7 @@ const GOOD = {
   endLine: 1,
 };
 
-/** Two of the same score, one of them without a path, break the host's merge. */
+/** Two hits with the same score, one of them without a path, make the host's merge fail. */
 const MALFORMED = [
   { ...GOOD, path: undefined },
   { ...GOOD, score: Number.NaN },
@@ -42,7 +42,7 @@ function search({ query }: { readonly query: string }): unknown {
 }
 
 function call(method: string, args: readonly unknown[]): unknown {
-  // The arguments of Memory.search: a subject and a query.
+  // Memory.search takes a subject and a query.
   if (method === "search") return search(args[1] as { readonly query: string });
   if (method === "status")
     return {

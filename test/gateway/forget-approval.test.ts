@@ -1,4 +1,7 @@
-/** Before an agent forgets a whole kind of entries OpenClaw asks a person, who agrees or not; and where nobody is there, nothing goes. */
+/**
+ * Before an agent forgets all entries of a kind, OpenClaw asks a person, who approves or denies it. If nobody can be asked, nothing is
+ * deleted.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectGateway, type GatewaySession } from "../../scripts/openclaw-host/rpc.ts";
@@ -25,7 +28,7 @@ describe("a person at the Control UI", () => {
   });
   afterAll(() => person?.close());
 
-  /** Has the agent forget in a chat; gives what the person is shown, and the agent's answer after the decision. */
+  /** The agent forgets entries in a chat. Returns the question to the person, and the agent's answer after the decision. */
   async function asked(scope: string, decision: "allow-once" | "deny") {
     const asking = person.next("plugin.approval.requested");
     const message = scriptFor(`Forget it. ${randomUUID()}`, [{ tool: TOOL, args: { scope } }]);

@@ -1,4 +1,4 @@
-/** The harness itself: a gateway that cannot start says why, and nothing of it stays behind. */
+/** The test harness: a gateway that cannot start reports why, and leaves nothing behind. */
 import { access } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import {

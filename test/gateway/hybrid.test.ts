@@ -1,4 +1,4 @@
-/** Search by meaning in the real gateway, with a stand-in for Ollama: a paraphrase finds its fact, and the service may come and go. */
+/** Semantic search in the real gateway, with a stand-in for Ollama: a paraphrase finds its fact, and the service may stop and restart. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
@@ -8,16 +8,16 @@ import { type Hit, hitsOf, member, patchConfig } from "./shared.ts";
 const MODEL = "nomic-embed-text";
 const KEY = "deploy-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
-/** They share no word; the stand-in knows that both speak of deployment. */
+/** They share no word. The stand-in gives both the topic of deployment. */
 const FACT = "I always deploy via Konflux.";
 const PARAPHRASE = "how do we ship to production";
 const IN_ITS_WORDS = "deploy via Konflux";
-/** Asked while the service is away: what was asked before, memory knows by then. */
+/** Queries for the time without the service. They are new, because memory keeps the vectors of earlier queries. */
 const NEW_WORDS = ["always deploy via Konflux", "deploy Konflux"] as const;
 const NEW_PARAPHRASES = ["ship to production", "when is it shipped to production"] as const;
-/** Far below the host's own 30 s; ours are 1.5 s, beside a machine that may be busy. */
+/** Well below the host's own limit of 30 s. Ours is 1.5 s; the margin is for a busy machine. */
 const NOT_THE_HOSTS_MS = 10_000;
-/** After a failure the service is left alone for a moment: five failures for 5 s, then longer. */
+/** After failures, the service is not asked for a while: after five failures for 5 s, then for longer. */
 const RECOVERED_WITHIN_MS = 60_000;
 
 let host: OpenClawHost;
@@ -112,7 +112,7 @@ async function configure(embeddings: Readonly<Record<string, string>>): Promise<
   await patchConfig(host, { plugins: { entries: { "helmdeck-memory": { config: { embeddings } } } } });
 }
 
-/** Synonyms alone make possible hits. */
+/** Synonyms alone produce only possible hits. */
 const isSure = ({ score }: Hit) => score >= 0.5;
 
 async function search(query: string): Promise<readonly Hit[]> {
@@ -121,7 +121,7 @@ async function search(query: string): Promise<readonly Hit[]> {
   );
 }
 
-/** Embedding goes on in the background, and the gateway tells nobody when it is done: ask until it is, or the time is up. */
+/** Embedding continues in the background, and the gateway does not report its end. Searches until it is done or the time is up. */
 async function untilFound(query: string, withinMs = 60_000): Promise<readonly Hit[]> {
   const until = performance.now() + withinMs;
   for (;;) {

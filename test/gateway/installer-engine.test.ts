@@ -1,4 +1,7 @@
-/** The installer with a served engine: a whole run in an OpenClaw of its own, with the smoke test through the gateway that it starts, and back. */
+/**
+ * The installer with a served engine: a complete run in a separate OpenClaw, a smoke test through the gateway that it starts, and the
+ * uninstallation.
+ */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
@@ -32,7 +35,7 @@ it("has the engine keep memory, proves it, and takes itself out", {
     "point-source done",
     "prove done",
   ]);
-  expect(await engine.run("export")).toBe(before); // what the smoke test stored is forgotten
+  expect(await engine.run("export")).toBe(before); // the fact of the smoke test is forgotten
 
   const stored = await host.openclaw(["helmdeck", "store", "ferry/timetable", "It leaves at seven."]);
   expect(stored.code).toBe(0);

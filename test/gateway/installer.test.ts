@@ -1,11 +1,11 @@
-/** The installer beside a gateway that runs: it asks before it does anything, and starts no second one that could only die. */
+/** The installer beside a running gateway: it asks before it changes anything, and does not start a second gateway, which would fail. */
 import { readFileSync } from "node:fs";
 import { describe, expect, inject, it } from "vitest";
 import { OpenClaw } from "../../install/run-openclaw.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 
-/** Whoever waits for a gateway that has died waits three minutes. */
+/** Less than three minutes, the time that it would wait for a gateway that has died. */
 const AT_ONCE_MS = 175_000;
 
 describe("beside a gateway whose token this shell lacks", () => {

@@ -1,4 +1,4 @@
-/** The installer inside a test's own process, as in the home of an OpenClaw that a test made. */
+/** Runs the installer inside the test's process, in the home of an OpenClaw that a test made. */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Environment } from "../../install/environment.ts";
@@ -14,7 +14,7 @@ import { createOllamaSidecar } from "../../sidecar/index.ts";
 import { pathWithOpenClaw } from "../docker/package.ts";
 import type { Report } from "../docker/rig.ts";
 
-/** `env` is that of the shell in which the installer is called. */
+/** `env` is the environment of the shell that runs the installer. */
 export async function environmentOf(
   home: OpenClawHome,
   env: Environment["env"] = home.env,
@@ -32,7 +32,7 @@ export async function environmentOf(
   };
 }
 
-/** `install.sh --json --openclaw host <args>`, where nobody is there to be asked. */
+/** Runs `install.sh --json --openclaw host <args>` without anybody to ask. */
 export async function installerIn(environment: Environment, ...args: readonly string[]) {
   const { reporter, report } = reporting();
   const options = parseOptions(["--openclaw", "host", ...args], { write: () => {} });

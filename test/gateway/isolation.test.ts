@@ -3,13 +3,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { helmdeckMemory, hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
 
 const openclaw = sharedOpenClaw();
-/** The same key in each agent's memory, so that every probe has something to find. */
+/** The same key exists in each agent's memory, so that every probe has something to find. */
 const KEY = "lighthouse/lamp";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
 const QUERY = "which lamp does the lighthouse have";
 const lampOf = (agent: string) => `The lighthouse of ${agent} has the lamp ${agent}-lamp.`;
 
-/** Contexts where others than the agent's owner may speak; the host lets /tools/invoke name any of them. */
+/** Contexts in which others than the agent's owner may write. /tools/invoke accepts any of them. */
 const CLOSED_SESSIONS = [
   "agent:main:telegram:group:-100123",
   "agent:main:telegram:group:-100123:topic:7",
@@ -21,7 +21,7 @@ const CLOSED_SESSIONS = [
   "agent:main:matrix:room:!x:example.org",
   "agent:main:subagent:telegram:group:1",
   "agent:main:cron:x:group:1:run:2",
-  // Nobody knows where these come from; those that OpenClaw really starts are in children.test.ts.
+  // Sessions of unknown origin. children.test.ts covers sessions that OpenClaw really starts.
   "agent:main:subagent:0b1c",
   "agent:main:acp:0b1c",
   "agent:main:cron:nightly:run:3",
@@ -37,7 +37,7 @@ beforeAll(async () => {
     );
     expect(reply.status).toBe(200);
   }
-  // The sandboxed agent may not store; its owner does it on the command line.
+  // The sandboxed agent may not store, so its owner stores on the command line.
   const stored = await helmdeckMemory(openclaw, "store", KEY, lampOf("boxed"), "--caller", "boxed");
   expect(stored).toMatchObject({ code: 0 });
 });

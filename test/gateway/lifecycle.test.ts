@@ -1,4 +1,4 @@
-/** The plugin's life in a gateway: many hot reloads, a changed configuration, OpenClaw's backup, and the end, which keeps the data. */
+/** The plugin in a gateway: many hot reloads, changed settings, OpenClaw's backup, and the uninstallation, which keeps the data. */
 import { execFileSync } from "node:child_process";
 import { access, appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,9 +14,9 @@ import { helmdeckMemory, patchConfig, pathsOf } from "./shared.ts";
 const KEY = "konflux/deployment-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
 const RELOADS = 20;
-/** Reloads of one plugin in a row, before it is the other's turn, so that what the host does meanwhile falls on both. */
+/** Reloads of one plugin in a row before the other's turn, so that the host's background work affects both. */
 const IN_A_ROW = 4;
-/** Resident memory is a rough measure: garbage waits to be collected. A worker or an index left behind at each reload doubles it. */
+/** Resident memory is a rough measure, because garbage may not be collected yet. A worker or index that leaks at each reload doubles it. */
 const NOISE = 1.5;
 
 let host: OpenClawHost;
@@ -78,7 +78,7 @@ describe("OpenClaw's backup", () => {
     const archive = String(JSON.parse(stdout).archivePath);
     const names = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).split("\n");
     const saved = names.filter((name) => name.includes("helmdeck-memory/memory.sqlite"));
-    expect(saved).toHaveLength(1); // no -wal or -shm that could be torn, and no reserve
+    expect(saved).toHaveLength(1); // no -wal or -shm, which could be inconsistent, and no reserve
     expect(names.filter((name) => name.endsWith("helmdeck-memory.key"))).toEqual([]);
     execFileSync("tar", ["-xzf", archive, "-C", folder]);
     const copy = new DatabaseSync(join(folder, saved[0] ?? ""), { readOnly: true });
@@ -105,7 +105,7 @@ describe("uninstalling", () => {
 
   it("and installing and enabling again finds everything, in the running gateway", async () => {
     await host.installPlugin(inject("tarball"));
-    // OpenClaw keeps an uninstalled plugin's entry, disabled; a person says `openclaw plugins enable`.
+    // OpenClaw keeps the entry of an uninstalled plugin, disabled. A person enables it with `openclaw plugins enable`.
     await patchConfig(host, { plugins: { entries: { "helmdeck-memory": { enabled: true } } } });
     expect(await foundPaths()).toEqual([PATH]);
   });

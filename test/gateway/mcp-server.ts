@@ -1,4 +1,4 @@
-/** A small MCP server over stdio, standing where a helmdeck would: one tool that works, one that fails with helmdeck's error body. */
+/** A small MCP server over stdio, as a stand-in for helmdeck: one tool works, and one fails with helmdeck's error body. */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** What MCP clients store is found by OpenClaw's own memory_search: Claude Code's, and OpenClaw itself as a client. */
+/** OpenClaw's own memory_search finds facts that MCP clients store: Claude Code, and OpenClaw itself as a client. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * OpenClaw's own note search after our embedding service was taken back, where nobody had chosen a provider before: as on a host
- * that never had us, a note that is written afterwards is found.
+ * OpenClaw's own search of notes after our embedding service was removed, if nobody had chosen a provider before: new notes are found, as
+ * on a host that never had our plugin.
  *
  * Budget: four minutes on two idle cores, all of it OpenClaw's own commands.
  */
@@ -15,7 +15,7 @@ import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-olla
 import { environmentOf, installerIn, reporting } from "./installer.ts";
 
 const MODEL = "nomic-embed-text";
-/** As a person has it who never chose a provider: no `memory` in the configuration, no key for OpenClaw's default one. */
+/** The configuration of a person who never chose a provider: no `memory`, and no key for OpenClaw's default provider. */
 const NO_PROVIDER = { memory: null, plugins: { allow: ["memory-core", "ollama"] } };
 const NOTES = { "MEMORY.md": "# Notes\n\nKonflux is the build system at work.\n" };
 const TIMEOUT_MS = 900_000;
@@ -61,7 +61,7 @@ describe("without a gateway", () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     await done(host, pointed(host));
-    // It gave the provider back, indexed in vain, and forgot that it had been here.
+    // Simulates version 0.1, which restored the provider, failed to index, and then removed its journal.
     await host.openclaw(["config", "unset", "memory.search"]);
     await (await environmentOf(host.home)).journal.forget({ keepCopy: false });
     writeNote(host, "The zanzibar harbour opens at nine.");
@@ -103,7 +103,7 @@ function takenBack(host: OpenClawHost, awaitsGateway: boolean): readonly Step[] 
   ];
 }
 
-/** Runs the steps to their end, and gives what they warned of. */
+/** Runs the steps to their end. Returns their warnings. */
 async function done(host: OpenClawHost, steps: readonly Step[]): Promise<readonly string[]> {
   const environment = await environmentOf(host.home);
   const { openclaw } = await inspectOpenClaw(environment, { kind: "host" }, { notes: "never" });

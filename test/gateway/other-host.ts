@@ -1,6 +1,7 @@
 /**
- * Before the tests that run on another OpenClaw than the locked one: installs it from the registry, packs the plugin and
- * starts the gateway. The oldest supported version on its oldest Node, or HELMDECK_OPENCLAW, such as `2026.9.1/24.21.0`.
+ * Set-up of the tests that run on other OpenClaw versions than the locked one: installs OpenClaw from the registry, packs the plugin and
+ * starts the gateway. The default is the oldest supported version on its oldest Node; HELMDECK_OPENCLAW chooses another, such as
+ * `2026.9.1/24.21.0`.
  */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

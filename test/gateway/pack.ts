@@ -1,4 +1,4 @@
-/** Before the tests that start gateways of their own: packs the plugin once. */
+/** Set-up of the tests that start their own gateways: packs the plugin once. */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,8 @@ import { packPlugin } from "../../scripts/pack-plugin.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The packed plugin. */
     readonly tarball: string;
-    /** The OpenClaw that these tests run. */
+    /** The OpenClaw version that these tests run. */
     readonly runtime: OpenClawRuntime;
   }
 }

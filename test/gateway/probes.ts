@@ -1,8 +1,8 @@
 /**
- * One isolation case for each way in that the plugin registers with OpenClaw.
+ * One isolation case for each entry point that the plugin registers with OpenClaw.
  *
- * `reaches` plays one way in from a session of the agent `main` and says whether main's memory was read or changed. The
- * conformance test demands a probe for whatever the manifest and `openclaw plugins inspect` list.
+ * `reaches` uses an entry point from a session of the agent `main`, and returns whether main's memory was read or changed. The conformance
+ * test requires a probe for every entry point in the manifest and in `openclaw plugins inspect`.
  */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -20,7 +20,7 @@ export const TREASURE = {
 
 export type Reaches = (openclaw: OpenClawClient, sessionKey: string) => Promise<boolean>;
 
-/** Ways in that carry a caller, by surface. */
+/** Entry points that carry a caller, by surface. */
 export const PROBES: Readonly<Record<string, Reaches>> = {
   "tool helmdeck__memory_store": async (openclaw, sessionKey) => {
     const args = { key: `probe/${randomUUID()}`, value: "stored by a probe" };
@@ -91,7 +91,7 @@ export const PROBES: Readonly<Record<string, Reaches>> = {
   },
 };
 
-/** Ways in that only whoever holds the gateway's token or sits at the machine can take, and nobody through a chat. */
+/** Entry points that require the gateway's token or access to the machine, and that no chat can use. */
 export const OPERATORS_ONLY: Readonly<Record<string, (openclaw: OpenClawClient) => Promise<void>>> = {
   "gateway method helmdeck.status": async (openclaw) => {
     await expect(openclaw.rpc("helmdeck.status", {}, { scopes: [] })).rejects.toThrow(/scope/);
@@ -114,11 +114,11 @@ export const OPERATORS_ONLY: Readonly<Record<string, (openclaw: OpenClawClient) 
     const own = await page({ authorization: `Bearer ${home.token}` });
     expect(await own.text()).toContain(TREASURE.value);
   },
-  // Started and stopped by the gateway itself: there is no caller.
+  // The gateway itself starts and stops it, so there is no caller.
   "service helmdeck-memory": async () => {},
 };
 
-/** What the gateway answers in a chat. */
+/** The gateway's answer in a chat. */
 export async function chat(openclaw: OpenClawClient, sessionKey: string, message: string): Promise<string> {
   const runId = randomUUID();
   await openclaw.rpc("chat.send", { sessionKey, message, idempotencyKey: runId });

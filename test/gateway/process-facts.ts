@@ -1,20 +1,19 @@
-/** What the operating system says about the gateway's process: its memory, its open files, its threads. */
+/** Figures of the operating system on the gateway's process: its memory, open files and threads. */
 import { execFile } from "node:child_process";
 import { readdir, readFile, readlink } from "node:fs/promises";
 
-/** Resident bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const kilobytes = await output("ps", ["-o", "rss=", "-p", String(pid)]);
   return Number(kilobytes.trim()) * 1_024;
 }
 
-/** How often the process has this very file open. */
+/** How often the process has this file open. */
 export async function timesOpen(pid: number, file: string): Promise<number> {
   const open = process.platform === "linux" ? await openFilesOnLinux(pid) : await openFilesByLsof(pid);
   return open.filter((path) => path === file).length;
 }
 
-/** Names of the threads, or undefined where the system does not tell. */
+/** Names of the threads. Undefined if the system does not report them. */
 export async function threadNames(pid: number): Promise<readonly string[] | undefined> {
   if (process.platform !== "linux") return undefined;
   const tasks = `/proc/${pid}/task`;

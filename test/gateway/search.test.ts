@@ -1,4 +1,4 @@
-/** What a person sees: memory_search and memory_get of the real OpenClaw, with the packed plugin installed. */
+/** The output of memory_search and memory_get of the real OpenClaw, with the packed plugin installed. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
 
@@ -6,7 +6,7 @@ const openclaw = sharedOpenClaw();
 const QUERY = "what was that thing about my Konflux deployment preference";
 const KEY = "konflux/deployment-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
-/** Stored by a call of the tool in the agent's main session. */
+/** The frame of a fact that a tool call in the agent's main session stored. */
 const FRAME =
   /^fact "konflux\/deployment-preference" in user_facts, stored \d{4}-\d\d-\d\d by openclaw main \(\w+\):$/;
 const VALUE = "Deploy Konflux changes to staging first, and never on a Friday.";

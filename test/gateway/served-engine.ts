@@ -1,4 +1,4 @@
-/** A real `helmdeck-memory serve`, and a door before it that a test can close, slow down or have answer nonsense. */
+/** A real `helmdeck-memory serve`, behind a proxy that a test can close, slow down or make answer nonsense. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ export class EngineProcess {
     return this.#port;
   }
 
-  /** At the same port as before. */
+  /** Uses the same port as before. */
   async start(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const child = this.#spawn(["serve", "--json", "--require-memory", "--port", String(this.#port)]);
@@ -52,7 +52,7 @@ export class EngineProcess {
     await ended;
   }
 
-  /** A command of the operator's where the engine is; what it prints. */
+  /** Runs an operator's command on the engine's machine. Returns its output. */
   async run(...args: readonly string[]): Promise<string> {
     const child = this.#spawn(args);
     const [[code], stdout, stderr] = await Promise.all([
@@ -64,7 +64,7 @@ export class EngineProcess {
     return stdout;
   }
 
-  /** Its path. `agedMs`: how long ago it was made; a token is good for an hour. */
+  /** Returns the file's path. `agedMs` is the token's age; a token is valid for an hour. */
   async tokenFile(subject: string, agedMs = 0): Promise<string> {
     const asked = { subject, ttlSeconds: 3_600, scopes: ["record"] };
     const { token } = await mintToken(Buffer.from(this.#secret), asked, Date.now() - agedMs);
@@ -89,12 +89,12 @@ function dbOption(command: string, folder: string): readonly string[] {
 
 type Door = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What the gateway is told is the engine. */
+/** The proxy that the gateway is configured to use as the engine. */
 export class FrontDoor {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #goal: () => number;
-  /** Undefined: the engine behind it answers. */
+  /** If undefined, the engine behind it answers. */
   behaves: Door | undefined;
 
   private constructor(goal: () => number) {
@@ -115,7 +115,7 @@ export class FrontDoor {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // it listens on a port
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // a server that listens on a port has this form
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Before the tests that share a gateway: packs the plugin, and starts that gateway. */
+/** Set-up of the tests that share a gateway: packs the plugin and starts the gateway. */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ declare module "vitest" {
   }
 }
 
-/** For web hooks, which strangers call. */
+/** For web hooks, which strangers can call. */
 export const HOOK_TOKEN = "a-token-that-web-hooks-share";
 
 export const NOTES = {
@@ -35,7 +35,7 @@ export default function setup(project: TestProject): Promise<() => Promise<void>
   return setUpWith(LOCKED_OPENCLAW, project);
 }
 
-/** The same gateway on any OpenClaw. */
+/** Starts the same gateway on any OpenClaw version. */
 export async function setUpWith(
   runtime: OpenClawRuntime,
   project: TestProject,
@@ -83,7 +83,7 @@ export async function setUpWith(
   }
 }
 
-/** Our own MCP server, as docs/howto/openclaw-mcp.md has it in OpenClaw's configuration. */
+/** Our own MCP server, configured as docs/howto/openclaw-mcp.md describes. */
 async function shippedMcpServer() {
   const { mcp } = openclawConfig.parse(await configBlock("openclaw-mcp.md", "openclaw.json"));
   return atPlace(mcp.servers["helmdeck-engine"], join(DIST, "helmdeck-memory.mjs"));

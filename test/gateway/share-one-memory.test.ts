@@ -1,4 +1,4 @@
-/** The commands of docs/howto/share-one-memory.md, run as they are written there: some where the engine is, some where OpenClaw is. */
+/** Runs the commands of docs/howto/share-one-memory.md unchanged: some on the engine's machine, some on OpenClaw's. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const clean of cleanUps.reverse()) await clean();
 });
 
-// One after the other, as a person goes through the page.
+// The tests depend on their order, like the steps of the page.
 describe("the guide to one memory for several machines", () => {
   it("takes along what was remembered", async () => {
     await run('openclaw helmdeck store editor "Edits with vim"', "openclaw");
@@ -79,7 +79,7 @@ function blocks(where: string): readonly string[] {
   return BLOCKS.filter(({ name }) => name === where).map(({ script }) => script);
 }
 
-/** Both machines are one here, with one home folder; the engine's memory has a place of its own. */
+/** Both machines are this one, with one home folder. The engine's memory has a separate folder. */
 function envOf(where: "engine" | "openclaw"): Record<string, string> {
   const { env, root } = host.home;
   const path = { PATH: `${bin()}:${env.PATH}` };

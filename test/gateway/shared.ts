@@ -1,4 +1,4 @@
-/** The shared gateway, as a test file uses it. */
+/** Access to the shared gateway for test files. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ export interface Hit {
 export function hitsOf(reply: ToolReply): readonly Hit[] {
   const { results } = reply.details;
   if (!Array.isArray(results)) throw new Error(`memory_search gave no results: ${JSON.stringify(reply)}`);
-  return results as unknown as readonly Hit[]; // each field that a test reads is compared with what it must be
+  return results as unknown as readonly Hit[]; // the tests compare each field that they read
 }
 
 export function pathsOf(reply: ToolReply, corpus: string): readonly string[] {
@@ -55,11 +55,11 @@ export function member(value: Json | undefined, name: string): Json | undefined 
 }
 
 export interface Turn {
-  /** What the agent answered in the end. */
+  /** The agent's final answer. */
   readonly text: string;
 }
 
-/** One agent turn to its end; throws with all that OpenClaw says of it unless it went well. */
+/** Runs one agent turn to its end. If it fails, throws with everything that OpenClaw reports about it. */
 export async function agentTurn(
   openclaw: OpenClawClient,
   turn: { readonly message: string; readonly sessionKey: string; readonly agentId?: string },
@@ -74,7 +74,7 @@ export async function agentTurn(
   return endOfRun(openclaw, String(member(accepted, "runId")));
 }
 
-/** Waits for a run that is under way, such as a sub-agent's; throws like {@link agentTurn}. */
+/** Waits for a running turn, such as a sub-agent's. Throws like {@link agentTurn}. */
 export async function endOfRun(openclaw: OpenClawClient, runId: string): Promise<Turn> {
   const params = { runId, timeoutMs: TURN_WITHIN_MS };
   const ended = await openclaw.rpc("agent.wait", params, { timeoutMs: TURN_WITHIN_MS + 10_000 });
@@ -86,13 +86,13 @@ export async function endOfRun(openclaw: OpenClawClient, runId: string): Promise
   );
 }
 
-/** A sub-agent as OpenClaw's tool names it. */
+/** A sub-agent, in the form that OpenClaw's tool reports. */
 export interface SubAgent {
   readonly sessionKey: string;
   readonly runId: string;
 }
 
-/** Has the agent start a sub-agent from a session; `how` are more arguments of the tool. */
+/** Makes the agent start a sub-agent from a session. `how` contains more arguments of the tool. */
 export async function spawnSubAgent(
   openclaw: OpenClawClient,
   sessionKey: string,
@@ -104,7 +104,7 @@ export async function spawnSubAgent(
   return subAgentIn((await agentTurn(openclaw, { sessionKey, message })).text);
 }
 
-/** The sub-agent in the tool's answer, which reaches the test as JSON in JSON. */
+/** Reads the sub-agent from the tool's answer, which reaches the test as JSON inside JSON. */
 export function subAgentIn(text: string): SubAgent {
   const [, sessionKey] = /childSessionKey[\\": ]+(agent:[\w:-]+)/.exec(text) ?? [];
   const [, runId] = /runId[\\": ]+([\w-]+)/.exec(text) ?? [];
@@ -112,10 +112,10 @@ export function subAgentIn(text: string): SubAgent {
   return { sessionKey, runId };
 }
 
-/** The system prompt of the newest request to the stand-in model whose messages hold the text. */
+/** The system prompt of the latest request to the stand-in model whose messages contain the text. */
 export async function promptOf(text: string): Promise<string> {
   const response = await fetch(`${inject("modelUrl")}/requests`);
-  const requests = (await response.json()) as readonly ModelRequest[]; // what the stand-in itself recorded
+  const requests = (await response.json()) as readonly ModelRequest[]; // the stand-in recorded these requests itself
   const asked = requests.findLast(({ messages }) =>
     messages.some((message) => textOf(message).includes(text)),
   );
@@ -126,12 +126,12 @@ export async function promptOf(text: string): Promise<string> {
     .join("\n");
 }
 
-/** The command `helmdeck-memory` as it is built, in the gateway's environment: the same database by default. */
+/** Runs the built command `helmdeck-memory` in the gateway's environment, and so by default with the same database. */
 export function helmdeckMemory(openclaw: OpenClawClient, ...args: readonly string[]): Promise<CommandResult> {
   return openclaw.run(process.execPath, [join(DIST, "helmdeck-memory.mjs"), ...args]);
 }
 
-/** Changes the gateway's configuration by a JSON merge patch; returns when it is applied. Lists may shrink only where named. */
+/** Applies a JSON merge patch to the gateway's configuration, and returns when it has taken effect. Only lists in `replacePaths` may shrink. */
 export async function patchConfig(
   openclaw: OpenClawClient,
   patch: JsonObject,

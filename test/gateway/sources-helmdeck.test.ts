@@ -1,6 +1,6 @@
 /**
- * A running helmdeck as the source of a real gateway's memory: a stand-in for it, which the suite in test/app/upstream compares with
- * the real one. It is set up with the commands of docs/howto/from-helmdeck.md, as they stand there.
+ * A running helmdeck as the source of a real gateway's memory. The tests use a stand-in for helmdeck, which test/app/upstream compares with
+ * the real one, and set it up with the unchanged commands of docs/howto/from-helmdeck.md.
  *
  * Budget: one and a half minutes on two processors: one gateway, and three reloads.
  */
@@ -18,7 +18,7 @@ const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
 const FACT = { key: "konflux/deployment-preference", value: "Konflux: staging first, never on a Friday." };
 const QUERY = "what was that thing about my Konflux deployment preference";
 const ANSWERED_WITHIN_MS = 10_000;
-/** Whom helmdeck's own script makes its token for. */
+/** The subject of the token that helmdeck's own script makes. */
 const SHARED = "openclaw-configure";
 const WORK = { agentId: "work" };
 const GUIDE = await bashBlocks("howto/from-helmdeck.md");
@@ -27,7 +27,7 @@ const RELOADED_WITHIN_MS = 60_000;
 
 let host: OpenClawHost;
 let helmdeck: StandInHelmdeck;
-/** What the guide's first commands print. */
+/** The output of the guide's first commands. */
 let setUp: string;
 
 beforeAll(async () => {
@@ -92,7 +92,7 @@ describe("a running helmdeck behind a gateway", () => {
     expect(stdout).toContain(`the helmdeck at ${helmdeck.url}, version 0.29.10`);
     expect(stdout).toContain(`agent main: has the memory of ${SHARED} at helmdeck`);
     expect(stdout).toContain('control-plane -mint-token main -mint-token-scopes ""');
-    expect(stdout).toContain("none by this plugin: helmdeck records the runs of its packs itself");
+    expect(stdout).toContain("none from this plugin; helmdeck records the runs of its packs itself");
     const status = await host.rpc("helmdeck.status");
     expect(status).toMatchObject({
       state: "ready",
@@ -187,7 +187,7 @@ describe("the guide", () => {
   });
 });
 
-/** As helmdeck's own script does with `openclaw mcp set helmdeck`. */
+/** Does the same as helmdeck's own script with `openclaw mcp set helmdeck`. */
 function registerInOpenClaw(token: string): Promise<void> {
   return patchConfig(host, entryWith(token));
 }
@@ -197,7 +197,7 @@ function entryWith(token: string) {
   return { mcp: { servers: { helmdeck: { ...entry, transport: "sse" } } } };
 }
 
-/** Runs what the guide shows: both machines are one here. */
+/** Runs a block of the guide. Both machines are this one. */
 async function guided(name: string): Promise<string> {
   const { env, root, runtime } = host.home;
   const bin = join(root, "bin");
@@ -207,7 +207,7 @@ async function guided(name: string): Promise<string> {
   return runBash(script.replaceAll(ADDRESS, helmdeck.url), { env: { ...env, PATH: `${bin}:${env.PATH}` } });
 }
 
-/** As helmdeck's program prints the one token that the guide asks for. */
+/** Prints the one token that the guide requests, as helmdeck's program does. */
 const MINT =
   '[ "$*" = "-mint-token main -mint-token-scopes  -mint-token-ttl 720h" ] || exit 64; printf "%s\\n" "$0"';
 

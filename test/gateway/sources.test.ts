@@ -1,5 +1,5 @@
 /**
- * Each source of memory behind a real gateway: the memory that it keeps itself, and a served engine's.
+ * Each source of memory behind a real gateway: its own memory, and that of a served engine.
  *
  * Budget: three minutes on two processors: one gateway, one engine, and a reload for each change of the configuration.
  */
@@ -27,7 +27,7 @@ const linesOf = <Line>(name: string): readonly Line[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** Some dozens, half of them unanswerable or nearly so. */
+/** Dozens of questions. Half of them have no answer, or nearly none. */
 const QUESTIONS = [
   ...linesOf<{ question: string }>("natural-questions.jsonl").slice(0, 24),
   ...linesOf<{ question: string }>("natural-unanswerable.jsonl").slice(0, 12),
@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 
 describe("a served engine behind a gateway", () => {
-  // Ranked by the same code over the same facts, wherever they lie.
+  // The same code ranks the same facts, wherever they are stored.
   it(
     `gives the same hits in the same order as the gateway's own memory, for ${QUESTIONS.length} questions`,
     async () => {
@@ -131,9 +131,9 @@ describe("trouble", () => {
   const odd: readonly (readonly [string, FrontDoor["behaves"], string, string])[] = [
     ["slow", () => {}, "it did not answer in time", "deadline_exceeded"],
     [
-      "asked too often",
+      "too many requests",
       (_, response) => void response.writeHead(429, { "Retry-After": "9" }).end("{}"),
-      "it was asked too often",
+      "it got too many requests",
       "rate_limited",
     ],
     [
@@ -226,7 +226,7 @@ describe("an address that is not safe", () => {
       response.end("{}");
     });
     await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`; // a server that listens on a port has this form
     try {
       for (const settings of [{ url }, { url, fingerprint256: "ab".repeat(32) }]) {
         await useEngine(settings);
@@ -266,7 +266,7 @@ async function answersTo(questions: readonly string[]): Promise<Json[][]> {
   return answers;
 }
 
-/** Waits until the gateway answers from the engine. */
+/** Configures the engine as the source, and waits until the gateway uses it. */
 async function useEngine(settings: Readonly<Record<string, string>> = {}): Promise<void> {
   const files = { main: { file: tokens.main }, work: { file: tokens.work } };
   await configure({ source: null });

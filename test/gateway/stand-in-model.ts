@@ -1,9 +1,9 @@
 /**
- * A model that does as it is told: OpenAI's chat completions over SSE, with each turn's tool calls written into the user's
- * message. What it was sent can be read back from GET /requests.
+ * A model that follows a script: OpenAI's chat completions over SSE, with the tool calls of each turn written into the user's message.
+ * GET /requests returns the requests that it received.
  *
- * A message that ends in `<<CALL [{"tool": …, "args": …}, …]>>` makes it call these tools one after the other and then
- * answer with the last tool's result; any other message is answered with "ok".
+ * A message that ends in `<<CALL [{"tool": …, "args": …}, …]>>` makes it call these tools in order and then answer with the last tool's
+ * result. Any other message is answered with "ok".
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
@@ -17,7 +17,7 @@ interface Message {
   readonly content?: string | readonly { readonly text?: string }[] | null;
 }
 
-/** The part of a chat completion request that a test looks at. */
+/** The part of a chat completion request that a test reads. */
 export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
@@ -28,19 +28,19 @@ export interface StandInModel {
   close(): Promise<void>;
 }
 
-/** How the stand-in takes a message without a script. */
+/** How the stand-in responds to a message without a script. */
 export interface Reading {
-  /** Its first group is what it is about. */
+  /** Matches the message. The first group is its subject. */
   readonly says: RegExp;
   readonly calls: (about: string) => readonly ScriptedCall[];
-  /** What the agent says in the end, from the last tool's result. */
+  /** The agent's final answer, from the last tool's result. */
   readonly answers: (result: string) => string;
 }
 
 export const MODEL_ID = "stand-in";
 const SCRIPT = /<<CALL (.*?)>>/s;
 
-/** The text that makes the model call these tools in this order. An argument may be such a text itself, for a sub-agent. */
+/** A message that makes the model call these tools in this order. An argument may itself be such a message, for a sub-agent. */
 export function scriptFor(text: string, calls: readonly ScriptedCall[]): string {
   const script = JSON.stringify(calls).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
   return `${text} <<CALL ${script}>>`;
@@ -64,7 +64,7 @@ export async function startStandInModel(readings: readonly Reading[] = []): Prom
   };
 }
 
-/** What OpenClaw's configuration says of it. */
+/** The configuration of this provider in OpenClaw. */
 export function providerAt(baseUrl: string) {
   return {
     baseUrl,
@@ -74,7 +74,7 @@ export function providerAt(baseUrl: string) {
   };
 }
 
-/** The text of a message, whichever of the two forms it has. */
+/** The text of a message, in either of its two forms. */
 export function textOf({ content }: Message): string {
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => part.text ?? "").join("\n");
@@ -89,13 +89,13 @@ async function answer(
   if (request.url === "/v1/models")
     return sendJson(response, { object: "list", data: [{ id: MODEL_ID, object: "model" }] });
   if (request.url !== "/v1/chat/completions") return void response.writeHead(404).end();
-  // What OpenClaw sends; its shape is OpenAI's.
+  // OpenClaw's request, in OpenAI's format.
   const asked = JSON.parse(await textOfBody(request)) as ModelRequest;
   requests.push(asked);
   streamChunks(response, nextMove(asked, readings));
 }
 
-/** The call whose turn it is, or the final text. OpenClaw may put context of its own behind the person's message. */
+/** The next call, or the final text. OpenClaw may add context after the person's message. */
 function nextMove(
   { messages, tools = [] }: ModelRequest,
   readings: readonly Reading[],
@@ -109,7 +109,7 @@ function nextMove(
   const call = plan.calls[results.length];
   if (call === undefined) return { text: plan.answers(textOf(results.at(-1) ?? { role: "tool" })) };
   const isOffered = tools.some((tool) => tool.function.name === call.tool);
-  // Most tools stand behind OpenClaw's tool search, which calls them by id.
+  // Most tools are only available through OpenClaw's tool search, which calls them by id.
   return isOffered ? call : { tool: "tool_call", args: { id: call.tool, args: call.args } };
 }
 

@@ -1,4 +1,4 @@
-/** An agent's turn with any tool, where the operator asked for records of all: what `memory_search` finds of it afterwards. */
+/** If the operator turned on records of all tools, `memory_search` finds them after an agent's turn. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentTurn, hitsOf, patchConfig, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";

@@ -1,4 +1,4 @@
-/** Facts come, change and go: through the tools, and between the gateway and the command line, two processes on one database. */
+/** Facts are stored, changed and forgotten through the tools, and by the gateway and the command line, two processes with one database. */
 import { describe, expect, it } from "vitest";
 import { helmdeckMemory, hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
 
@@ -23,7 +23,7 @@ describe("the tools", () => {
     expect(hit?.snippet).toContain("greenhouse");
     expect(hit?.snippet).not.toContain("south wall");
 
-    // What a search returned can be handed back to forget.
+    // A path from a search can be passed to forget.
     const look = await openclaw.invokeTool("helmdeck__memory_forget", { scope: path, dry_run: true });
     expect(look.details).toMatchObject({ deleted: 1, dry_run: true });
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
@@ -62,7 +62,7 @@ describe("the tools", () => {
   it.each([
     [{}, "key is missing"],
     [{ key: "k" }, "value is missing"],
-    [{ key: 7, value: "v" }, "key must be text"],
+    [{ key: 7, value: "v" }, "key must be a string"],
     [{ key: "k", value: "v", category: "pack_history" }, "category"],
     [{ key: "k", value: "v", ttl_seconds: 60 }, "ttl"],
     [{ key: "k", value: "x".repeat(65_537) }, "value"],

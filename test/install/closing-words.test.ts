@@ -1,4 +1,4 @@
-/** The last lines of a run: a stranger reads what to try, where the key is, how to go back, and after that what is left where. */
+/** The last lines of a run: what to try next, where the key is, how to uninstall and, after an uninstallation, which files remain. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -44,11 +44,11 @@ describe("after an installation", () => {
   it("the key is named with its place and the wish for a copy; once more where it was just made", async () => {
     const made = await said(withOpenClaw({ memory: memory("none") }));
     expect(made).toMatch(/The key is \S+\/m\.key\. Keep a copy in a safe place/);
-    expect(made).toMatch(/say so: .* key saved/);
+    expect(made).toMatch(/run: .* key saved/);
     const there = await said(withOpenClaw({ memory: memory("file") }));
     expect(there).toContain(join(folder, "m.key"));
     expect(there).not.toContain("key saved");
-    expect(await said(withOpenClaw({ memory: memory("given") }))).toMatch(/the key that you gave/);
+    expect(await said(withOpenClaw({ memory: memory("given") }))).toMatch(/of your key/);
     expect(await said(IN_CONTAINER)).toMatch(
       /helmdeck-memory\.key, in OpenClaw's state folder in container:claw/,
     );
@@ -70,14 +70,14 @@ describe("the command helmdeck-memory", () => {
     const PATH = program("bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
     expect(text).not.toContain("in your path");
-    expect(text).toContain("say so: helmdeck-memory key saved");
+    expect(text).toContain("run: helmdeck-memory key saved");
   });
 
   it("is not in the path of whoever runs the package with npx", async () => {
     const PATH = program("_npx", "1", "node_modules", ".bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
     expect(text).toContain("To put the command helmdeck-memory on your path: npm install -g helmdeck-memory");
-    expect(text).toContain("say so: npx helmdeck-memory key saved");
+    expect(text).toContain("run: npx helmdeck-memory key saved");
   });
 
   it("is linked from a clone, and a folder that is not in the path is named", async () => {
@@ -105,7 +105,7 @@ describe("after an uninstallation", () => {
     expect(text.split("\n")).toEqual([
       "",
       "What is left, and how to delete it:",
-      `  what is remembered: ${folder}/m.sqlite`,
+      `  your memory: ${folder}/m.sqlite`,
       "      install.sh --uninstall --purge",
       `  its key, without which it cannot be read: ${folder}/m.key`,
       "      install.sh --uninstall --purge",

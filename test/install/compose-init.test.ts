@@ -1,4 +1,7 @@
-/** The script of compose's one-shot helper, run by bash against a stand-in for Ollama: asks first, downloads, tries, says why not. */
+/**
+ * The script of compose's one-shot service, run by bash with a stand-in for Ollama: it checks for the model, downloads it, tries it, and
+ * reports why if that fails.
+ */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,7 +80,7 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
 
 const pulls = () => ollama.requests.filter(({ path }) => path === "/api/pull");
 
-/** As compose gives it to bash, but for the service's address. */
+/** The script as compose passes it to bash, but with another address of the service. */
 function script(): string {
   const { services } = parse(readFileSync(join(ROOT, "compose.embeddings.yml"), "utf8"), { merge: true });
   const [text] = services["helmdeck-embeddings-init"].command as readonly [string];

@@ -1,4 +1,4 @@
-/** The compose files as docker-compose v1.29, the oldest that is still about, reads them. */
+/** docker-compose v1.29, the oldest supported version, accepts the compose files. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";

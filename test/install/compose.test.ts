@@ -1,4 +1,4 @@
-/** The compose files: every hardening rule holds on each of them, and each rule is seen to fail on a planted fault. */
+/** The compose files follow every hardening rule, and a deliberate violation shows that each rule is checked. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ interface ComposeFile {
   readonly services: Readonly<Record<string, Service>>;
 }
 
-/** Says what is wrong with a service of the base file; each rule has a planted fault below. */
+/** The rules for a service of the base file. The tests below violate each of them. */
 const RULES: Readonly<Record<string, (service: Service) => boolean>> = {
   "publishes no port": (service) => service.ports === undefined,
   "shares nothing of the host": (service) =>

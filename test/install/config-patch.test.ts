@@ -1,4 +1,4 @@
-/** What OpenClaw is told to get from one configuration to another, and what stays when the plugin goes. */
+/** The patches that OpenClaw gets to change one configuration into another, and the settings that remain after an uninstallation. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { patchBetween } from "../../install/config-patch.ts";

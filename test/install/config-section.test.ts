@@ -1,4 +1,4 @@
-/** Taking a setting back: what was there returns as one, what others did since stays, and no two services are mixed. */
+/** Restoring a setting: the former section returns as a unit, later changes by others stay, and two services are never mixed. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

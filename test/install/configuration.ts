@@ -1,4 +1,4 @@
-/** Any JSON that may stand under `memory`, hostile keys included. */
+/** Arbitrary JSON for `memory` in a configuration, including hostile keys. */
 import fc from "fast-check";
 import { type Json, objectOf } from "../../install/openclaw-json.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Generated openclaw.json files, with comments, JSON5's freedoms, providers and secrets of the operator's own: after an
- * installation every key outside memory.search and plugins means what it meant, and after the uninstallation those too.
+ * Generated openclaw.json files, with comments, JSON5 syntax, providers and secrets of the operator. After an installation, every key
+ * outside memory.search and plugins has the same meaning as before; after the uninstallation, those have too.
  *
- * The files are written by OpenClaw's own config writer. What its `plugins install` and `uninstall` write is repeated here from
- * what they were seen to write; the real ones run in test/docker.
+ * OpenClaw's own config writer writes the files. The test repeats the observed writes of its `plugins install` and `uninstall`; test/docker
+ * runs the real commands.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-configs-")));
   process.env.OPENCLAW_CONFIG_PATH = join(folder, "openclaw.json");
   process.env.OPENCLAW_STATE_DIR = folder;
-  // The host remarks on every file that has lost a comment.
+  // The host prints a remark on every file that has lost a comment.
   for (const name of ["log", "warn", "error"] as const) vi.spyOn(console, name).mockImplementation(() => {});
   hostPatch = await loadHostWriter();
 });
@@ -90,7 +90,7 @@ const config = fc.record<JsonObject>(
   },
   { requiredKeys: [] },
 );
-/** Somebody else changes the file: in the middle of the installation, or after it. */
+/** When somebody else changes the file: never, during the installation, or after it. */
 const OTHERS_WRITE = fc.constantFrom("never", "between", "after");
 const style = fc.record({
   comments: fc.boolean(),
@@ -137,7 +137,7 @@ describe("openclaw.json", () => {
   );
 });
 
-/** The steps that touch the configuration, as a plan has them. */
+/** The steps of a plan that change the configuration. */
 function installation(before: Json): readonly Step[] {
   const configPath = join(folder, "openclaw.json");
   const allow = at(before, "plugins", "allow");
@@ -208,7 +208,7 @@ async function makeRig(text: string): Promise<Rig> {
   };
 }
 
-/** `openclaw` and `npm` as far as these steps call them. */
+/** `openclaw` and `npm`, as far as these steps call them. */
 function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
   const configured = () => parseJson5(readFileSync(join(folder, "openclaw.json"), "utf8"));
   return async (file, args, { input = "" } = {}) => {
@@ -225,7 +225,7 @@ function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
   };
 }
 
-/** Drops the entry with all that is in it, and what is empty then. (Its writer would refuse so large a loss; its uninstaller does not.) */
+/** Removes the entry with its contents, and every parent that is then empty. (OpenClaw's writer would refuse such a loss; its uninstaller does not.) */
 function hostUninstalls(): void {
   const file = join(folder, "openclaw.json");
   const { plugins, ...others } = objectIn(parseJson5(readFileSync(file, "utf8")));
@@ -243,7 +243,7 @@ function hostUninstalls(): void {
   writeFileSync(file, `${JSON.stringify(rest, null, 2)}\n`);
 }
 
-/** Every key that we promised not to touch. */
+/** Every key that the installer promises not to change. */
 function outside(value: Json): JsonObject {
   const { meta: _, plugins: __, memory, ...rest } = objectIn(value);
   const others = Object.entries(objectIn(memory)).filter(([key]) => key !== "search");
@@ -261,7 +261,7 @@ interface Style {
   readonly single: boolean;
 }
 
-/** As people write it. */
+/** The value in a format that people write. */
 function written(value: Json, how: Style): string {
   const head = how.comments ? "// my gateway\n/* do not touch */ " : "";
   return `${head}${textOf(value, how)}\n`;

@@ -1,4 +1,4 @@
-/** The installer where a served engine is to keep memory: its options and its plan. */
+/** The installer with a served engine as the source of memory: its options and its plan. */
 import { describe, expect, it } from "vitest";
 import type { Facts } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
@@ -61,8 +61,8 @@ describe("the options of an engine", () => {
   });
 
   it.each<[readonly string[], string]>([
-    [["--engine", "https://memory.example"], "wants a token"],
-    [["--token-file", "/h/t"], "belong to --engine"],
+    [["--engine", "https://memory.example"], "needs a token"],
+    [["--token-file", "/h/t"], "need --engine"],
     [["--engine", "http://memory.example", "--token-file", "/h/t"], "must begin with https://"],
     [["--engine", "https://u:hunter2@memory.example", "--token-file", "/h/t"], "without a name or password"],
     [["--engine", "https://memory.example", "--token-file", "relative.token"], "absolute path"],
@@ -70,7 +70,7 @@ describe("the options of an engine", () => {
     [[...ASKED, "--engine-fingerprint", "ab"], "64 hexadecimal digits"],
     [[...ASKED, "--embeddings-url", "http://127.0.0.1:11434"], "exclude each other"],
     [[...ASKED, "--gpu"], "exclude each other"],
-    [[...ASKED, "--uninstall"], "belongs to an installation"],
+    [[...ASKED, "--uninstall"], "is only for an installation"],
   ])("%j is refused", (args, says) => {
     expect(() => options(...args)).toThrow(says);
   });

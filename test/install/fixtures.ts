@@ -1,4 +1,4 @@
-/** What the installer's tests share: facts of a machine before and after an installation, and steps run where a test plays the programs. */
+/** Shared fixtures of the installer's tests: facts of a machine before and after an installation, and runs of steps with simulated programs. */
 import { join } from "node:path";
 import type { Environment } from "../../install/environment.ts";
 import { execute } from "../../install/execute.ts";
@@ -62,7 +62,7 @@ const JOURNAL: JournalFacts = {
   startedSidecar: false,
 };
 
-/** A machine with Docker and OpenClaw, and nothing of ours. */
+/** A machine with Docker and OpenClaw, without our plugin. */
 export const FACTS: Facts = {
   machine: { freeDiskBytes: 50e9, memoryBytes: 8e9 },
   docker: DOCKER,
@@ -73,7 +73,7 @@ export const FACTS: Facts = {
   journal: JOURNAL,
 };
 
-/** As after an installation. */
+/** The same machine after an installation. */
 export const INSTALLED: Facts = {
   ...FACTS,
   docker: {
@@ -103,7 +103,7 @@ export const INSTALLED: Facts = {
   },
 };
 
-/** These facts with another OpenClaw. */
+/** These facts with changes to OpenClaw. */
 export function withOpenClaw(changes: Partial<OpenClawReady>, facts = FACTS): Facts {
   return { ...facts, openclaw: { ...readyOpenClaw(facts), ...changes } };
 }
@@ -112,7 +112,7 @@ export function withSearch(changes: Partial<OpenClawReady["search"]>): Facts {
   return withOpenClaw({ search: { ...OPENCLAW.search, ...changes } });
 }
 
-/** An installation of which the journal says something else. */
+/** An installation with changes to the journal. */
 export function withJournal(changes: Partial<JournalFacts>, facts = INSTALLED): Facts {
   return { ...facts, journal: { ...facts.journal, ...changes } };
 }
@@ -124,7 +124,7 @@ function readyOpenClaw({ openclaw }: Facts): OpenClawReady {
 
 export const options = (...args: readonly string[]): Options => parseOptions(args, { write: () => {} });
 
-/** A machine whose programs are all `run`, with its files in one folder. */
+/** A machine on which `run` stands in for all programs, with its files in one folder. */
 export async function environmentIn(
   folder: string,
   run: Run,
@@ -142,7 +142,7 @@ export async function environmentIn(
   };
 }
 
-/** As in a run that planned them; where `openclaw` runs, it is found. */
+/** Runs the steps as in a run that planned them. If `openclaw` runs, it is found. */
 export async function runSteps(steps: readonly Step[], environment: Environment) {
   const openclaw = await OpenClaw.find({ kind: "host" }, environment);
   let text = "";

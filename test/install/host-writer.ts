@@ -1,4 +1,4 @@
-/** OpenClaw's own `config patch`, run in this process: its command line takes two seconds to start, its writer milliseconds. */
+/** OpenClaw's own `config patch`, run in this process. Its command line takes two seconds to start, its writer milliseconds. */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +17,7 @@ interface ConfigCommands {
   }): Promise<void>;
 }
 
-/** Applies the patch file to the configuration that OPENCLAW_CONFIG_PATH names; what it complained of, or undefined. */
+/** Applies the patch file to the configuration in OPENCLAW_CONFIG_PATH. Returns its complaint, or undefined. */
 export type HostPatch = (patchFile: string) => Promise<string | undefined>;
 
 export async function loadHostWriter(): Promise<HostPatch> {
@@ -26,7 +26,7 @@ export async function loadHostWriter(): Promise<HostPatch> {
     /export \{[^}]*\brunConfigPatch\b/.test(readFileSync(file, "utf8")),
   );
   if (module === undefined) throw new Error("The host's config command is not where it was.");
-  const { runConfigPatch } = (await import(pathToFileURL(module).href)) as ConfigCommands; // the host's own, untyped
+  const { runConfigPatch } = (await import(pathToFileURL(module).href)) as ConfigCommands; // the host's own module, without types
   return async (patchFile) => {
     const said: string[] = [];
     const runtime: Runtime = {

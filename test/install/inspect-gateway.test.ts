@@ -1,4 +1,4 @@
-/** How the gateway is, from what OpenClaw 2026.9.6 really answered: one that runs is never taken for one that does not. */
+/** The gateway's state, from real answers of OpenClaw 2026.9.6. A running gateway never counts as stopped. */
 import { describe, expect, it } from "vitest";
 import { inspectGateway } from "../../install/inspect/inspect-gateway.ts";
 import type { GatewayFacts } from "../../install/installation-facts.ts";
@@ -78,7 +78,7 @@ describe("the gateway", () => {
     [{ mode: "token" }, TOKEN],
     [{ mode: "password" }, "OPENCLAW_GATEWAY_PASSWORD"],
     [{ mode: "token", token: { source: "env", provider: "default", id: "MY_TOKEN" } }, "MY_TOKEN"],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a configuration
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference in OpenClaw's configuration
     [{ mode: "password", password: "${MY_PASSWORD}" }, "MY_PASSWORD"],
     [{ token: { source: "file", provider: "default", id: "/run/token" } }, TOKEN],
   ])("with %j says which variable is missing", async (auth, variable) => {

@@ -1,4 +1,4 @@
-/** One installer at a time: a second one is told who is at work, and whoever is killed has let go. */
+/** Only one installer runs at a time: a second one names the running one, and a killed one releases the lock. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -65,7 +65,7 @@ describe("the lock", () => {
   it("is refused with a reason where the file is something else", () => {
     mkdirSync(join(folder, "state"));
     writeFileSync(file, "this is no lock, and longer than a header of it would be\n".repeat(20));
-    expect(() => acquireInstallerLock(file)).toThrow(/install\.lock cannot be used.*move the file away/);
+    expect(() => acquireInstallerLock(file)).toThrow(/install\.lock cannot be used.*move it away/);
   });
 });
 
@@ -117,7 +117,7 @@ async function holder(flags: readonly string[] = []): Promise<ChildProcess> {
   return child;
 }
 
-/** In a home of its own, with a package of one file and an `openclaw` that waits to be told to go on, and then fails. */
+/** Runs in a home of its own, with a package of one file and an `openclaw` that waits for a signal and then fails. */
 function spawned(program: string, args: readonly string[] = [], flags: readonly string[] = []): ChildProcess {
   const bin = join(folder, "bin");
   if (!existsSync(bin)) {

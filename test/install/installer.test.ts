@@ -1,4 +1,4 @@
-/** One run as a person meets it: what is missing, what is asked, what a no does, what is printed. The machine is a double. */
+/** One run of the installer with a simulated machine: missing requirements, questions, the effect of a no, and the output. */
 import { globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ import { environmentIn, options } from "./fixtures.ts";
 let folder: string;
 /** Every command that was run. */
 let ran: string[];
-/** Null: OpenClaw does not accept its configuration. */
+/** Null if OpenClaw does not accept its configuration. */
 let search: unknown;
 /** The programs that this machine has. */
 let programs: Set<string>;
 let ollamaHost: string;
-/** The addresses at which an Ollama was asked. */
+/** The addresses at which an Ollama was looked for. */
 let asked: string[];
 
 beforeEach(() => {
@@ -146,7 +146,7 @@ describe("questions", () => {
     const { code, text, asked } = await installLines(["--no-embeddings"], () => false);
     expect(asked.at(-1)).toBe("Continue?");
     expect(text).toMatch(
-      /==> Plan\n {2}1\. make the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/,
+      /==> Plan\n {2}1\. create the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/,
     );
     expect(code).toBe(1);
     expectNothingChanged();
@@ -156,15 +156,10 @@ describe("questions", () => {
     const yes = await installLines(["--no-embeddings"], (question) =>
       question.includes("did you do yesterday"),
     );
-    expect(yes.asked).toEqual([
-      expect.stringMatching(/^Record what your agent does with any tool/),
-      "Continue?",
-    ]);
-    expect(yes.text).toMatch(
-      /3\. install the plugin.*\n {2}4\. let memory record what the agent does with any tool/,
-    );
+    expect(yes.asked).toEqual([expect.stringMatching(/^Record the calls of all tools/), "Continue?"]);
+    expect(yes.text).toMatch(/3\. install the plugin.*\n {2}4\. record the calls of all tools/);
     const no = await installLines(["--no-embeddings"], () => false);
-    expect(no.text).toContain("note that only helmdeck's own tools are recorded");
+    expect(no.text).toContain("record only the calls of helmdeck's own tools");
     const silent = await installJson(["--yes", "--dry-run"]);
     expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("audit-tools");
     expectNothingChanged();
@@ -174,7 +169,7 @@ describe("questions", () => {
     const { report } = await installJson(["--yes", "--dry-run", "--audit-tools", "all"]);
     expect(report.plan.find(({ kind }) => kind === "audit-tools")).toMatchObject({ answer: "all" });
     expect(() => options("--audit-tools", "some")).toThrow("all, helmdeck");
-    expect(() => options("--uninstall", "--audit-tools", "all")).toThrow("belongs to an installation");
+    expect(() => options("--uninstall", "--audit-tools", "all")).toThrow("is only for an installation");
   });
 
   it("where nobody can answer, --yes is needed", async () => {
@@ -205,12 +200,9 @@ describe("what an operator set for helmdeck's facts", () => {
       { provider: "openai-compatible", url: "https://e.example/v1/", model: "m" },
     ],
     ["ollama at http://helmdeck-embeddings:11434", { model: "bge-m3" }],
-    ["search by words (provider none)", { provider: "none" }],
-    ["a service that cannot be used", { provider: "openai-compatible" }],
-    [
-      "a service that cannot be used",
-      { url: "http://x:1", apiKey: { source: "env", provider: "p", id: "i" } },
-    ],
+    ["keyword search (provider none)", { provider: "none" }],
+    ["an unusable service", { provider: "openai-compatible" }],
+    ["an unusable service", { url: "http://x:1", apiKey: { source: "env", provider: "p", id: "i" } }],
   ])("goes only when a person says so: %s", async (name, embeddings) => {
     configure(embeddings);
     const no = await installLines([], () => false);
@@ -309,14 +301,14 @@ describe("what is printed", () => {
       isTTY: true,
       noColor: true,
     });
-    // Lines that move are no colours.
+    // Escapes that redraw a line are allowed, colours are not.
     expect(unwanted.text).not.toMatch(COLOUR);
   });
 
   it("says before the download how large the image is, and what there is without it", async () => {
     const { text } = await installLines(["--dry-run"], () => true);
     expect(text).toMatch(
-      /start the embedding sidecar \(downloads .*several GB.*9 GB of disk.*--no-embeddings/,
+      /start the embedding sidecar \(downloads .*several GB.*9 GB on disk.*--no-embeddings/,
     );
   });
 
@@ -369,17 +361,17 @@ function configure(embeddings: object): void {
   writeFileSync(join(folder, "openclaw.json"), JSON.stringify({ plugins: { entries } }));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does not show
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches terminal escapes
 const COLOUR = /\x1b\[\d*m/;
 
-/** As OpenClaw 2026.8.1 and 2026.9.6 say it. */
+/** The message of OpenClaw 2026.8.1 and 2026.9.6. */
 const INVALID = JSON.stringify({
   ok: false,
   error: { type: "cli_error", message: "OpenClaw config is invalid: x" },
   issues: [{ path: "<root>", message: 'Unrecognized key: "y"' }],
 });
 
-/** Programs that answer questions; whatever would change something is written down, and fails. */
+/** Simulated programs that answer queries. A call that would change something is recorded, and fails. */
 const machine: Run = async (file, args) => {
   const command = [file, ...args].join(" ");
   ran.push(command);

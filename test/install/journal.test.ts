@@ -1,4 +1,4 @@
-/** The journal: private from its first byte, whole after a kill, and never mistaken. */
+/** The journal: private from its first byte, complete after a kill, and refused if it is invalid. */
 import {
   globSync,
   mkdirSync,
@@ -80,7 +80,7 @@ describe("the journal", () => {
   ])("refuses to guess what %j means", async (text) => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "journal.json"), text);
-    await expect(Journal.read(folder)).rejects.toThrow("cannot be read as this program's journal");
+    await expect(Journal.read(folder)).rejects.toThrow("cannot be read as the installer's journal");
   });
 
   it("lies where the account's own state does", () => {

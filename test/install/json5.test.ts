@@ -1,4 +1,4 @@
-/** The JSON5 reader beside the json5 package that OpenClaw reads its configuration with: the same values, the same refusals. */
+/** Compares the JSON5 reader with the json5 package with which OpenClaw reads its configuration: the same values, the same refusals. */
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** An npm registry on loopback that has one package, as if that were published. */
+/** An npm registry on loopback that serves one package as if it were published. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -8,7 +8,7 @@ interface Published {
   readonly close: () => void;
 }
 
-/** `manifest` is the package.json that lies in the tarball. */
+/** `manifest` is the package.json in the tarball. */
 export async function publishLocally(
   manifest: { readonly name: string; readonly version: string },
   tarball: string,

@@ -1,4 +1,4 @@
-/** Which indexes of OpenClaw's notes do not fit, from what `openclaw memory status --json` of 2026.9.6 printed. */
+/** Detects unusable indexes of OpenClaw's notes in the output of `openclaw memory status --json` of 2026.9.6. */
 import { describe, expect, it } from "vitest";
 import { unfitIndexes } from "../../install/notes-index.ts";
 import type { Json } from "../../install/openclaw-json.ts";

@@ -1,6 +1,6 @@
 /**
- * OpenClaw's index of its notes after our service was taken back, against an OpenClaw that is played as the real one was seen to
- * behave (test/gateway/notes-index.test.ts shows it on the real one): it refuses to touch vectors whose provider is gone.
+ * OpenClaw's index of its notes after our service was removed, with a simulated OpenClaw that behaves like the real one (see
+ * test/gateway/notes-index.test.ts): it refuses to change vectors whose provider is gone.
  */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,15 +16,15 @@ const URL = "http://127.0.0.1:11434";
 
 let folder: string;
 let configPath: string;
-/** By whom the index was made: undefined is by words alone. */
+/** The provider that made the index. Undefined if the index is for keyword search only. */
 let indexedBy: string | undefined;
 /** Providers that answer now. */
 let alive: Set<string>;
 let hasNotes: boolean;
 let commands: string[];
-/** How often a reset still finds the index busy. */
+/** How many more resets find the index busy. */
 let busy: number;
-/** What the gateway embeds with, one after the other; the last one stays. */
+/** The providers that the gateway embeds with, in order. The last one stays. */
 let gatewayUses: string[];
 let isKilled: (command: string) => boolean;
 let warnings: readonly string[];
@@ -178,7 +178,7 @@ describe("an index that cannot be made", () => {
   });
 });
 
-/** Steps of one run: the journal is read anew, as the next run does. */
+/** Runs the steps in one run. The journal is read again, as in a new run. */
 async function run(...steps: readonly Step[]): Promise<void> {
   const pause = async (ms: number) => {
     clockMs += ms;
@@ -205,10 +205,10 @@ const program: Run = async (_, args, { input = "" } = {}) => {
   return done();
 };
 
-/** The default where nobody chose one. */
+/** The default applies if nobody chose a provider. */
 const provider = () => chosen() ?? "openai";
 const chosen = (): string | undefined => read().memory?.search?.provider;
-/** As with `openclaw memory index`, without changing anything. */
+/** Whether `openclaw memory index` would succeed. Changes nothing. */
 const canIndex = () => alive.has(provider()) || (chosen() === undefined && indexedBy === undefined);
 
 function indexing() {

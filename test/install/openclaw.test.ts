@@ -1,4 +1,4 @@
-/** How OpenClaw's command is called: what is secret goes through standard input, what it prints around its JSON is no trouble. */
+/** Calls of OpenClaw's command: secrets are passed through standard input, and output around its JSON is ignored. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { Docker } from "../../install/run-docker.ts";
 import { OpenClaw } from "../../install/run-openclaw.ts";
 
 const SECRET = "sk-operators-own-0123456789";
-/** Answers as OpenClaw does, and writes down how it was called. */
+/** Answers like OpenClaw, and records how it was called. */
 const PROGRAM = `#!/bin/sh
 printf '%s\\n' "$@" >> "$SEEN/arguments"
 cat >> "$SEEN/input"

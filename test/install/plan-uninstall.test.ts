@@ -1,4 +1,4 @@
-/** The planner where it takes things back: what the journal says, and OpenClaw's index of its notes after it. */
+/** The plan of an uninstallation, from the journal and the state of OpenClaw's index of its notes. */
 import { describe, expect, it } from "vitest";
 import type { Facts } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";

@@ -1,4 +1,4 @@
-/** The planner: what is right is left alone, what is the operator's own is asked about, what is missing is listed all at once. */
+/** The planner: correct settings stay, the operator's own settings need a confirmation, and all missing requirements are listed at once. */
 import { describe, expect, it } from "vitest";
 import type { Facts, OpenClawReady } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";

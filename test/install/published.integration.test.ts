@@ -1,6 +1,6 @@
 /**
- * The two packages as they will be published: npm, npx and OpenClaw install them from their tarballs, and publishing them for show
- * warns of nothing. npm fetches what is installed with them, so this needs the network.
+ * The two packages as they will be published: npm, npx and OpenClaw install them from their tarballs, and a dry run of the publication
+ * gives no warnings. npm fetches the dependencies, so this needs the network.
  *
  * Budget: two minutes on two idle cores, most of it OpenClaw's own commands.
  */
@@ -21,9 +21,9 @@ let folder: string;
 let engine: string;
 let plugin: string;
 let host: OpenClawHost;
-/** With the command that npm put into the path. */
+/** The path includes the command that npm installed. */
 let env: Readonly<Record<string, string>>;
-/** For npm itself: also with what this machine reaches its registry by. */
+/** For npm itself: also includes this machine's settings for its registry. */
 let npm: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
@@ -101,7 +101,7 @@ describe("helmdeck-memory from its tarball", () => {
       expect([code, stderr]).toEqual([0, ""]);
       expect(stdout).toContain("✓ Done.");
       expect(stdout).toContain("To undo everything: helmdeck-memory install --uninstall");
-      expect(stdout).toContain("say so: helmdeck-memory key saved");
+      expect(stdout).toContain("Then run: helmdeck-memory key saved. Until then doctor reminds you.");
       expect(stdout).not.toContain("in your path");
       const { entries } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins;
       expect(entries["helmdeck-memory"]).toEqual({ enabled: true, config: { auditTools: "all" } });
@@ -114,7 +114,7 @@ describe("helmdeck-memory from its tarball", () => {
     async () => {
       const { code, stdout } = await run("helmdeck-memory", ["install", "--uninstall", "--yes"], env);
       expect(code).toBe(0);
-      expect(stdout).toMatch(/What is left, and how to delete it:\n {2}what is remembered: .*memory\.sqlite/);
+      expect(stdout).toMatch(/What is left, and how to delete it:\n {2}your memory: .*memory\.sqlite/);
       const { entries = {} } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins ?? {};
       expect(entries).toEqual({});
     },

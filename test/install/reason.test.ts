@@ -1,4 +1,4 @@
-/** Of what real commands of OpenClaw 2026.9.6 printed when they failed: the line that says why. */
+/** Extracts the line with the reason from the output of real commands of OpenClaw 2026.9.6 that failed. */
 import { describe, expect, it } from "vitest";
 import { lineIn, reasonOf } from "../../install/reason.ts";
 
@@ -87,14 +87,14 @@ describe("why a command of OpenClaw failed", () => {
       "OpenClaw config is invalid (<root>: JSON5 parse failed: SyntaxError)",
     ],
     ["one that says nothing of a failure", { stderr: "a word before\nthe reason\n" }, "the reason"],
-    ["one that prints a banner alone", { stdout: BANNER }, "it ended with 1 and said nothing"],
+    ["one that prints a banner alone", { stdout: BANNER }, "it ended with 1 without output"],
   ])("%s", (_, { stdout = "", stderr = "" }, reason) => {
     expect(reasonOf({ exitCode: 1, stdout, stderr })).toBe(reason);
   });
 
   it("that took too long is no fault of what it printed last", () => {
     const ran = { exitCode: undefined, stdout: "", stderr: "warning: cannot do x\n", hasTimedOut: true };
-    expect(reasonOf(ran)).toBe("it took too long and was ended");
+    expect(reasonOf(ran)).toBe("it took too long and was stopped");
   });
 
   it("is cut to a length that can be read", () => {

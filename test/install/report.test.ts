@@ -1,10 +1,10 @@
-/** What a person sees while something takes long: on a terminal the open line moves, elsewhere it is written once. */
+/** The output during a long step: on a terminal the current line is animated, elsewhere it is written once. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { LineReporter } from "../../install/report.ts";
 import type { Step } from "../../install/steps/registry.ts";
 
 const STEP: Step = { kind: "index-notes", configPath: "/c", mustWork: true, awaitsGateway: false };
-const TITLE = "let OpenClaw index its notes anew";
+const TITLE = "rebuild OpenClaw's index of its notes";
 
 let text: string;
 let tick: (() => void) | undefined;
@@ -56,7 +56,7 @@ describe("a line that is open", () => {
     const terminal = reporter({ isTTY: true, columns: 30 });
     terminal.begin(STEP);
     tick?.();
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does not show
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: removes terminal escapes
     const rows = text.split("\r").map((row) => row.replace(/\x1b\[\d*[a-zA-Z]/g, ""));
     expect(rows.length).toBe(2);
     expect(rows.every((row) => row.length < 30)).toBe(true);

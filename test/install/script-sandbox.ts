@@ -1,4 +1,4 @@
-/** A package whose program only says that it was run, so that nothing but install.sh is tested. */
+/** A package whose program only records its runs, so that a test covers only install.sh. */
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -39,7 +39,7 @@ export class ScriptSandbox {
     return { status, stderr };
   }
 
-  /** What the program was given, each time that it ran. */
+  /** The arguments of each run of the program. */
   ran(): string {
     const file = join(this.#home, "ran");
     return globSync(file).length === 0 ? "" : readFileSync(file, "utf8");

@@ -1,4 +1,4 @@
-/** install.sh itself, under the system's own shell: whole, harmless when cut off at any byte, and clear when Node is missing. */
+/** install.sh under the system's own shell: complete, harmless if it is truncated at any byte, and clear if Node is missing. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

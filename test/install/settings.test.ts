@@ -1,4 +1,4 @@
-/** The plugin's own settings, changed and taken back: what was there returns, what others wrote since stays. */
+/** The plugin's own settings, changed and restored: the former values return, and later changes by others stay. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const OWN = { provider: "openai-compatible", url: "https://e.example/v1", model:
 
 let folder: string;
 let configPath: string;
-/** The patches that OpenClaw was told, in order; null makes the next one fail as if the installer were killed there. */
+/** The patches that OpenClaw got, in order. Null makes the next one fail as if the installer were killed there. */
 let patches: string[];
 let isKilled: boolean;
 let warnings: readonly string[];
@@ -189,7 +189,7 @@ describe("who keeps memory", () => {
   });
 });
 
-/** One step of one run: the journal is read anew, as the next run does. */
+/** Runs a step in one run. The journal is read again, as in a new run. */
 async function run(step: Step): Promise<void> {
   ({ warnings } = await runSteps([step], await environmentIn(folder, program)));
 }

@@ -1,4 +1,4 @@
-/** install.sh: clean, and the same under every shell that it may meet. */
+/** install.sh has no lint findings, and behaves the same in every shell that may run it. */
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { whyWithout } from "../run/programs.ts";

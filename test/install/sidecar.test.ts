@@ -1,4 +1,4 @@
-/** The steps that bring the embedding service up: what is there is not downloaded, what ended is not waited for. */
+/** The steps that start the embedding service: an available model is not downloaded again, and nothing waits for a container that has exited. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const MODEL = "nomic-embed-text";
 
 let folder: string;
 let ollama: StandInOllama;
-/** What `docker container inspect` says, one after the other; the last one stays. */
+/** The answers of `docker container inspect`, in order. The last one stays. */
 let states: { readonly Status: string; readonly restarts?: number; readonly health?: string }[];
 let waitedMs: number;
 
@@ -35,7 +35,7 @@ describe("the model", () => {
   it("is downloaded where it is not there, and then asked for no more", async () => {
     expect((await run(pull())).outcome).toBe("done");
     expect(pulls()).toHaveLength(1);
-    expect(await run(pull())).toMatchObject({ outcome: "done", remark: "it is there already" });
+    expect(await run(pull())).toMatchObject({ outcome: "done", remark: "already downloaded" });
     expect(pulls()).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-/** The gateway of the smoke test: there while it is needed, with a token of its own, and gone afterwards whatever ends the installer. */
+/** The gateway of the smoke test: it runs while it is needed, has its own token, and ends in any case, however the installer ends. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -19,7 +19,7 @@ import { Docker } from "../../install/run-docker.ts";
 import { OpenClaw } from "../../install/run-openclaw.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
 
-/** Listens as a gateway does, has a child as a gateway has, and takes a moment to let go. */
+/** Listens like a gateway, has a child process like a gateway, and takes a moment to shut down. */
 const PROGRAM = `#!/bin/sh
 if [ "$1" = --version ]; then echo "OpenClaw 2026.9.6"; exit 0; fi
 if [ "$1" = token ]; then echo "$OPENCLAW_GATEWAY_TOKEN"; exit 0; fi
@@ -94,7 +94,7 @@ describe("the gateway of the smoke test", () => {
     await expect(testing).rejects.toThrow(
       /stopped \(78\): Doctor could not enter maintenance\. another OpenClaw process owns gateway-lifecycle .*OPENCLAW_GATEWAY_PORT/,
     );
-    // Three minutes would be nine hundred looks.
+    // Three minutes would be nine hundred checks.
     expect(pauses).toBeLessThan(450);
     expect(foldersOfSmokeTests()).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe("the gateway of the smoke test", () => {
 });
 
 const module = (name: string) => JSON.stringify(join(import.meta.dirname, "..", "..", "install", name));
-/** An installer that is in the middle of its smoke test. */
+/** An installer in the middle of its smoke test. */
 const KILLED = `
   import { withGateway } from ${module("smoke-test/smoke-test-gateway.ts")};
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -164,7 +164,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What is dead and not yet collected by its parent is gone; where there is no /proc, that is not told apart. */
+/** A dead process that its parent has not collected yet counts as gone. Without /proc, the two cannot be distinguished. */
 function stateOf(pid: number): string {
   const file = `/proc/${pid}/status`;
   return existsSync(file) ? readFileSync(file, "utf8") : "";

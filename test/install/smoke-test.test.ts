@@ -1,4 +1,4 @@
-/** The smoke test, against a gateway that is played: what it asks, what it waits for, what it says when it fails. */
+/** The smoke test with a simulated gateway: its requests, its waiting, and its messages on failure. */
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const STEP: RunSmokeTest = {
 const EMBEDS = { ...SERVICE, model: "nomic-embed-text:latest", state: "idle", embedded: 1, waiting: 0 };
 
 let folder: string;
-/** What the gateway says of its memory, one after the other; the last one stays. */
+/** The gateway's reports on its memory, in order. The last one stays. */
 let statuses: Json[];
 /** Whether a question finds the marker. */
 let finds: (query: string) => boolean;
@@ -49,7 +49,7 @@ describe("the smoke test", () => {
     const { exitCode, steps } = await tested(STEP);
     expect(steps[0]?.error).toBeUndefined();
     expect(exitCode).toBe(0);
-    expect(steps[0]?.remark).toMatch(/finds a stored fact by its own words, and by other words \(.+\)$/);
+    expect(steps[0]?.remark).toMatch(/finds a stored fact by its own words, and by a paraphrase \(.+\)$/);
     expect(forgotten).toEqual(["key:install.sh/proof"]);
   });
 
@@ -153,8 +153,8 @@ describe("a smoke test that fails ends with 5, says why, and leaves no marker", 
 
   it.each<[string, JsonObject, RegExp]>([
     ["the service fails", { failure: "connection refused" }, /no embeddings from .*\(connection refused\)/],
-    ["it stands still", { state: "working", waiting: 7 }, /of 8 entries 7 are not embedded yet/],
-    ["the model sees nothing in it", {}, /nomic-embed-text does not see.*--embedding-model/],
+    ["it stands still", { state: "working", waiting: 7 }, /of 8 entries, 7 are not embedded yet/],
+    ["the model sees nothing in it", {}, /nomic-embed-text does not match.*--embedding-model/],
   ])("%s", async (_, status, reason) => {
     statuses = [{ embeddings: { ...EMBEDS, ...status } }];
     finds = (query) => query === asked[0];
@@ -191,7 +191,7 @@ describe("a marker that the gateway cannot forget", () => {
   });
 });
 
-/** By the real memory, in which the marker is alone. */
+/** Searches the real memory, with the marker as its only fact. */
 async function foundIn(embeddings: EmbeddingSettings): Promise<{ own: boolean; other: boolean }> {
   const place = join(folder, embeddings.provider);
   const memory = await openMemory({

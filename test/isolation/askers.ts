@@ -1,4 +1,4 @@
-/** What one subject can do and ask on each surface, over one memory and in this process. An answer is all that it shows, as text. */
+/** One subject's operations and queries on each surface, with one memory in this process. An answer is all visible text. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OpenMemory, StorageLocation } from "../../app/index.ts";
@@ -15,7 +15,7 @@ import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "../surfaces/command-lines.ts";
 import { isTakenEverywhere } from "./names.ts";
 
-/** A word in every value, and a fact's path where its key is SHARED_KEY. */
+/** A word in every value. */
 export const COMMON_WORD = "zebrafish";
 export const SHARED_KEY = "shared/key";
 const SHARED_PATH = `helmdeck/user_facts/${SHARED_KEY}.md`;
@@ -28,22 +28,22 @@ interface WrittenFact {
 }
 
 export interface Asker {
-  /** Answers what it says, also when it refuses. */
+  /** Returns the surface's text, also for a refusal. */
   readonly store?: (fact: WrittenFact) => Promise<string>;
   readonly forget?: (scope: string, dryRun: boolean) => Promise<string>;
-  /** Shows this fact, if it is there. */
+  /** Shows this fact, if it exists. */
   readonly fact?: (key: string) => Promise<string>;
   /** Shows every fact. */
   readonly facts?: () => Promise<string>;
   /** Shows every fact and run. */
   readonly everything?: () => Promise<string>;
-  /** Each shows some of what there is. */
+  /** Each shows some of the contents. */
   readonly some?: readonly (() => Promise<string>)[];
 }
 
 export interface Surface {
   readonly name: string;
-  /** How often it is used, beside the others. */
+  /** How often this surface is used, relative to the others. */
   readonly weight: number;
   readonly takes: (name: string) => boolean;
   readonly as: (subject: string) => Asker;
@@ -84,7 +84,7 @@ export async function surfacesOver(
   };
 }
 
-/** Also of a refusal, whose words must not tell more than an answer may. */
+/** Includes the text of errors, which must not reveal more than an answer may. */
 async function textOf(work: () => Promise<unknown>): Promise<string> {
   const answer = await work().catch((error: unknown) => String(error));
   return typeof answer === "string" ? answer : JSON.stringify(answer ?? null);
@@ -151,7 +151,7 @@ function filterOf(scope: string): Partial<EntryFilter> {
   return {};
 }
 
-/** It writes and reads vectors of everybody's entries; whose it kept or read is shown by these entries' values. */
+/** Writes and reads vectors of everybody's entries. The values of these entries show whose vectors it stored or read. */
 function vectorsOf(store: MemoryStore, subject: string, names: readonly string[]): Asker {
   const namespace = namespaceOf(subject);
   const entriesOf = async (name: string) =>
@@ -263,7 +263,7 @@ async function serverOver(memory: OpenMemory, names: readonly string[]) {
   };
 }
 
-/** One registration for all agents, as in a gateway: each subject is the memory of an agent of its own. */
+/** One registration for all agents, like in a gateway: each subject is the memory of its own agent. */
 function pluginOver(memory: OpenMemory, names: readonly string[]): Surface["as"] {
   const agentOf = (subject: string) => `agent${names.indexOf(subject)}`;
   const subjects = Object.fromEntries(names.filter(isTakenEverywhere).map((name) => [agentOf(name), name]));
@@ -298,7 +298,7 @@ function openclawCommandLine(place: StorageLocation, subject: string): Asker {
   return asker((...args) => openclawHelmdeck(place, args, subject));
 }
 
-/** What both command lines have. */
+/** The operations that both command lines share. */
 function asker(type: (command: string, ...args: readonly string[]) => Promise<Seen>): Asker {
   const run = (command: string, ...args: readonly string[]) =>
     textOf(async () => {

@@ -1,6 +1,6 @@
 /**
- * Many clients at once, each with a token of its own, over REST and MCP at a real `helmdeck-memory serve`: what was acknowledged
- * is read back by whoever stored it, now and after the server was killed, nobody sees another's, and no answer is a 5xx.
+ * Many clients at once use REST and MCP of a real `helmdeck-memory serve`, each with its own token. Each client reads back its
+ * acknowledged facts, during the run and after the server was killed; none sees another's facts, and no answer is a 5xx.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -21,10 +21,13 @@ const SECRET = "a-secret-for-the-clients-of-one-server";
 const KEYS = 10;
 const COMMON_WORD = "zebrafish";
 const MARK = /own(\d+)no\d+x/g;
-/** How long anybody waits is told, and not judged. */
+/** Longer than the test: it reports response times, but does not fail because of them. */
 const PATIENCE_MS = (SECONDS + 60) * 1_000;
 const SAMPLE_EVERY_MS = 1_000;
-/** Of resident memory, from the second quarter of the run to its last: what a collector leaves lying, and no leak of ten minutes. */
+/**
+ * Allowed growth of resident memory, from the second quarter of the run to the last: enough for uncollected garbage, too little
+ * for a leak over ten minutes.
+ */
 const MOST_GROWTH = 1.25;
 
 let home: CommandHome;
@@ -52,11 +55,11 @@ async function killServer(): Promise<void> {
   await once(server, "exit");
 }
 
-/** What one client can ask; an answer is its text, and each failure that is not the client's own throws. */
+/** One client's requests. An answer is its text; errors that the client did not cause are thrown. */
 interface Connection {
   readonly store: (key: string, value: string) => Promise<string>;
   readonly forget: (key: string) => Promise<string>;
-  /** Of one fact over REST; MCP has no such tool, and searches. */
+  /** Reads one fact over REST. MCP has no such tool, so its clients search. */
   readonly get?: (key: string) => Promise<string>;
   readonly all: () => Promise<string>;
   readonly search: () => Promise<string>;
@@ -89,7 +92,7 @@ async function overMcp(url: string, token: string): Promise<Connection> {
   const call = async (tool: string, args: Readonly<Record<string, unknown>>) => {
     const name = `helmdeck__memory_${tool}`;
     const asked = client.callTool({ name, arguments: { ...args } }, undefined, { timeout: PATIENCE_MS });
-    const result = (await asked) as CallToolResult; // no task was asked for
+    const result = (await asked) as CallToolResult; // the call requested no task
     if (result.isError === true) throw new Error(JSON.stringify(result));
     return JSON.stringify(result.structuredContent);
   };
@@ -106,7 +109,7 @@ const tokenOf = async (subject: string) =>
   (await mintToken(Buffer.from(SECRET), { subject, ttlSeconds: 86_400 }, Date.now())).token;
 const marksIn = (text: string) => [...new Set([...text.matchAll(MARK)].map(([mark]) => mark))].sort();
 
-/** One person's client, which knows what it stored. */
+/** A client that remembers the facts it stored. */
 class TestClient {
   readonly subject: string;
   readonly problems: string[] = [];
@@ -134,7 +137,7 @@ class TestClient {
     await this.#connection.close().catch(() => {});
   }
 
-  /** All that it has, exactly. */
+  /** Checks that the answer shows exactly the client's facts. */
   check(shown: string): void {
     const expected = [...this.#stored.values()].sort();
     if (marksIn(shown).join() !== expected.join())
@@ -182,7 +185,7 @@ async function connect(url: string, number: number): Promise<TestClient> {
   return new TestClient(number, number % 2 === 0 ? overRest(url, token) : await overMcp(url, token));
 }
 
-/** Resident megabytes of the server, once a second. */
+/** The server's resident memory in megabytes, once per second. */
 async function watchMemory(isOver: () => boolean): Promise<readonly number[]> {
   const samples: number[] = [];
   for await (const _ of setInterval(SAMPLE_EVERY_MS)) {

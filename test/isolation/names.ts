@@ -1,4 +1,4 @@
-/** Names that a careless join, escape, comparison or case fold would take for one another. */
+/** Names that a careless join, escape, comparison or case folding would confuse. */
 import { harmlessLine } from "../../engine/index.ts";
 
 export const HOSTILE_NAMES: readonly string[] = [
@@ -39,7 +39,9 @@ export const HOSTILE_NAMES: readonly string[] = [
   "a".repeat(512),
 ];
 
-/** As tokens, the command line and OpenClaw's configuration take them; the others reach use cases and store alone. */
+/**
+ * Whether tokens, the command line and OpenClaw's configuration accept the name. Other names only reach use cases and the store.
+ */
 export function isTakenEverywhere(name: string): boolean {
   return name === name.trim() && name.length <= 128 && harmlessLine(name) === name;
 }

@@ -1,9 +1,9 @@
 /**
- * Random operations of subjects with hostile names, on every surface of one memory, beside a model of what each of them has.
+ * Random operations of subjects with hostile names, on every surface of one memory, with a model of each subject's contents.
  *
- * Everything that is stored carries a mark that says whose it is. Whatever an answer, a refusal or a document shows, it shows
- * no mark of another subject, and where it shows all there is, exactly the marks of the model. After each change what the one
- * who made it has, and what somebody else has, is compared with the model as well.
+ * Every stored value contains a mark that identifies its subject. No answer, refusal or document may show another subject's
+ * mark. If it shows all contents, its marks must equal the model's. After each change, the test also compares the contents of
+ * the subject and of another subject with the model.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ const operations = fc.record({
   scope: fc.constantFrom("key", "category", "packs", "tools", "all", "everything"),
   dryRun: fc.boolean(),
 });
-/** Names that look alike stand side by side in the list. */
+/** Similar names are neighbours in the list. */
 const alike = fc
   .nat(HOSTILE_NAMES.length - ALIKE_OF_A_RUN)
   .map((from) => HOSTILE_NAMES.slice(from, from + ALIKE_OF_A_RUN));
@@ -68,10 +68,10 @@ const runs = fc.tuple(
   fc.array(operations, { minLength: OPERATIONS_OF_A_RUN, maxLength: OPERATIONS_OF_A_RUN }),
 );
 
-/** A failed run is told by its seed alone: two hundred operations tell nobody anything. */
+/** A failed run only reports its seed: a list of two hundred operations would not help. */
 const seeds = fc.noShrink(fc.nat(2 ** 31 - 1));
 
-/** What each subject has, by marks. */
+/** Each subject's contents, by marks. */
 class Model {
   readonly #facts = new Map<string, Map<string, { readonly mark: string; readonly category: string }>>();
   readonly #runs = new Map<string, { readonly packs: Set<string>; readonly tools: Set<string> }>();
@@ -127,7 +127,7 @@ class Model {
 const marksIn = (text: string) => [...new Set([...text.matchAll(MARK)].map(([mark]) => mark))].sort();
 const sorted = (marks: readonly string[]) => [...marks].sort();
 
-/** Only surfaces that can do this and take the name; by their weights. */
+/** Chooses by weight among the surfaces that support the operation and accept the name. */
 function surfaceFor(surfaces: readonly Surface[], subject: string, kind: Kind, choice: number): Surface {
   const able = surfaces.filter(
     (one) => one.takes(subject) && (kind === "run" || kind === "call" || one.as(subject)[kind] !== undefined),
@@ -143,7 +143,7 @@ class Run {
   readonly #surfaces: readonly Surface[];
   readonly #names: readonly string[];
   readonly #model = new Model();
-  /** Surfaces that have shown somebody something of their own. */
+  /** Surfaces that have shown a subject its own contents. */
   readonly shownBy = new Set<string>();
 
   constructor(memory: OpenMemory, surfaces: readonly Surface[], names: readonly string[]) {
@@ -206,7 +206,7 @@ class Run {
     return { text: (await some[surface % some.length]?.()) ?? "", expected: undefined };
   }
 
-  /** By the store, which is the quickest. */
+  /** Reads from the store, which is fastest. */
   async #compare(subject: string, after: string): Promise<void> {
     const store = this.#surfaces.find(({ name }) => name === "store");
     const text = (await store?.as(subject).everything?.()) ?? "";

@@ -1,4 +1,4 @@
-/** A memory that moves: the same rows there and back, whatever interrupts it, and never open in two places. */
+/** Moving a memory: the same rows in both directions, despite interruptions, and never open in two places. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -39,7 +39,7 @@ async function rowsAt(path: string) {
 
 type Method = "replace" | "finish" | "markAway" | "begin";
 
-/** A place of which one method is another. */
+/** A place with one method replaced. */
 function placeWith<Name extends Method>(
   path: string,
   name: Name,
@@ -58,7 +58,7 @@ function placeWith<Name extends Method>(
   };
 }
 
-/** The place fails at the nth call of this method, as if the process were killed there. */
+/** A place that fails at the nth call of this method, as if the process were killed there. */
 function failingAt(path: string, name: Method, nth = 1): OpenPlace {
   let calls = 0;
   return placeWith(path, name, (store) => (...given: unknown[]) => {
@@ -176,10 +176,10 @@ describe("refuses", () => {
 
 test("what was left behind is used again where the other place is lost", async () => {
   await move(here, there);
-  await expect(open(here)).rejects.toThrow(/was moved to .*there\.sqlite on 2001-09-09, .* --reopen\.$/);
+  await expect(open(here)).rejects.toThrow(/was moved to .*there\.sqlite on 2001-09-09 .* --reopen\.$/);
   expect(await reopenMemory(placeAt(here))).toMatchObject({ was: there });
   await (await open(here)).close();
-  await expect(move(there, here)).rejects.toMatchObject({ code: "store_moved" }); // both were in use
+  await expect(move(there, here)).rejects.toMatchObject({ code: "store_moved" }); // both databases contain new writes
   await expect(reopenMemory(placeAt(here))).rejects.toMatchObject({ code: "invalid_input" });
 });
 

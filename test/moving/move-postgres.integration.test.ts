@@ -1,4 +1,4 @@
-/** A memory that moves to a real PostgreSQL and back: the same rows, and engines that run are told. */
+/** Moving a memory to a real PostgreSQL and back: the same rows, and running engines notice. */
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ let server: PostgresServer;
 let folder: string;
 let [here, there, database] = ["", "", ""];
 let databases = 0;
-/** Of the rig's key. */
+/** The hexadecimal form of the rig's key. */
 const KEY_HEX = "00112233445566778899aabbccddeeff".repeat(2);
 
 beforeAll(async () => {
@@ -56,10 +56,10 @@ const fact = (key: string) => ({
   ...{ tags: [], value: Buffer.from(key) },
 });
 
-/** Whoever wants this table waits until then. */
+/** Locks the table until the returned function is called. */
 async function keepLocked(table: string): Promise<() => Promise<void>> {
   const holding = server.query(`BEGIN; LOCK TABLE ${table}; SELECT pg_sleep(600)`, [], { database });
-  const ended = holding.catch(() => undefined); // it is ended from outside
+  const ended = holding.catch(() => undefined); // the connection is terminated below
   const who = "FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%' AND wait_event = 'PgSleep'";
   await until(async () => (await server.query(`SELECT pid ${who}`)).length === 1);
   return async () => {
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)(
       await store.put(fact("newer"));
       await store.close();
 
-      await moveThere(); // into what it had left there
+      await moveThere(); // the destination still has the rows of the first move
       expect(await rowsAt(postgres())).toEqual(await rowsAt(sqlite()));
       const again = await openEngine();
       expect(await again.get(fact("newer"))).toBeDefined();
@@ -114,17 +114,34 @@ describe.skipIf(missing !== undefined)(
     });
 
     // verifies P-move-one-place
-    test("an engine that runs writes nothing more once its memory has moved away", async () => {
+    test("an engine that runs neither writes nor reads once its memory has moved away, and finds it when it is back", async () => {
       await moveThere();
       const engine = await openEngine();
       await engine.put(fact("before"));
       await moveBack();
-      await expect(engine.put(fact("after"))).rejects.toMatchObject({ code: "store_moved" });
-      await engine.close();
+      const namespace = namespaceOf("main");
+      const asked = {
+        put: () => engine.put(fact("after")),
+        get: () => engine.get(fact("before")),
+        list: () => engine.list({ namespace }),
+        history: () => engine.history(fact("before")),
+        changes: () => engine.changes({ namespace, since: 0 }),
+        revision: () => engine.revision(namespace),
+        namespaces: () => engine.namespaces(),
+      };
+      for (const [name, ask] of Object.entries(asked)) {
+        await expect(ask(), name).rejects.toMatchObject({ code: "store_moved" });
+      }
       await expect(openEngine()).rejects.toMatchObject({ code: "store_moved" });
       const store = await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver });
       expect(await store.get(fact("before"))).toBeDefined();
       await store.close();
+      await moveThere();
+      for (const [name, ask] of Object.entries(asked)) {
+        await expect(ask(), name).rejects.toMatchObject({ code: "store_replaced" });
+      }
+      await engine.close();
+      await moveBack();
       expect(await reopenMemory(postgres())).toMatchObject({ was: expect.stringContaining("here.sqlite") });
       const reopened = await openEngine();
       expect(await reopened.get(fact("before"))).toBeDefined();
@@ -141,7 +158,7 @@ describe.skipIf(missing !== undefined)(
       try {
         const order = ["move", "--db", here, "--to", there, "--json"];
         const env = { HELMDECK_MEMORY_KEY: KEY_HEX };
-        const stop = await keepLocked("helmdeck_memory.history"); // which comes after the entries
+        const stop = await keepLocked("helmdeck_memory.history"); // the move copies this table after the entries
         const killed = home.start(order, { env });
         const rows = "SELECT count(*)::int AS n FROM helmdeck_memory.entries";
         await until(async () => {
@@ -164,6 +181,21 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
+    // verifies P-postgres-rights
+    test("lets an engine's role in that is named only when an interrupted move goes on", async () => {
+      const source = await sqlite()("look");
+      const head = await source?.head();
+      await source?.close();
+      const address = await placeAddress(there, "--to", { env: {}, homeDir: folder, from: "argument" });
+      const target = await storePlace({ address, key: KEY, driver: betterSqliteDriver })("enter");
+      if (head !== undefined) await target?.begin(head, { kind: "incoming", place: here, at: Date.now() });
+      await target?.close();
+      expect(await moveThere()).toMatchObject({ resumes: true });
+      const engine = await openEngine();
+      await engine.put(fact("new"));
+      await engine.close();
+    });
+
     test("refuses a database that holds another memory, and a role that may not", async () => {
       await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
       const engine = await openEngine();
@@ -175,7 +207,7 @@ describe.skipIf(missing !== undefined)(
       await engine.close();
       await expect(moveThere()).rejects.toMatchObject({ code: "store_not_ours" });
       const store = await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver });
-      await store.close(); // nothing was marked
+      await store.close(); // the failed move did not mark the source
     });
   },
 );

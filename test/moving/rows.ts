@@ -1,4 +1,4 @@
-/** A memory with each kind of row, and a store's rows as they lie, to be compared byte for byte. */
+/** A memory with rows of each kind, and a store's raw rows for byte-for-byte comparison. */
 import {
   type MemoryStore,
   type Namespace,
@@ -12,7 +12,10 @@ import { KEY } from "../engine/store/sqlite-rig.ts";
 
 const ALL = 100_000;
 
-/** Of two subjects and a session: facts with histories, vectors, notes and runs, odd texts, and what ends; some were removed again. */
+/**
+ * Stores facts with histories, vectors, notes, runs, unusual texts and expiring entries for two subjects and a session, and
+ * removes some.
+ */
 async function fillStore(store: MemoryStore, facts = 20): Promise<void> {
   const subjects = [namespaceOf("main"), namespaceOf("anna:ö%"), namespaceOf("main", "s1")];
   for (const [n, namespace] of subjects.entries()) {
@@ -31,7 +34,7 @@ async function fillStore(store: MemoryStore, facts = 20): Promise<void> {
   });
 }
 
-/** Each fifth is written twice, and has vectors of two models. */
+/** Stores every fifth fact twice, with vectors of two models. */
 async function storeFact(
   store: MemoryStore,
   namespace: Namespace,
@@ -63,7 +66,7 @@ export async function makeMemory(path: string, driver: SqliteDriver, facts?: num
   await store.close();
 }
 
-/** Every column of every row; bytes as hex. */
+/** All columns of all rows, with bytes in hexadecimal. */
 export async function rowsIn(store: MovableStore): Promise<Readonly<Record<string, readonly string[]>>> {
   const tables = STORED_TABLES.map(async (table) => {
     const rows = await store.read(table, { after: undefined, limit: ALL });

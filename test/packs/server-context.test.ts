@@ -55,7 +55,7 @@ steps:
     with: { key: word, value: "\${{ inputs.word }}" }
 `;
 
-/** Speaks as much of GitHub's API as a list of two open issues and one pull request needs. */
+/** Implements the part of GitHub's API for a list of two open issues and one pull request. */
 async function fakeGitHub(): Promise<{ readonly baseUrl: string; readonly requests: string[] }> {
   const requests: string[] = [];
   const issue = (number: number, more: object = {}) => ({
@@ -77,7 +77,7 @@ async function fakeGitHub(): Promise<{ readonly baseUrl: string; readonly reques
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo; // of a listening TCP server
+  const { port } = server.address() as AddressInfo; // a listening TCP server has this form
   return { baseUrl: `http://127.0.0.1:${port}`, requests };
 }
 
@@ -130,7 +130,7 @@ describe("with memory", () => {
       pack: "github.list_issues",
       input: { ...inputs, limit: 1000, state: "open" },
     });
-    expect(github.requests).toHaveLength(1); // the second was answered from the cache
+    expect(github.requests).toHaveLength(1); // the second run was answered from the cache
   });
 
   test("a failed and a refused run are in the audit, one row each", async () => {
@@ -298,7 +298,7 @@ describe("opening", () => {
       code: "invalid_input",
       details: { file: join(pipelinesFolder, "own.yaml"), line: 9 },
     });
-    expect(await exists(`${place.databasePath}-wal`)).toBe(false); // the last one to close removes it
+    expect(await exists(`${place.databasePath}-wal`)).toBe(false); // the last connection to close removes it
   });
 
   test("works where the folder for sessions and artifacts cannot be made; who needs it is told", async () => {

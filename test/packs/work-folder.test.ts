@@ -1,4 +1,4 @@
-/** The folder in which a server's packs work: what a caller can go on in, and what is left when it closes. */
+/** The folder in which a server's packs work: sessions that a caller can continue, and the files that remain after it closes. */
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

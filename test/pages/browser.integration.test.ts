@@ -1,4 +1,4 @@
-/** The browser of the tests itself: what goes wrong in a page is seen. */
+/** The tests' browser itself: it detects errors in a page. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ describe.skipIf(whyNoBrowser)("the browser of the tests", () => {
       response.end(PAGES[url] ?? "");
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
-    // It listens on a port, so it is no pipe and not null.
+    // A server that listens on a port has an address of this form.
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(() => void server.close());

@@ -1,9 +1,8 @@
 /**
- * A real Chromium for tests of pages: Debian's, driven by playwright-core, in a folder of its own that goes with it.
+ * A real Chromium for tests of pages: Debian's, driven by playwright-core, with its own temporary folder.
  *
- * It reaches loopback alone. A test fails where a page of it reported an error (an uncaught exception, a line on the
- * console, a violation of its content security policy) or asked for anything beyond the server under test, unless the test
- * said beforehand that this belongs to what it tries.
+ * It can only reach loopback. A test fails if one of its pages reported an error (an uncaught exception, a line on the console, a violation
+ * of its content security policy) or sent a request to anything but the server under test, unless the test expected it.
  */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,31 +18,31 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { whyWithout } from "../run/programs.ts";
 
 const PROGRAM = "/usr/bin/chromium";
-/** Far below a test's own limit, so that a step that does not come says which one it was. */
+/** Well below a test's own limit, so that the error names the step that did not complete. */
 const STEP_WITHIN_MS = 20_000;
-/** Root may not use Chromium's sandbox. No other name or address than loopback's leads anywhere. */
+/** Root cannot use Chromium's sandbox. Only names and addresses of loopback are resolved. */
 const LOOPBACK_ONLY = "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost";
 const FLAGS = ["--no-sandbox", "--disable-gpu", `--host-resolver-rules=${LOOPBACK_ONLY}`];
 const FETCHED = /^(https?|wss?):/;
 
-/** Why there is no browser to test with, if so: `describe.skipIf(whyNoBrowser)`. */
+/** The reason why there is no browser for tests, or undefined: `describe.skipIf(whyNoBrowser)`. */
 export const whyNoBrowser = whyWithout(PROGRAM, "--version");
 
 export interface BrowserOptions {
-  /** Origins of the servers under test, such as `http://127.0.0.1:18789`; asked at each request. */
+  /** Origins of the servers under test, such as `http://127.0.0.1:18789`, read at each request. */
   readonly origins: () => readonly string[];
-  /** Troubles that are known and not ours, in all tests of the file. */
+  /** Known errors that are not ours, for all tests of the file. */
   readonly ignored?: readonly RegExp[];
 }
 
 export interface TestBrowser {
-  /** Cookies and storage of its own, as another person's browser has. Closed with the file, unless the test closes it. */
+  /** A context with its own cookies and storage, like another person's browser. Closed with the file, unless the test closes it. */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
-  /** Troubles like this belong to the test that runs; it fails where none comes. */
+  /** The current test expects errors that match. It fails if there is none. */
   expectTrouble(pattern: RegExp): void;
 }
 
-/** One browser for a test file, or for a `describe`; call it where hooks may be declared. */
+/** One browser for a test file or a `describe`. Call it where hooks may be declared. */
 export function useBrowser({ origins, ignored = [] }: BrowserOptions): TestBrowser {
   let browser: Browser | undefined;
   let folder = "";
@@ -106,7 +105,7 @@ function watch(
   });
 }
 
-/** What a sandboxed frame reported is reported again whenever the frame goes to another page. */
+/** Chromium reports messages of a sandboxed frame again when the frame navigates. This detects the repeats. */
 function repetitions(): (message: ConsoleMessage) => boolean {
   const seen = new Set<string>();
   return (message) => {

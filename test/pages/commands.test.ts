@@ -1,4 +1,4 @@
-/** The commands to copy: a real shell reads from them exactly the arguments that are meant, whatever a key holds. */
+/** The commands to copy: a real shell parses them into exactly the intended arguments, whatever a key contains. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { inTurn } from "../app/fixtures/memories.ts";
 import { BASE, COMMANDS, openRig, type Rig } from "./rig.ts";
 
 const run = promisify(execFile);
-/** Prints each argument in brackets on its own line; keys have no line ends. */
+/** Prints each argument in brackets on its own line. Keys contain no line ends. */
 const PRINT_ARGUMENTS = `print_arguments() { for argument; do printf '[%s]\\n' "$argument"; done; }`;
 
 async function argumentsOf(command: string): Promise<readonly string[]> {
@@ -93,7 +93,7 @@ describe("a key", () => {
 
   test("that cannot be seen as it is stands as its path", async () => {
     const rig = await openRig();
-    // A joiner after a letter of a script that does not use one: earlier versions took it.
+    // A joiner after a letter of a script that does not use it. Earlier versions accepted such keys.
     const key = "pay\u200dpal";
     const fact = {
       value: "x",

@@ -13,23 +13,23 @@ import {
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { MODEL_ID, providerAt } from "../gateway/stand-in-model.ts";
 
-/** A gateway starts, a plugin is installed. */
+/** Enough to start a gateway and install a plugin. */
 export const GATEWAY_WITHIN_MS = 180_000;
 export const PAGES = "/plugins/helmdeck-memory";
-/** What the host's own interface asks for in vain: its tab's icon as a picture, a picture of the operator. */
+/** Failed requests of the host's own interface: the tab's icon, and a picture of the operator. */
 export const HOSTS_OWN_TROUBLES = [
   /ERR_FAILED.*\/favicon-32\.png/,
   /404.*\/api\/users\/gateway-owner\/avatar/,
 ];
 
 export interface GatewayOptions {
-  /** Of the plugin. */
+  /** The plugin's configuration. */
   readonly config?: JsonObject;
   readonly modelUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The agents `main` and `work`. Without a model the Control UI shows nothing but how to set one up. */
+/** Has the agents `main` and `work`. Without a model, the Control UI only shows how to set one up. */
 export async function startGateway(options: GatewayOptions = {}): Promise<OpenClawHost> {
   const { config = {}, modelUrl = "http://127.0.0.1:9/v1", env = {} } = options;
   const folder = await mkdtemp(join(await realpath(tmpdir()), "helmdeck-pack-"));
@@ -49,7 +49,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<OpenCl
   }
 }
 
-/** Stores as an agent does; answers what it was told. */
+/** Stores a fact as an agent does. Returns the tool's answer. */
 export async function store(
   gateway: OpenClawClient,
   agentId: string,
@@ -75,7 +75,7 @@ export function tabOf(page: Page) {
   return page.getByRole("link", { name: "Agent memory", exact: true });
 }
 
-/** The frame that the tab opens, with its first page in it. */
+/** Opens the tab. Returns its frame with the first page in it. */
 export async function openTab(page: Page): Promise<FrameLocator> {
   await tabOf(page).click();
   const frame = page.frameLocator('iframe[title="Agent memory"]');

@@ -1,4 +1,4 @@
-/** The pages of a memory that a served engine keeps: the same as of one that is here. */
+/** The pages of a memory at a served engine are the same as those of a local memory. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Memory } from "../../app/index.ts";
 import { makePages } from "../../pages/index.ts";
@@ -92,9 +92,9 @@ describe("a page is the same through an engine and here", () => {
     expect(await pageOf(remote, "/fact?key=note%2F7")).not.toContain("helmdeck undo");
   });
 
-  test("what ends comes in the order of its end, not of its storing", async () => {
+  test("what expires first comes first, whatever the order of storing", async () => {
     const page = await pageOf(remote, "/ending");
-    const days = [...page.matchAll(/ends <time datetime="([^"]+)"/g)].map(([, time = ""]) => time);
+    const days = [...page.matchAll(/expires <time datetime="([^"]+)"/g)].map(([, time = ""]) => time);
     expect(days.length).toBeGreaterThan(10);
     expect(days).toEqual([...days].sort());
   });
@@ -106,7 +106,7 @@ describe("health", () => {
     expect(page).toContain("✓ reached");
     expect(page).toMatch(new RegExp(`an engine elsewhere, <code>${engine.url}</code>.*\\(version `));
     expect(page).toContain("has the memory of main at the engine");
-    expect(page).toContain("It is set up where the engine runs");
+    expect(page).toContain("It is configured on the engine's server");
     for (const ofHere of [
       "at the engine</code>",
       "<dt>Database</dt>",
@@ -124,7 +124,7 @@ describe("health", () => {
     expect(page).toContain("✗ not reached");
     expect(page).toContain("cannot be reached (ECONNREFUSED)");
     expect(page).not.toContain("by words");
-    expect(await pageOf(nobody, "/timeline")).toContain("Health</a> says why");
+    expect(await pageOf(nobody, "/timeline")).toContain("Health</a> for the reason");
     await nobody.close();
   });
 });

@@ -1,4 +1,4 @@
-/** The facts, a search of them, and one fact, as a person reads them. */
+/** The list of facts, a search, and the page of one fact. */
 import { describe, expect, test } from "vitest";
 import { inTurn } from "../app/fixtures/memories.ts";
 import { BASE, FORMS, openRig, textOf } from "./rig.ts";
@@ -13,7 +13,7 @@ describe("facts", () => {
   test("an empty memory says what to do", async () => {
     const rig = await openRig();
     expect(textOf(await rig.get("/facts"))).toContain(
-      "Nothing is stored yet. Tell your agent: “Remember that",
+      "Nothing has been stored yet. Tell your agent: “Remember that",
     );
     expect(textOf(await rig.get("/facts"))).toContain('openclaw helmdeck store KEY "the text" --agent work');
     const withForms = await openRig({ changes: FORMS });
@@ -25,7 +25,7 @@ describe("facts", () => {
     const rig = await openRig({ changes, subject: "unknown" });
     for (const path of ["/facts", "/facts?q=zebra"]) {
       const text = textOf(await rig.get(path));
-      expect(text).toContain("this is the memory of unknown, and not your agent's.");
+      expect(text).toContain("this is the memory of unknown, not of your agent.");
       expect(text).toContain("helmdeck-memory token --subject main");
     }
   });
@@ -41,7 +41,7 @@ describe("facts", () => {
     expect(text.indexOf("wifi Kolibri")).toBeLessThan(
       text.indexOf("deploy/preference We deploy through Konflux, never on Fridays."),
     );
-    expect(text).toContain("Kolibri… home stored 1 minute ago ends in 90 days");
+    expect(text).toContain("Kolibri… home stored 1 minute ago expires in 90 days");
     expect(text).toContain("stored 3 hours ago");
   });
 

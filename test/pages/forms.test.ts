@@ -1,4 +1,4 @@
-/** Changing memory by forms: nothing happens before a preview, nothing over what somebody else did meanwhile, and what was typed stays. */
+/** Changing memory with forms: nothing happens without a preview, concurrent changes are never overwritten, and typed text is kept. */
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { importLines } from "../../app/index.ts";
@@ -47,10 +47,10 @@ describe("an edit", () => {
     expect(typed).toMatchObject({ form_token: "a-token", category: "team", tags: "ci\na b", life: "" });
     const preview = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
     expect(textOf(preview)).toContain(
-      "Before: goes into its history Through Konflux. Category team · tags ci, a b",
+      "Before: will be kept in its history Through Konflux. Category team · tags ci, a b",
     );
     expect(textOf(preview)).toContain(
-      "After Through Argo, not Konflux. Category team · tags ci, a b · ends 2027-02-18 12:00 UTC (in 80 days)",
+      "After Through Argo, not Konflux. Category team · tags ci, a b · expires 2027-02-18 12:00 UTC (in 80 days)",
     );
     expect((await factOf(rig))?.value).toBe("Through Konflux.");
     const saved = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
@@ -60,11 +60,11 @@ describe("an edit", () => {
       ...{ expiresAt: NOW + 90 * DAY_MS, writer: FORMS.writer },
     });
     expect(textOf(await rig.get(`/fact${OF}&done=edited`))).toContain(
-      "Saved. What it held before is in its history.",
+      "Saved. The former value is in its history.",
     );
   });
 
-  test("takes a life, a category and tags", async () => {
+  test("takes a lifetime, a category and tags", async () => {
     const rig = await rigWithFact();
     const typed = {
       ...fieldsOf(await rig.get(`/edit${OF}`)),
@@ -83,14 +83,14 @@ describe("an edit", () => {
 
   // verifies P-pages-preview
   test.each(["preview", "confirm"])(
-    "that meets another one at its %s stores nothing and shows both",
+    "that conflicts with another one at its %s stores nothing and shows both",
     async (step) => {
       const rig = await rigWithFact();
       const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine." };
       await rig.memory.storeFact("main", { key: KEY, value: "Theirs.", category: "team" });
       const conflict = await rig.post(`/edit${OF}`, { ...typed, step });
       expect(conflict.status).toBe(409);
-      expect(textOf(conflict)).toMatch(/It was changed meanwhile.*There now Theirs\..*Yours Mine\./);
+      expect(textOf(conflict)).toMatch(/This fact has changed.*Stored now Theirs\..*Yours Mine\./);
       expect((await factOf(rig))?.value).toBe("Theirs.");
       const again = await rig.post(`/edit${OF}`, { ...fieldsOf(conflict), step: "preview" });
       await rig.post(`/edit${OF}`, { ...fieldsOf(again), step: "confirm" });
@@ -98,7 +98,7 @@ describe("an edit", () => {
     },
   );
 
-  test("that says not what was seen is not saved", async () => {
+  test("without the fingerprint of the seen version is not saved", async () => {
     const rig = await rigWithFact();
     const { status } = await rig.post(`/edit${OF}`, { step: "confirm", value: "Blind.", category: "team" });
     expect([status, (await factOf(rig))?.value]).toEqual([409, "Through Konflux."]);
@@ -109,11 +109,11 @@ describe("an edit", () => {
     const typed = fieldsOf(await rig.get(`/edit${OF}`));
     await rig.memory.forget("main", { scope: `key:${KEY}` });
     const { status, text } = await rig.post(`/edit${OF}`, { ...typed, step: "confirm" });
-    expect([status, text.includes("or was forgotten meanwhile")]).toEqual([404, true]);
+    expect([status, text.includes("or was forgotten")]).toEqual([404, true]);
     expect(await factOf(rig)).toBeUndefined();
   });
 
-  test("that comes to nothing shows what was typed, and no other field", async () => {
+  test("that fails shows the typed text, and no other field", async () => {
     const rig = await rigWithFact();
     const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "\nLong <b>work</b>." };
     await rig.memory.forget("main", { scope: `key:${KEY}` });
@@ -134,7 +134,7 @@ describe("an edit", () => {
       const shown = form.value?.replaceAll("\n", "\r\n") ?? "";
       const sent = { ...form, value: shown, category: "team", tags: "a, b", step: "preview" };
       const preview = await rig.post(`/edit${OF}`, sent);
-      expect(textOf(preview)).not.toContain("goes into its history");
+      expect(textOf(preview)).not.toContain("will be kept in its history");
       const { location } = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
       expect(location).toBe(`${BASE}/fact${OF}&done=saved`);
       expect(await factOf(rig)).toMatchObject({ value, category: "team", tags: ["a, b"] });
@@ -172,12 +172,12 @@ describe("an edit", () => {
     },
   );
 
-  test("of hidden characters spells them out, and says so", async () => {
+  test("of hidden characters escapes them, and says so", async () => {
     const rig = await openRig({ changes: FORMS });
     await rig.memory.storeFact("main", { key: KEY, value: "pay\u202elap" });
     const form = await rig.get(`/edit${OF}`);
     expect(fieldsOf(form).value).toBe("pay[U+202E]lap");
-    expect(textOf(form)).toContain("They are spelt out here");
+    expect(textOf(form)).toContain("They are shown escaped");
   });
 
   test("can be changed after its preview, and keeps 64 KiB, markup and white space", async () => {
@@ -199,7 +199,7 @@ describe("an edit", () => {
 describe("what is refused", () => {
   const token = `ghp_${"a1B2".repeat(9)}`;
   test.each([
-    ["an empty value", { value: "" }, "value is missing; say what is to be remembered.", "value"],
+    ["an empty value", { value: "" }, "value is missing; give the text to remember.", "value"],
     [
       "a key of control characters",
       { key: "a\u0007", value: "x" },
@@ -209,7 +209,7 @@ describe("what is refused", () => {
     ["a category in capitals", { value: "x", category: "Team" }, "category must be 1 to 64", "category"],
     ["a life of a minute", { value: "x", life: "60" }, "ttl_seconds must be a whole number", "life"],
     ["a life in words", { value: "x", life: "long" }, "ttl_seconds must be a whole number", "life"],
-    ["too long a value", { value: "x".repeat(65_537) }, "value may have 65536 bytes", "value"],
+    ["too long a value", { value: "x".repeat(65_537) }, "value may have at most 65536 bytes", "value"],
     ["a credential", { value: `the token is ${token}` }, "looks like", "value"],
   ] as const)("%s is said at the form, which keeps what was typed", async (_, typed, message, field) => {
     const rig = await openRig({ changes: FORMS });
@@ -251,23 +251,23 @@ describe("remembering", () => {
     const rig = await openRig({ changes: FORMS });
     const answer = await rig.post("/remember", { step: "preview", key: "", value: " " });
     expect([answer.status, fieldsOf(answer).key]).toEqual([400, ""]);
-    expect(textOf(answer)).toContain("value is missing; say what is to be remembered.");
+    expect(textOf(answer)).toContain("value is missing; give the text to remember.");
   });
 
   test("under a key that is in use shows what it replaces, and what came there meanwhile", async () => {
     const rig = await rigWithFact();
     const typed = { key: KEY, value: "New.", category: "team" };
     const preview = await rig.post("/remember", { ...typed, step: "preview" });
-    expect(textOf(preview)).toContain("Before: goes into its history Through Konflux.");
+    expect(textOf(preview)).toContain("Before: will be kept in its history Through Konflux.");
     await rig.memory.storeFact("main", { key: KEY, value: "Theirs." });
     const conflict = await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
     expect([conflict.status, (await factOf(rig))?.value]).toEqual([409, "Theirs."]);
   });
 
-  test("shows what is like it, and what says the very same", async () => {
+  test("shows similar facts, and facts with the same value", async () => {
     const rig = await rigWithFact();
     const same = await rig.post("/remember", { step: "preview", key: "other", value: "Through Konflux." });
-    expect(textOf(same)).toContain(`The very same is stored under ${KEY} already.`);
+    expect(textOf(same)).toContain(`The same value is already stored under ${KEY} .`);
   });
 });
 
@@ -282,12 +282,12 @@ describe("superseding", () => {
       value: "Through Argo.",
       step: "preview",
     });
-    expect(textOf(preview)).toContain(`Retired with it: ${KEY} It is found no longer`);
+    expect(textOf(preview)).toContain(`Retired with it: ${KEY} Searches no longer find it`);
     const { location } = await rig.post(`/supersede${OF}`, { ...fieldsOf(preview), step: "confirm" });
     expect(location).toBe(`${BASE}/fact?key=deploy%2Fargo&done=superseded`);
     expect(await factOf(rig)).toBeUndefined();
     expect(textOf(await rig.get("/fact?key=deploy%2Fargo"))).toMatch(
-      /Through Konflux\. stored just now stood under deploy\/preference , which this fact superseded/,
+      /Through Konflux\. stored just now stored under deploy\/preference , which this fact superseded/,
     );
     const gone = await rig.get(`/fact${OF}`);
     expect([gone.status, textOf(gone).includes("Another one superseded it: deploy/argo")]).toEqual([
@@ -299,7 +299,7 @@ describe("superseding", () => {
   test("under the old key is an edit", async () => {
     const rig = await rigWithFact();
     const answer = await rig.post(`/supersede${OF}`, { step: "preview", key: KEY, value: "x" });
-    expect([answer.status, textOf(answer).includes("to change only its value, edit it")]).toEqual([
+    expect([answer.status, textOf(answer).includes("To change only the value, edit the fact")]).toEqual([
       400,
       true,
     ]);
@@ -320,7 +320,7 @@ describe("renewing", () => {
     rig.clock.pass(80 * DAY_MS);
     const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "31536000" });
     expect(textOf(preview)).toContain(
-      "Ends now 2027-02-18 12:00 UTC (in 10 days) Would end 2028-02-08 12:00 UTC (in 12 months)",
+      "Expires now 2027-02-18 12:00 UTC (in 10 days) Would expire 2028-02-08 12:00 UTC (in 12 months)",
     );
     expect((await factOf(rig))?.expiresAt).toBe(NOW + 90 * DAY_MS);
     const { location } = await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
@@ -332,7 +332,7 @@ describe("renewing", () => {
     const rig = await rigWithFact();
     rig.clock.pass(80 * DAY_MS);
     expect(textOf(await rig.post(`/renew${OF}`, { step: "preview", life: "" }))).toContain(
-      "Would end 2027-05-09 12:00 UTC (in 90 days)",
+      "Would expire 2027-05-09 12:00 UTC (in 90 days)",
     );
     await rig.post(`/renew${OF}`, { step: "confirm", life: "" });
     expect((await factOf(rig))?.expiresAt).toBe(NOW + 170 * DAY_MS);
@@ -357,7 +357,7 @@ describe("undoing", () => {
     await rig.memory.storeFact("main", { key: KEY, value: "Wrong.", supersedes: ["old"] });
     const preview = await rig.get(`/undo${OF}`);
     expect(textOf(preview)).toMatch(
-      /Now: is erased Wrong\..*After Through Konflux\..*There again: old Now Nothing is there\. After Old one\./,
+      /Now: will be deleted Wrong\..*After Through Konflux\..*Restored: old Now Nothing is there\. After Old one\./,
     );
     const { location } = await rig.post(`/undo${OF}`, { ...fieldsOf(preview), step: "confirm" });
     expect(location).toBe(`${BASE}/fact${OF}&done=undone`);
@@ -367,7 +367,7 @@ describe("undoing", () => {
     ]);
   });
 
-  test("takes nothing back that came after the preview", async () => {
+  test("undoes nothing that came after the preview", async () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: KEY, value: "Two." });
     const preview = await rig.get(`/undo${OF}`);
@@ -405,16 +405,13 @@ describe("forgetting", () => {
       await rig.memory.recordToolCall("main", { ...run, tool: "u" });
       await rig.memory.storeFact("main", { key: "more", value: "x", category: "team", supersedes: [KEY] });
       const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
-      expect([answer.status, textOf(answer).includes("what this covers has changed meanwhile")]).toEqual([
-        409,
-        true,
-      ]);
+      expect([answer.status, textOf(answer).includes("the selection has changed")]).toEqual([409, true]);
       expect((await rig.memory.listFacts("main", {})).facts).toHaveLength(1);
       expect((await rig.memory.listRuns("main", {})).runs).toHaveLength(2);
     },
   );
 
-  test("all wants a word to be typed", async () => {
+  test("all needs a typed phrase", async () => {
     const rig = await rigWithFact();
     const preview = await rig.post("/forget", { step: "preview", scope: "all" });
     expect(textOf(preview)).toContain("To forget everything, type forget all");
@@ -439,7 +436,7 @@ describe("forgetting", () => {
     );
   });
 
-  test("sent twice says that it is gone already", async () => {
+  test("sent twice says that there is nothing left to forget", async () => {
     const rig = await rigWithFact();
     const preview = { ...fieldsOf(await rig.get(`/forget${OF}`)), step: "confirm" };
     await rig.post("/forget", preview);
@@ -462,9 +459,9 @@ describe("forgetting", () => {
     const [brought, edited] = [facts[0]?.key ?? "", facts[1]?.key ?? ""];
     await rig.memory.storeFact("main", { key: edited, value: "Mine now." });
     const page = await rig.get(`/fact?key=${encodeURIComponent(brought)}`);
-    expect(textOf(page)).toContain(`Came with import ${id}`);
+    expect(textOf(page)).toContain(`Imported with import ${id}`);
     const ofImport = plain(/href="[^"]*(\/facts\?tag=import[^"]*)"/.exec(page.text)?.[1] ?? "");
-    expect(textOf(await rig.get(ofImport))).toContain(`As import ${id} brought them`);
+    expect(textOf(await rig.get(ofImport))).toContain(`Facts from import ${id} , without those edited since`);
     expect((await rig.get(ofImport)).text).toContain(`/forget?import=${id}`);
     expect(textOf(await rig.get("/forget"))).toContain(
       `Import ${id} (1 fact, and 1 in the history of facts that were changed since)`,

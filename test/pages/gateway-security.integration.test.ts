@@ -1,4 +1,4 @@
-/** The tab "Agent memory" under attack: what was stored, who asks without a right to, and other sites in the operator's browser. */
+/** The tab "Agent memory" under attack: by stored text, by unauthorized requests, and by other sites in the operator's browser. */
 import { access } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,10 +39,10 @@ const HOSTILE_KEYS = [
   "'; $(touch ran) `touch ran` --",
   "//elsewhere.example/x",
 ];
-/** At SIGUSR2 the gateway's clock goes six minutes ahead: longer than the host's cookie for a frame lives. */
+/** SIGUSR2 moves the gateway's clock six minutes ahead, which is longer than the lifetime of the host's cookie for a frame. */
 const CLOCK_AHEAD =
   "let ahead = 0; const { now } = Date; Date.now = () => now() + ahead; process.on('SIGUSR2', () => { ahead = 360_000; });";
-/** What would be there if a stored text had become a part of the page. */
+/** Elements that would exist if a stored text had become part of the page. */
 const FOREIGN = [
   ...["img", "iframe", "object", "embed", "base", "script", "[onerror]", "[onload]", "[onmouseover]"],
   ...['[href^="javascript:"]', '[href^="//"]', '[href^="http"]'],
@@ -79,7 +79,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
 
   const urlOf = (query = "") => `${gateway.url}${PAGES}${query}`;
 
-  /** As any program asks: with what it has, and nothing of the browser's. */
+  /** Sends a request like any program, without the browser's headers and cookies. */
   async function ask(query: string, headers: Readonly<Record<string, string>>, method = "GET") {
     const response = await fetch(urlOf(query), { method, headers });
     return { status: response.status, headers: response.headers, text: await response.text() };
@@ -202,7 +202,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
         const [framed] = other.frames().filter((one) => one !== other.mainFrame());
         expect(await framed?.content()).not.toContain("kettle");
         await other.getByRole("link").click();
-        await other.getByText("Open the tab Agent memory").waitFor();
+        await other.getByText("Open the Agent memory tab").waitFor();
         expect(seen.filter((answer) => !/ 40[13]$/.test(answer))).toEqual([]);
         expect(seen).toEqual(expect.arrayContaining(["document 403"]));
         await other.close();
@@ -231,7 +231,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
   });
 });
 
-/** A page on this machine under another port, and under another name: it tries everything that a page can. */
+/** A page on this machine, on another port and under another name. It tries everything that a page can. */
 function useOtherSite() {
   let server: Server;
   beforeAll(async () => {
@@ -256,25 +256,25 @@ function useOtherSite() {
   afterAll(() => void server?.close());
   return {
     origins: () => {
-      const { port } = server.address() as AddressInfo; // it listens on a port, so it is no pipe and not null
+      const { port } = server.address() as AddressInfo; // it listens on a port, so it is neither a pipe nor null
       return [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
     },
   };
 }
 
-/** The part of an address behind the pages' own. */
+/** The part of an address after the pages' own address. */
 function behind(href: string): string {
   return href.slice(PAGES.length);
 }
 
-/** The cookie's payload with other contents, without a signature for them. */
+/** The cookie's payload with other contents, but with the old signature. */
 function payloadWith(over: object, cookie: string): string {
   const [, payload = ""] = /=v1\.([^.]+)/.exec(cookie) ?? [];
   const given: object = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
   return Buffer.from(JSON.stringify({ ...given, ...over })).toString("base64url");
 }
 
-/** How long ago something was stored changes from one request to the next. */
+/** Removes the age of stored facts, which changes from one request to the next. */
 function withoutTimes(text: string): string {
   return text.replaceAll(/<time .*?<\/time>/g, "");
 }

@@ -77,7 +77,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     const field = frame.getByRole("searchbox");
     await field.fill("how do we deploy");
     await field.press("Enter");
-    await frame.getByRole("list", { name: "Why it is an answer" }).first().waitFor();
+    await frame.getByRole("list", { name: "Why it was found" }).first().waitFor();
     expect(await textOf()).toContain(VALUE);
     expect(await textOf()).toMatch(/Searched by keywords/);
   });
@@ -88,7 +88,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(text).toContain(VALUE);
     expect(text).toContain(OLD_VALUE);
     expect(text).toMatch(/Stored by\s+openclaw main/);
-    expect(text).toMatch(/Ends\s+\d{4}-\d\d-\d\d/);
+    expect(text).toMatch(/Expires\s+\d{4}-\d\d-\d\d/);
   });
 
   it("copies the command that changes it, which does what it says", async () => {
@@ -108,8 +108,8 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(await textOf()).toMatch(/write/);
   });
 
-  it("shows what ends soon, and how to renew it", async () => {
-    await goTo("Ending soon");
+  it("shows what expires soon, and how to renew it", async () => {
+    await goTo("Expiring soon");
     await main().getByText("parcel").first().waitFor();
     expect(await textOf()).toContain("openclaw helmdeck renew parcel --agent main");
   });
@@ -156,7 +156,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
 
   it("fits a phone, without a line that runs out of it", async () => {
     await page.setViewportSize(PHONE);
-    for (const section of ["Facts", "Timeline", "Ending soon", "Growth", "Health"]) {
+    for (const section of ["Facts", "Timeline", "Expiring soon", "Growth", "Health"]) {
       await goTo(section);
       await heading(section);
       const widths = await frame.locator("html").evaluate((root) => [root.scrollWidth, root.clientWidth]);
@@ -185,7 +185,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
   });
 });
 
-/** 0 is black, 255 white. */
+/** 0 is black, 255 is white. */
 function brightnessOf(colour: string): number {
   const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
   return (red + green + blue) / 3;

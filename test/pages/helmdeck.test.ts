@@ -1,4 +1,4 @@
-/** The pages and commands of a memory that a running helmdeck keeps: what it lets us show, and a sentence for what it does not. */
+/** The pages and commands for a memory at a running helmdeck: the data that helmdeck provides, and a sentence for the rest. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NO_EMBEDDINGS, type OpenMemory } from "../../app/index.ts";
 import { makePages } from "../../pages/index.ts";
@@ -46,11 +46,14 @@ test.each([
   ["/fact?key=kettle", ["Descaled in June.", "keeps no history"]],
   ["/timeline", ["slides.narrate"]],
   ["/growth", ["does not say when facts were stored"]],
-  ["/health", ["a running helmdeck", "version 0.29.10", "all 2 rows that helmdeck shows", "by words"]],
+  [
+    "/health",
+    ["a running helmdeck", "version 0.29.10", "all 2 rows that helmdeck shows", "search uses keywords"],
+  ],
 ])("%s shows what there is, and says what is not", async (path, texts) => {
   const page = await pageOf(path);
   for (const text of texts) expect(page).toContain(text);
-  expect(page).not.toMatch(/never ends|1970|Memory does not open/);
+  expect(page).not.toMatch(/never expires|1970|Memory does not open/);
 });
 
 test("forgetting claims nothing about the bytes in helmdeck's database", async () => {
@@ -82,7 +85,7 @@ function typing(...args: readonly string[]) {
 
 test.each([
   [["status"], 0, "all 2 rows that helmdeck shows, read less than a minute ago"],
-  [["list"], 0, "(kitchen, times not told)"],
+  [["list"], 0, "(kitchen, times unknown)"],
   [["get", "kettle"], 0, "Descaled in June."],
   [["search", "when was the kettle descaled"], 0, 'fact "kettle" in kitchen'],
   [["history", "kettle"], 1, "keeps no history"],

@@ -1,4 +1,4 @@
-/** Pages over a real memory, as a surface would serve them, with a clock that stands. */
+/** Pages over a real memory, as a surface would serve them, with a fixed clock. */
 import type { OpenMemory } from "../../app/index.ts";
 import { makePages, type Viewer } from "../../pages/index.ts";
 import { openTestMemory, TestClock } from "../app/fixtures/memories.ts";
@@ -27,7 +27,7 @@ export interface Answered {
   readonly location: string | undefined;
 }
 
-/** `doctor: "none"`: of a machine that somebody else runs. */
+/** `doctor: "none"` is for a machine that somebody else runs. */
 type Given = Partial<Omit<Viewer, "doctor">> & { readonly doctor?: Viewer["doctor"] | "none" };
 
 export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): Promise<Rig> {
@@ -60,7 +60,7 @@ export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): P
   };
 }
 
-/** What a person reads of a page: without style, script and tags. */
+/** The text of a page without style, script and tags. */
 export function textOf({ text }: Answered): string {
   return plain(text.replaceAll(/<(style|script)>.*?<\/\1>/gs, "").replaceAll(/<[^>]*>/g, " "))
     .replaceAll(/\s+/g, " ")
@@ -88,7 +88,7 @@ export function fieldsOf({ text }: Answered): Record<string, string> {
   ]);
 }
 
-/** Without the escapes of HTML. */
+/** Decodes HTML escapes. */
 export function plain(text: string): string {
   const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };
   return text.replaceAll(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => names[name] ?? "");

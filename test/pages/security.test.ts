@@ -1,6 +1,6 @@
 /**
- * What was stored is text on every page: it runs nothing, ends no attribute, stands in no address, and hides nothing. Whoever may see
- * counts sees no key and no value.
+ * On every page, stored text is only text: it runs nothing, ends no attribute, appears in no address, and hides nothing. A viewer with
+ * access only to counts sees no key and no value.
  */
 import { createHash } from "node:crypto";
 import fc from "fast-check";
@@ -43,7 +43,7 @@ async function everyAnswer(rig: Rig): Promise<readonly Answered[]> {
   return answers;
 }
 
-/** A fact with a history, one that is like it, one that ends, and a run; all of it with this text. */
+/** Stores a fact with a history, a similar one, one that expires, and a run, all with this text. */
 async function store(rig: Rig, text: string): Promise<void> {
   const key = text.replaceAll(/\p{C}/gu, "") || "x";
   const fact = { category: "user_facts", tags: [text.replaceAll(/\p{C}/gu, "")] };
@@ -62,7 +62,7 @@ async function store(rig: Rig, text: string): Promise<void> {
 
 const TAG = /<(!?\/?[a-z][a-z0-9]*)((?:\s+[a-z0-9-]+(?:="[^"]*")?)*)\s*\/?>/gi;
 
-/** Tags and attributes as a browser would read them; what is left is text, in which no "<" stands. */
+/** Tags and attributes as a browser would parse them. The rest is text, which may not contain "<". */
 function markupOf(page: string) {
   const own = page.replaceAll(/(<(style|script)>).*?(<\/\2>)/gs, "$1$3");
   const tags = [...own.matchAll(TAG)];
@@ -195,7 +195,7 @@ describe("headers", () => {
   });
 });
 
-test("characters that turn or hide text are spelt out everywhere", async () => {
+test("characters that reverse or hide text are escaped everywhere", async () => {
   for (const changes of [COMMANDS, FORMS]) {
     const rig = await openRig({ changes, seesCallers: true });
     await store(rig, "a\u202eb\u200bc\u0007d\u2066e\u0000f");
@@ -208,7 +208,7 @@ test("characters that turn or hide text are spelt out everywhere", async () => {
   }
 });
 
-test("what a value says is a link is none", async () => {
+test("a link in a value is not a link on the page", async () => {
   const rig = await openRig();
   await rig.memory.storeFact("main", {
     key: KEY,
@@ -257,13 +257,13 @@ describe("who may see counts", () => {
     );
   });
 
-  test("is told how much there is, why no more, and what to do", async () => {
+  test("sees the counts, the reason, and what to do", async () => {
     const rig = await openRig({ sees: "counts" });
     await store(rig, "harmless");
     const text = textOf(await rig.get("/facts"));
-    expect(text).toContain("You see only how much there is");
-    expect(text).toContain("Sign in with that right to see them.");
-    expect(text).toContain("2 facts 1 record of what tools did 1 fact ends within 14 days");
+    expect(text).toContain("You see only counts");
+    expect(text).toContain("sign in with the right to read everything here.");
+    expect(text).toContain("2 facts 1 record of what tools did 1 fact expires within 14 days");
   });
 });
 
@@ -274,7 +274,7 @@ describe("where nothing may be changed from a page", () => {
     const before = await rig.memory.listFacts("main", {});
     for (const step of ["preview", "confirm"]) {
       const { status, text } = await rig.post(path, { ...fields, step });
-      expect([status, text.includes("Nothing can be changed from this page")]).toEqual([403, true]);
+      expect([status, text.includes("These pages are read-only")]).toEqual([403, true]);
     }
     expect(await rig.memory.listFacts("main", {})).toEqual(before);
   });

@@ -1,4 +1,4 @@
-/** The pages of `serve` as a person meets them: a real Chromium, a real server, real sockets. */
+/** The pages of `serve` with a real Chromium, a real server and real sockets. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
@@ -11,7 +11,7 @@ import { graveFaults } from "./axe.ts";
 import { useBrowser, whyNoBrowser } from "./browser.ts";
 
 const DAY_SECONDS = 86_400;
-/** A page of a large memory takes a fifth of this here; only a defect takes as long. */
+/** A page of a large memory takes a fifth of this. Only a defect takes as long. */
 const PAGE_WITHIN_MS = 2_500;
 
 const SECTIONS = ["/", "/facts", "/timeline", "/ending", "/growth", "/health", "/remember", "/forget"];
@@ -25,7 +25,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
   let otherOrigin = "";
   const browser = useBrowser({
     origins: () => [listening.url, otherOrigin],
-    // Whoever is not signed in is told so by the status too.
+    // The server answers with status 401 if nobody is signed in.
     ignored: [/^console: .*status of 401/],
   });
 
@@ -34,7 +34,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     listening = await served.server.listen({ port: 0 });
     other = createServer(answerAsAttacker).listen(0, "127.0.0.1");
     await new Promise((resolve) => other.once("listening", resolve));
-    otherOrigin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`; // it listens on a port
+    otherOrigin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`; // a server that listens on a port has this form
   });
   afterAll(async () => {
     other?.close();
@@ -42,7 +42,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     await served?.close();
   });
 
-  /** A browser of its own in which this caller has signed in. */
+  /** A separate browser context in which this caller has signed in. */
   async function signedIn(
     subject: string,
     options: BrowserContextOptions & { readonly scopes?: readonly string[] } = {},
@@ -117,7 +117,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect(await factOf("kim", "editor")).toBeDefined();
     });
 
-    it("show what tools did, what ends soon, growth and health, each from the navigation", async () => {
+    it("show what tools did, what expires soon, growth and health, each from the navigation", async () => {
       await storeFact("lee", "sprint", "The sprint ends on Friday", 2);
       await served.serverContext.memory.recordToolCall("lee", {
         ...{ tool: "shell.run", outcome: "ok", at_unix: NOW / 1_000 - 60, duration_ms: 1_240 },
@@ -126,7 +126,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       const page = await signedIn("lee");
       const sections = [
         ["Timeline", "shell.run"],
-        ["Ending soon", "sprint"],
+        ["Expiring soon", "sprint"],
         ["Growth", /fact/],
         ["Health", "✓ open"],
         ["Facts", "sprint"],
@@ -187,7 +187,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(listening.url);
     const focused = () => page.evaluate<string>("document.activeElement.textContent.trim()");
-    /** Tab until the focus is there; a page on which it never gets there fails. */
+    /** Presses Tab until the element has focus. Fails on a page on which it never gets focus. */
     const tabTo = async (name: string) => {
       for (let presses = 0; presses < 60; presses += 1) {
         await page.keyboard.press("Tab");
@@ -195,7 +195,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       }
       throw new Error(`the keyboard does not reach ${name}`);
     };
-    // The field takes the focus by itself, in the browser's own time.
+    // The field gets focus by itself, but the browser decides when.
     await expect.poll(() => page.evaluate<string>("document.activeElement.tagName")).toBe("INPUT");
     await page.keyboard.insertText(await tokenFor("pat"));
     await page.keyboard.press("Enter");
@@ -333,7 +333,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       "/fact?key=service%2F77",
       "/forget?key=service%2F77",
     ]) {
-      await go(page, path); // what is built once is built now
+      await go(page, path); // builds everything that is only built once
       const started = performance.now();
       await go(page, path);
       expect([path, performance.now() - started < PAGE_WITHIN_MS]).toEqual([path, true]);
@@ -366,7 +366,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     expect(await fact()).toBeDefined();
     await go(page, "/");
     await button(page, "Sign out").waitFor();
-    // But a link of it may be followed, as from any page.
+    // But a link on it may be followed, like a link on any page.
     await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
     await page.locator("#link").click();
     await page.getByText("Agent memory").first().waitFor();
@@ -388,7 +388,7 @@ async function fillLargeMemory(subject: string, count: number): Promise<void> {
   expect(stored).toBe(count);
 }
 
-/** A page that tries what other sites may try. */
+/** A page with everything that another site may try. */
 const answerAsAttacker: RequestListener = (request, response) => {
   const target = new URL(request.url ?? "/", "http://attacker").searchParams.get("target") ?? "";
   response.setHeader("Content-Type", "text/html").end(`<!doctype html><title>Elsewhere</title>

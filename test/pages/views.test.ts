@@ -1,4 +1,4 @@
-/** The timeline, what ends, growth, health, one fact whole, several memories, and a memory that does not open. */
+/** The timeline, expiring facts, growth, health, one fact, several memories, and a memory that does not open. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, type Memory } from "../../app/index.ts";
 import { DAY_MS, inTurn, NOW } from "../app/fixtures/memories.ts";
@@ -14,7 +14,7 @@ async function recordTool(rig: Rig, tool: string, more: object = {}): Promise<vo
 }
 
 describe("the timeline", () => {
-  test("says what to do where there is nothing", async () => {
+  test("says what to do if there is nothing", async () => {
     const rig = await openRig();
     expect(textOf(await rig.get("/timeline"))).toContain(
       "No tool has left a record yet. When your agent runs",
@@ -74,20 +74,20 @@ describe("the timeline", () => {
   );
 });
 
-describe("what ends soon", () => {
+describe("what expires soon", () => {
   test("comes soonest first, with how to renew it", async () => {
     const rig = await openRig({ changes: FORMS });
     await inTurn([9, 2, 40], (days) =>
       rig.memory.storeFact("main", { key: `in-${days}`, value: "x", ttlSeconds: days * 86_400 }),
     );
     const page = await rig.get("/ending");
-    expect(textOf(page)).toMatch(/in-2 x user_facts stored just now ends in 2 days Renew in-2.*in-9 x/);
+    expect(textOf(page)).toMatch(/in-2 x user_facts stored just now expires in 2 days Renew in-2.*in-9 x/);
     expect(textOf(page)).not.toContain("in-40");
     expect(page.text).toContain(`href="${BASE}/renew?key=in-2"`);
   });
 
-  test("says so where nothing does", async () => {
-    expect(textOf(await (await openRig()).get("/ending"))).toContain("Nothing ends within 14 days.");
+  test("says so if there is nothing", async () => {
+    expect(textOf(await (await openRig()).get("/ending"))).toContain("Nothing expires within 14 days.");
   });
 });
 
@@ -124,7 +124,7 @@ describe("growth", () => {
   });
 
   test("says so where nothing is", async () => {
-    expect(textOf(await (await openRig()).get("/growth"))).toContain("Nothing is stored yet.");
+    expect(textOf(await (await openRig()).get("/growth"))).toContain("Nothing has been stored yet.");
   });
 });
 
@@ -137,9 +137,9 @@ describe("health", () => {
       /1 problem needs attention: key\..*Key ! warning A new key was just created.*What to do: Keep a copy of the key/,
     );
     expect(text).toMatch(
-      /State ✓ open Database .*memory\.sqlite \(better-sqlite3\) Key .*helmdeck-memory\.key Search by words Holds 1 fact, 0 records/,
+      /State ✓ open Database .*memory\.sqlite \(better-sqlite3\) Key .*helmdeck-memory\.key Search keyword Holds 1 fact, 0 records/,
     );
-    expect(text).toContain("Off: no embedding service is set up.");
+    expect(text).toContain("Off: no embedding service is configured");
   });
 
   test("has one heading for all that doctor finds of one thing", async () => {
@@ -153,7 +153,7 @@ describe("health", () => {
     expect(text.match(/<h3>[^<]*<\/h3>/g)).toEqual(["<h3>Key</h3>", "<h3>Rows</h3>"]);
   });
 
-  test("says how far an embedding service is, and its last failure", async () => {
+  test("shows an embedding service's progress and last failure", async () => {
     const base = await openRig();
     const status: Memory["status"] = async (subject) => ({
       ...(await base.memory.status(subject)),
@@ -164,10 +164,10 @@ describe("health", () => {
     });
     const text = textOf(await (await openRig({ memory: { ...base.memory, status } })).get("/health"));
     expect(text).toContain(
-      "1,200 of 1,231 entries of the memories that are open now, 30 waiting, 1 refused (found by words alone)",
+      "1,200 of 1,231 entries of the open memories, 30 waiting, 1 refused (keyword search only)",
     );
     expect(text).toContain(
-      "Last failure It does not answer. Search goes on by words and tries again by itself.",
+      "Last failure It does not answer. Keyword search still works; the service is retried automatically.",
     );
   });
 
@@ -207,29 +207,29 @@ describe("health", () => {
     for (const path of ["/facts", "/facts?q=x", "/fact?key=x", "/timeline", "/ending", "/growth"]) {
       const page = await rig.get(path);
       expect(page.status).toBe(503);
-      expect(page.text).toContain(`<a href="${BASE}/health">Health</a> says why, and what to do.`);
+      expect(page.text).toContain(`<a href="${BASE}/health">Health</a> for the reason and the remedy.`);
     }
   });
 
-  test("of somebody else's machine says whether memory works, and nothing of where it lies", async () => {
+  test("of somebody else's server says whether memory works, but not where it is", async () => {
     const rig = await openRig({ doctor: "none" });
     await rig.memory.storeFact("main", { key: "a", value: "x" });
     const text = textOf(await rig.get("/health"));
-    expect(text).toContain("State ✓ open Search by words Holds 1 fact, 0 records");
+    expect(text).toContain("State ✓ open Search keyword Holds 1 fact, 0 records");
     expect(text).toContain("sign in with a token that has the scope admin");
     expect(text).not.toMatch(/memory\.sqlite|\.key|better-sqlite3|embedding/);
   });
 
-  test("goes on where doctor takes too long", async () => {
+  test("is shown even if doctor takes too long", async () => {
     const doctor = () => Promise.reject(new HelmdeckError("deadline_exceeded", "It took longer than 3 s."));
     const text = textOf(await (await openRig({ doctor })).get("/health"));
-    expect(text).toContain("could not be finished for this page: It took longer than 3 s.");
+    expect(text).toContain("did not finish in time for this page: It took longer than 3 s.");
     expect(text).toContain("State ✓ open");
   });
 });
 
 describe("one fact", () => {
-  test("shows its value whole, with white space, and all that is known of it", async () => {
+  test("shows its complete value with white space, and its details", async () => {
     const rig = await openRig();
     const value = `first\n\n\tindented  twice\n${"word ".repeat(13_000)}`.trim();
     await rig.memory.storeFact(
@@ -242,22 +242,22 @@ describe("one fact", () => {
     expect(page.text).toContain(`<pre class="value">${value}</pre>`);
     const fact = await rig.memory.getFact("main", "k");
     expect(textOf(page)).toContain(
-      "Category c Tags t Stored by openclaw main (direct) Stored first 2026-11-20 12:00 UTC (2 hours ago) Stored last 2026-11-20 12:00 UTC (2 hours ago) Ends 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
+      "Category c Tags t Stored by openclaw main (direct) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
         `Path helmdeck/c/k.md Fingerprint ${fact?.fingerprint}`,
     );
   });
 
-  test("shows what it held before, and what is like it", async () => {
+  test("shows its former values and similar facts", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "k", value: "We deploy by hand." });
     await rig.memory.storeFact("main", { key: "k", value: "We deploy through Konflux." });
     await rig.memory.storeFact("main", { key: "like", value: "Konflux is how we deploy things." });
     const text = textOf(await rig.get("/fact?key=k"));
-    expect(text).toMatch(/1 former value, newest first\. No search finds them\. We deploy by hand\./);
+    expect(text).toMatch(/1 former value, newest first\. Searches do not find them\. We deploy by hand\./);
     expect(text).toMatch(/Similar like Konflux is how we deploy things\./);
   });
 
-  test("that is not there says so", async () => {
+  test("that does not exist says so", async () => {
     const rig = await openRig();
     for (const path of ["/fact", "/fact?key=none", "/fact?key=%FF%00"]) {
       const page = await rig.get(path);
@@ -285,7 +285,7 @@ describe("one fact", () => {
 });
 
 describe("a search", () => {
-  test("shows what the agent is shown, sure or possible, and why in words and numbers", async () => {
+  test("shows the agent's hits, sure or possible, with explanations in words and numbers", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "deploy/how", value: "Deployments go through Konflux." });
     await rig.memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri." });
@@ -295,27 +295,23 @@ describe("a search", () => {
       [...sure.text.matchAll(/fact\?key=([^"]*)"/g)].map(([, key = ""]) => decodeURIComponent(key)),
     ).toEqual(asked.results.map(({ key }) => key));
     expect(textOf(sure)).toContain(`Score ${asked.results[0]?.score.toFixed(2)}`);
-    expect(textOf(sure)).toContain("Words of the question in it: “deploy”, “konflux”.");
+    expect(textOf(sure)).toContain("Words of the query in it: “deploy”, “konflux”.");
     expect(sure.text).toContain("<mark>Konflux</mark>");
     expect(textOf(sure)).toContain(
-      "features and weights What speaks for it, and with a negative weight against it.",
+      "features and weights Features and their weights. A negative weight counts against the hit.",
     );
     const possible = textOf(await rig.get("/facts?q=what+is+the+wifi+password"));
-    expect(possible).toContain(
-      "Nothing answers this surely. The agent is shown what is only possibly related",
-    );
+    expect(possible).toContain("No sure answer. The agent sees these hits, marked as only possibly related");
     expect(possible).toMatch(/ possible .*Score 0\./);
     expect(possible).toContain("Against it: ");
   });
 
-  test("that finds nothing says what was looked at", async () => {
+  test("that finds nothing says what was searched", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "wifi", value: "Kolibri" });
     const text = textOf(await rig.get("/facts?q=zebra"));
-    expect(text).toContain(
-      "Nothing in this memory answers that. 1 fact, none matched; the agent is told so.",
-    );
-    expect(textOf(await (await openRig()).get("/facts?q=zebra"))).toContain("Nothing is stored yet.");
+    expect(text).toContain("No answer in this memory. 1 fact, none matched; the agent is told so.");
+    expect(textOf(await (await openRig()).get("/facts?q=zebra"))).toContain("Nothing has been stored yet.");
   });
 
   test("is a plain form for the page's own address, with the words kept", async () => {
@@ -384,7 +380,7 @@ test("a page is small, also with fifty facts on it", async () => {
   }
 });
 
-test("pages name their parts for a screen reader", async () => {
+test("pages label their parts for a screen reader", async () => {
   const rig = await openRig({ changes: FORMS });
   await rig.memory.storeFact("main", { key: "k", value: "x", ttlSeconds: 86_400 });
   for (const path of [
@@ -413,7 +409,7 @@ test("pages name their parts for a screen reader", async () => {
   expect((await rig.get("/facts")).text).toContain('aria-current="page">Facts</a>');
 });
 
-test("what fails unforeseen says nothing of what it was about", async () => {
+test("an unexpected failure shows nothing of its content", async () => {
   const memory = { ...(await openRig()).memory, listFacts: () => Promise.reject(new Error("secret value")) };
   const page = await (await openRig({ memory })).get("/facts");
   expect([page.status, page.text.includes("secret value")]).toEqual([500, false]);

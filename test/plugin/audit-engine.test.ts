@@ -1,4 +1,4 @@
-/** What an agent's tools did is recorded at the engine that keeps its memory. */
+/** An agent's tool calls are recorded at the engine that keeps its memory. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeAuditHook } from "../../plugin/audit-hook.ts";
 import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";

@@ -8,7 +8,7 @@ import { accessTo, fakeMemory } from "./fake-memory.ts";
 const SERVERS = ["helmdeck"];
 const NOW_MS = 1_795_217_465_123;
 
-/** What the host passes for a finished call of an MCP tool, as recorded from OpenClaw 2026.9.6. */
+/** The host's event for a finished call of an MCP tool, as recorded from OpenClaw 2026.9.6. */
 function finished(change: Record<string, unknown> = {}) {
   return {
     toolName: "helmdeck__github-list_issues",
@@ -73,7 +73,7 @@ describe("the row of a run", () => {
     expect(rowOf(thrown)).toMatchObject({ pack: "github-list_issues", outcome: "error" });
   });
 
-  test("a duration that is none is left out", () => {
+  test("an invalid duration is left out", () => {
     for (const durationMs of [undefined, -1, Number.NaN, "7"]) {
       expect(rowOf(finished({ durationMs }))).not.toHaveProperty("duration_ms");
     }
@@ -201,7 +201,7 @@ describe("the hook", () => {
   });
 
   // verifies P-audit-tools
-  describe("told to record all tools", () => {
+  describe("with auditTools all", () => {
     const exec = (change = {}) => ({
       ...{ toolName: "exec", params: { command: "curl -H 's3cr3t' x", path: "/s3cr3t" }, runId: "run-1" },
       ...{ toolCallId: "call_1", result: { content: [{ type: "text", text: "s3cr3t" }] }, durationMs: 12.4 },
@@ -222,7 +222,7 @@ describe("the hook", () => {
       expect(JSON.stringify(rows)).not.toContain("s3cr3t");
     });
 
-    test("which is off until it is asked for", async () => {
+    test("is off by default", async () => {
       const { hook, rows } = hookOver();
       await hook(exec(), MAIN_CONTEXT);
       expect(rows).toEqual([]);
@@ -311,7 +311,7 @@ describe("the hook", () => {
     });
   });
 
-  test("never rejects, whatever the host hands over", async () => {
+  test("never rejects, whatever the host passes", async () => {
     const { hook } = hookOver({ auditTools: "all", auditInputs: { exec: ["command"] } });
     await fc.assert(
       fc.asyncProperty(fc.anything(), fc.anything(), async (event, context) => {

@@ -21,10 +21,10 @@ const GOOD = {
 const FRAME =
   'fact "deploy" in user_facts, stored 2026-11-03, updated 2026-11-20 by openclaw main (direct):\n';
 
-/** Characters that forge lines, reorder text or hide words. */
+/** Characters that can forge lines, reorder text or hide words. */
 const HARMFUL = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
 
-/** What the host does with every supplement's hits, outside of any guard (facts on the host, section 0). */
+/** The host's merge of all supplements' hits, which no error handler protects. */
 function mergedByHost(hits: readonly SearchHit[], maxResults: number): readonly SearchHit[] {
   return hits
     .toSorted((left, right) => right.score - left.score || left.path.localeCompare(right.path))
@@ -98,7 +98,7 @@ describe("hits", () => {
       expect(hit?.score).toBeLessThan(0.1);
     });
 
-    test("say as well why the answer may be less than it could be", () => {
+    test("also say why the answer may be incomplete", () => {
       const [hit] = hitsForHost([POSSIBLE], 10, "helmdeck, in part: still indexing").hits;
       expect(hit?.provenanceLabel).toMatch(/only possibly related; helmdeck, in part: still indexing$/);
     });
@@ -132,7 +132,7 @@ describe("hits", () => {
       }
     });
 
-    test("are not what merely looks like them", () => {
+    test("are recognised by their flag, not by their text", () => {
       for (const possible of ["true", 1, {}, false]) {
         expect(hitsForHost([{ ...GOOD, possible }], 10).hits).toMatchObject([{ score: GOOD.score }]);
       }
@@ -168,7 +168,7 @@ describe("hits", () => {
   });
 
   test.each([[7], [{}], [{ surface: 7, agent: "root" }], ["openclaw root"]])(
-    "a writer that is none (%j) costs the writer, not the hit",
+    "an invalid writer (%j) costs the writer, not the hit",
     (writer) => {
       const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
       expect(hit?.snippet).toBe(`${FRAME.replace(" by openclaw main (direct)", "")}> always via Konflux`);
@@ -186,7 +186,7 @@ describe("hits", () => {
     expect(hits.map((hit) => hit.citation)).toEqual([`${GOOD.path}#L3-L4`, `${GOOD.path}#L9-L9`]);
   });
 
-  test("no more than asked for, best first as they came", () => {
+  test("at most the requested number, in the given order", () => {
     const many = Array.from({ length: 30 }, (_, index) => ({ ...GOOD, path: `helmdeck/f/${index}.md` }));
     expect(hitsForHost(many, 4).hits.map((hit) => hit.path)).toEqual(many.slice(0, 4).map((hit) => hit.path));
   });
@@ -205,14 +205,14 @@ describe("hits", () => {
     expect(hitsForHost([trap, GOOD], 10)).toMatchObject({ dropped: 1, hits: [{ path: GOOD.path }] });
   });
 
-  test("an id is whole, however long its key, or not there", () => {
+  test("an id is complete, however long its key, or absent", () => {
     const docid = `user_facts/${"k".repeat(512)}`;
     expect(hitsForHost([{ ...GOOD, docid }], 10).hits).toMatchObject([{ id: docid }]);
     for (const odd of ["a\u202Eb", "x".repeat(4_000), "", 7])
       expect(hitsForHost([{ ...GOOD, docid: odd }], 10).hits[0]).not.toHaveProperty("id");
   });
 
-  test("a note on an answer that is not whole goes along as provenance", () => {
+  test("a note on an incomplete answer becomes provenance", () => {
     expect(hitsForHost([GOOD], 10, "still indexing").hits).toMatchObject([
       { provenanceLabel: "still indexing" },
     ]);
@@ -293,7 +293,7 @@ describe("documents", () => {
     });
   });
 
-  test("the summary of all is ours, so it stands as it is", () => {
+  test("the summary is ours, so it is not quoted", () => {
     const { entry: _, ...slice } = SLICE;
     const summary = {
       ...slice,

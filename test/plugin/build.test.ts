@@ -162,7 +162,7 @@ describe("the command's front", () => {
     writeFileSync(join(folder, "cli.mjs"), 'console.log("the program")');
   });
 
-  /** Runs the front under a Node that says it is of this version. */
+  /** Runs the entry file under a Node that reports this version. */
   function runOn(version: string) {
     const disguise = `Object.defineProperty(process.versions, "node", { value: ${JSON.stringify(version)} });`;
     const preload = join(folder, "disguise.cjs");

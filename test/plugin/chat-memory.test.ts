@@ -1,4 +1,4 @@
-/** /remember, /forget and /memories over a real memory, and who may use them. */
+/** /remember, /forget and /memories with a real memory, and who may use them. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, keyForText, type OpenMemory } from "../../app/index.ts";
 import type { ChatCommand } from "../../plugin/chat-replies.ts";
@@ -8,13 +8,13 @@ import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memor
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
-/** What `/command args` answers. */
+/** Sends `/command args` and returns the answer. */
 type Type = (command: ChatCommand, args?: string, context?: object) => Promise<string>;
 
 function chatOver(memory: OpenMemory | Parameters<typeof accessTo>[0], config: unknown = {}): Type {
   const parts = { access: accessTo(memory), gate: gateFor(config), log: recordingLogger() };
   return async (command, args, context = MAIN_CONTEXT) => {
-    // Only the fields that the command reads.
+    // The command reads only these fields.
     const reply = await makeSlashCommand(command, parts).handler({ ...context, args } as SlashContext);
     return reply.text ?? "";
   };
@@ -29,7 +29,7 @@ const keysOf = async (memory: OpenMemory) =>
   (await memory.listFacts("main", {})).facts.map(({ key }) => key).sort();
 
 describe("/remember", () => {
-  test("stores the text under a key of its words, and says how to take it back", async () => {
+  test("stores the text under a key of its words, and says how to undo it", async () => {
     const { memory, type } = await chat();
     const text = "I always deploy via Konflux";
     expect(await type("remember", text)).toBe(
@@ -42,7 +42,7 @@ describe("/remember", () => {
     });
   });
 
-  test("another text with the same words gets a key of its own; the same text its own again", async () => {
+  test("another text with the same words gets another key; the same text gets the same key", async () => {
     const { memory, type } = await chat();
     await type("remember", "The wifi password is on the fridge");
     expect(await type("remember", "the wifi password: is on the fridge!")).toContain(
@@ -54,7 +54,7 @@ describe("/remember", () => {
     expect(await keysOf(memory)).toEqual(["wifi-password-fridge", "wifi-password-fridge-2"]);
   });
 
-  test("a key can be named; what it held is replaced, and that is said with the way back", async () => {
+  test("a key can be named; its value is replaced, and the reply says how to restore it", async () => {
     const clock = new TestClock();
     const { memory, type } = await chat(clock);
     await type("remember", "house/style = We write short sentences.");
@@ -62,7 +62,7 @@ describe("/remember", () => {
     const told = await type("remember", "house/style = We write\nshort = good sentences.");
     expect(told).toContain("Remembered as house/style, until");
     expect(told).toContain(
-      "It replaced what stood there since 2026-11-20: openclaw helmdeck undo house/style brings that back.",
+      "It replaced the value from 2026-11-20. To restore that: openclaw helmdeck undo house/style",
     );
     expect(await memory.getFact("main", "house/style")).toMatchObject({
       value: "We write\nshort = good sentences.",
@@ -72,7 +72,7 @@ describe("/remember", () => {
     ]);
   });
 
-  test("what is like it is shown", async () => {
+  test("similar facts are shown", async () => {
     const similar = [{ key: "old\u202e", value: "We deploy by\nhand.", updatedAt: 0 }];
     const memory = fakeMemory({
       getFact: async () => undefined,
@@ -81,10 +81,12 @@ describe("/remember", () => {
       }),
     });
     const told = await chatOver(memory)("remember", "we deploy by hand");
-    expect(told).toContain("\nThe same stands under twin.\nSimilar: old[U+202E]: We deploy by hand.\n");
+    expect(told).toContain(
+      "\nThe same value is stored under twin.\nSimilar: old[U+202E]: We deploy by hand.\n",
+    );
   });
 
-  test("a credential is refused, without a word of it", async () => {
+  test("a credential is refused and not repeated", async () => {
     const { memory, type } = await chat();
     const token = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
     const told = await type("remember", `my token is ${token}`);
@@ -95,7 +97,7 @@ describe("/remember", () => {
   });
 
   test.each([
-    ["nothing", "", "/remember <text> stores it"],
+    ["nothing", "", "/remember <text> stores the text"],
     ["a key that no fact can have", "a\u202eb = text", "key"],
     ["what OpenClaw may have cut", "x".repeat(4_096), "too long for a chat command"],
   ])("%s stores nothing", async (_, args, told) => {
@@ -127,27 +129,30 @@ describe("/forget", () => {
     return all;
   }
 
-  test.each(["deploy", "key:deploy", "helmdeck/user_facts/deploy.md"])("%s goes at once", async (scope) => {
-    const { memory, type } = await stocked();
-    expect(await type("forget", scope)).toBe(`Forgot ${scope}: 1 entry, for good; nothing brings that back.`);
-    expect(await keysOf(memory)).toEqual(["lamp", "style", "wifi"]);
-  });
+  test.each(["deploy", "key:deploy", "helmdeck/user_facts/deploy.md"])(
+    "%s is forgotten at once",
+    async (scope) => {
+      const { memory, type } = await stocked();
+      expect(await type("forget", scope)).toBe(`Forgot ${scope}: 1 entry, for good.`);
+      expect(await keysOf(memory)).toEqual(["lamp", "style", "wifi"]);
+    },
+  );
 
   test.each(["all", "everything", "category:user_facts"])(
-    "%s first shows keys and first words, and goes with --yes",
+    "%s first shows keys and first words, and is forgotten with --yes",
     async (scope) => {
       const { memory, type } = await stocked();
       const shown = await type("forget", scope);
       expect(shown).toContain(`Nothing is forgotten yet. ${scope} is`);
       expect(shown).toContain("\n- deploy: What we say of deploy\n");
-      expect(shown).toContain(`To forget that for good: /forget ${scope} --yes`);
+      expect(shown).toContain(`To forget this for good: /forget ${scope} --yes`);
       expect(await keysOf(memory)).toHaveLength(4);
       expect(await type("forget", `${scope} —yes`)).toContain(`Forgot ${scope}:`);
       expect(await keysOf(memory)).toEqual(scope === "category:user_facts" ? ["lamp"] : []);
     },
   );
 
-  test("records of tool runs want --yes too, also where there is one", async () => {
+  test("records of tool runs need --yes too, even a single one", async () => {
     const { memory, type } = await stocked();
     await memory.recordPackRun("main", { pack: "a.b", outcome: "ok", at_unix: 1_795_000_000 });
     expect(await type("forget", "packs")).toContain("/forget packs --yes");
@@ -157,14 +162,14 @@ describe("/forget", () => {
   test("--dry-run forgets nothing", async () => {
     const { memory, type } = await stocked();
     expect(await type("forget", "deploy --dry-run")).toBe(
-      "Nothing is forgotten yet. deploy is 1 entry:\n- deploy: What we say of deploy\nTo forget that for good: /forget deploy",
+      "Nothing is forgotten yet. deploy is 1 entry:\n- deploy: What we say of deploy\nTo forget this for good: /forget deploy",
     );
     expect(await keysOf(memory)).toHaveLength(4);
   });
 
-  test("what is not there is said, with what is near", async () => {
+  test("a missing fact is reported, with similar keys", async () => {
     const { type } = await stocked();
-    expect(await type("forget", "deplyo")).toContain('so nothing was forgotten. Near it: "key:deploy".');
+    expect(await type("forget", "deplyo")).toContain('so nothing was forgotten. Similar: "key:deploy".');
     expect(await type("forget", "")).toContain("/forget <key> forgets one fact");
   });
 });
@@ -173,7 +178,7 @@ describe("/memories", () => {
   test("lists the newest, each with its first words", async () => {
     const clock = new TestClock();
     const { memory, type } = await chat(clock);
-    expect(await type("memories")).toBe("Nothing is remembered yet. /remember <text> is how it begins.");
+    expect(await type("memories")).toBe("Nothing has been stored yet. Start with: /remember <text>");
     const keys = Array.from({ length: 11 }, (_, index) => `fact-${index}`);
     await inTurn(keys, async (key) => {
       clock.pass(1_000);
@@ -220,14 +225,14 @@ describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
     expect(memory.calls).toEqual([]);
   });
 
-  test("is refused in a group that the operator opened: others read along", async () => {
+  test("is refused in a group that the operator opened, because others can read the reply", async () => {
     const memory = fakeMemory();
     const told = await chatOver(memory, { allow: ["groups"] })(command, "deploy", GROUP_CONTEXT);
-    expect(told).toBe(`Only in a direct chat with the agent, where nobody reads along: /${command}.`);
+    expect(told).toBe(`Only in a direct chat with the agent, which nobody else can read: /${command}.`);
     expect(memory.calls).toEqual([]);
   });
 
-  test("reaches its own agent's memory alone", async () => {
+  test("reaches only its own agent's memory", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("work", { key: "deploy", value: "WORKS-ONLY" });
     const type = chatOver(memory);

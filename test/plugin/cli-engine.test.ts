@@ -1,4 +1,4 @@
-/** `openclaw helmdeck` where a served engine keeps memory: what works over REST works, the rest says where to do it. */
+/** `openclaw helmdeck` with an engine on another server: commands that REST supports work, and the others say where to run them. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_EMBEDDINGS } from "../../app/index.ts";
@@ -37,7 +37,7 @@ function typing(...args: readonly string[]) {
 }
 
 describe("over REST", () => {
-  test("store, get, list, search, history, undo, renew, edit and forget do what they do here", async () => {
+  test("store, get, list, search, history, undo, renew, edit and forget work as with a local memory", async () => {
     expect(await typing("store", "editor", "vim")).toMatchObject({ code: 0 });
     expect(await typing("edit", "editor", "emacs")).toMatchObject({ code: 0 });
     expect((await typing("get", "editor")).stdout).toBe("emacs\n");
@@ -74,7 +74,7 @@ describe("what only the engine's machine can do", () => {
     [["import", FILE, "--dry-run"], "helmdeck-memory import FILE --caller SUBJECT on the engine's machine"],
     [["import", "/nowhere", "--from", "markdown", "--yes"], "helmdeck-memory import FILE"],
     [["imports"], "helmdeck-memory imports --caller SUBJECT on the engine's machine"],
-    [["doctor", "--compact"], "run helmdeck-memory on the engine's machine"],
+    [["doctor", "--compact"], "Run this command on the engine's machine"],
     [["store", "k", "v", "--allow-secret"], "run helmdeck-memory on the engine's machine"],
   ])("%j says so, and does nothing", async (args, where) => {
     const { code, stderr } = await typing(...args);
@@ -83,9 +83,9 @@ describe("what only the engine's machine can do", () => {
     expect((await typing("list", "--json")).stdout).toContain('"facts":[]');
   });
 
-  test("an agent without a token is not asked for", async () => {
+  test("an agent without a token is refused", async () => {
     const { code, stderr } = await typing("list", "--agent", "other");
     expect(code).toBe(2);
-    expect(stderr).toContain("it needs a token");
+    expect(stderr).toContain("the agent needs a token");
   });
 });

@@ -1,4 +1,4 @@
-/** What `openclaw helmdeck` adds to the commands that test/cli runs: OpenClaw's own commander, agents, findings and secrets. */
+/** The parts of `openclaw helmdeck` that test/cli does not cover: OpenClaw's commander, agents, findings and secrets. */
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { betterSqliteDriver, type Finding, HelmdeckError, NO_EMBEDDINGS } from "../../app/index.ts";
@@ -29,7 +29,7 @@ async function parts(own: Partial<CliParts> = {}): Promise<CliParts> {
 
 function typing(args: readonly string[], given: CliParts) {
   const line = helmdeckLine(given);
-  // Two libraries of SQLite must not have one file open in one process.
+  // Two SQLite libraries must not have one file open in the same process.
   const memoryOptions = async (context: CommandContext) => ({
     ...(await line.memoryOptions(context)),
     driver: betterSqliteDriver,
@@ -51,7 +51,7 @@ describe("the arguments", () => {
   ])("%j reach our command as they were typed", async (typed) => {
     const program = new Command().enablePositionalOptions().exitOverride();
     const seen: (readonly string[])[] = [];
-    // OpenClaw brings its own copy of commander, of the same interface.
+    // OpenClaw brings its own copy of commander with the same interface.
     registerHelmdeckCli(program as unknown as CliContext["program"], await parts(), async (args) => {
       seen.push(args);
       return 0;
@@ -69,7 +69,7 @@ describe("the arguments", () => {
     process.exitCode = before;
   });
 
-  test("what a program reads is told from what a person reads", () => {
+  test("output for programs is detected", () => {
     expect(isForPrograms(["openclaw", "helmdeck", "list", "--json"])).toBe(true);
     expect(isForPrograms(["openclaw", "helmdeck", "export"])).toBe(true);
     expect(isForPrograms(["openclaw", "helmdeck", "list"])).toBe(false);
@@ -97,7 +97,7 @@ describe("whose memory", () => {
   test.each(["../main", "", "broken"])("the agent %j is refused as a mistake in the call", async (agent) => {
     const seen = await typing(["list", "--agent", agent], await parts());
     expect(seen).toMatchObject({ code: 2, stdout: "" });
-    expect(seen.stderr).toContain("It must be the id of an agent, with a well-formed entry in subjects.");
+    expect(seen.stderr).toContain("Give the id of an agent whose entry in subjects, if any, is well-formed.");
   });
 
   test("a default agent without a well-formed subject gets nothing", async () => {
@@ -140,7 +140,7 @@ describe("what OpenClaw adds", () => {
   });
 });
 
-describe("a key that cannot be had", () => {
+describe("a key that cannot be read", () => {
   const BROKEN = new HelmdeckError("key_unreadable", "The secret could not be read; make it available.");
   const broken = () => parts({ settings: () => Promise.reject(BROKEN) });
 

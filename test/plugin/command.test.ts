@@ -29,7 +29,7 @@ function typing(
     log,
     deadlineMs: 40,
   });
-  // Only the fields that the command reads.
+  // The command reads only these fields.
   return Promise.resolve(command.handler({ ...context, args } as SlashContext)).then((reply) => ({
     text: reply.text,
     log,
@@ -82,7 +82,7 @@ describe("what is replied", () => {
         "helmdeck memory: ready",
         "  database: /state/helmdeck-memory/memory.sqlite (node:sqlite)",
         "  key:      /state/helmdeck-memory.key",
-        "  search:   by words",
+        "  search:   keyword",
         "  main: 2 facts, 1 record of tool runs",
       ].join("\n"),
     );
@@ -143,18 +143,18 @@ describe("what is replied", () => {
     });
   });
 
-  test("possible hits are said to be no more than that", async () => {
+  test("possible hits are marked as such", async () => {
     const memory = fakeMemory({ search: async () => ({ results: [POSSIBLE], mode: "keyword" }) });
     const { text } = await typing("search wifi", memory);
     expect(text).toBe(
-      'Nothing answers "wifi" surely; what follows is only possibly related.\n\n' +
+      'Nothing answers "wifi" with certainty; these hits are only possibly related.\n\n' +
         '1. fact "home" in user_facts, stored 2001-09-09  (only possibly related)\n' +
         "   > called Kolibri",
     );
     expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);
   });
 
-  test("a group that the operator opened gets sure hits alone, and no count of what there is", async () => {
+  test("a group that the operator opened gets only sure hits, and no counts", async () => {
     const unmatched = { facts: 12, auditRows: 1 };
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
     const { text } = await typing("search wifi", memory, GROUP_CONTEXT, { allow: ["groups"] });

@@ -111,7 +111,7 @@ describe("the configuration", () => {
     { allow: true },
     { allow: { groups: true } },
     { allow: ["Groups", "all", 1, null, "__proto__"] },
-  ])("what opens nothing by its exact name opens nothing: %j", (raw) => {
+  ])("only exact names open a context: %j", (raw) => {
     expect(parseConfig(raw).allow).toEqual(new Set());
   });
 
@@ -159,7 +159,7 @@ describe("the configuration", () => {
     ],
     [
       { provider: "openai-compatible", url: "http://x", model: "m", keepAlive: "24h" },
-      { provider: "unusable", problem: expect.stringMatching(/embeddings\.keepAlive .*for Ollama/) },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.keepAlive .*to Ollama only/) },
     ],
   ])("embeddings %j", (embeddings, settings) => {
     expect(parseConfig({ embeddings }).embeddings.settings).toEqual(settings);
@@ -212,9 +212,9 @@ describe("the source", () => {
     });
   });
 
-  // A second memory that nobody meant would split what an agent knows.
+  // An unintended second memory would split an agent's knowledge.
   test.each(["engine", {}, { kind: "helmsdeck" }, { kind: "engine", url: 7 }, []])(
-    "%j is malformed, and nothing is kept here in its place",
+    "%j is malformed, and this host does not keep memory instead",
     (source) => {
       expect(parseConfig({ source }).source).toMatchObject({ kind: "engine", settings: { url: "" } });
     },

@@ -32,7 +32,7 @@ test("a plain installation has one warning: who shares a memory", async () => {
   ]);
 });
 
-test("whatever is not well says what to do", async () => {
+test("every problem has a remedy", async () => {
   const all = await findings(
     {
       plugins: { enabled: false, allow: ["other"], entries: { "memory-wiki": { enabled: true } } },
@@ -57,8 +57,8 @@ test("whatever is not well says what to do", async () => {
 });
 
 test.each([
-  [{}, 'those of MCP server helmdeck (auditTools "all" records every tool)'],
-  [{ auditServers: [] }, 'none (auditTools "all" records every tool)'],
+  [{}, 'those of MCP server helmdeck; auditTools "all" records every tool'],
+  [{ auditServers: [] }, 'none; auditTools "all" records every tool'],
   [
     { auditTools: "all" },
     "those of every tool: name, time, outcome, of inputs only path of read, path of write, path of edit; none in groups, hooks and sandboxed runs",
@@ -67,7 +67,7 @@ test.each([
     { auditTools: "all", auditDeny: ["exec", "bank__*"], auditInputs: { read: [], write: [], edit: [] } },
     "those of every tool, but for exec, bank__*: name, time, outcome, no inputs; none in groups, hooks and sandboxed runs",
   ],
-])("what is recorded of tool calls is said: %j", async (plugin, message) => {
+])("reports which tool calls are recorded: %j", async (plugin, message) => {
   expect(await finding("recorded tool calls", {}, { plugin })).toEqual({
     level: "ok",
     check: "recorded tool calls",
@@ -75,7 +75,7 @@ test.each([
   });
 });
 
-test("the version of the host is said beside those that the tests run, and decides nothing", async () => {
+test("the host's version is shown with the tested ones, and decides nothing", async () => {
   expect(await finding("OpenClaw version", {}, { version: "2025.1.1" })).toEqual({
     level: "ok",
     check: "OpenClaw version",
@@ -151,7 +151,7 @@ describe("OpenClaw's own embeddings", () => {
     expect(JSON.stringify(shown)).not.toMatch(/pw|s3cr3t/);
   });
 
-  test("an address that is none is not repeated", async () => {
+  test("an invalid address is not repeated", async () => {
     const shown = await finding(CHECK, search("ollama", "s3cr3t"), { answers: false });
     expect(JSON.stringify(shown)).not.toContain("s3cr3t");
   });
@@ -159,7 +159,7 @@ describe("OpenClaw's own embeddings", () => {
   test("whatever answers, even with an error, is there; a closed port and nonsense are not", async () => {
     const server = createServer((_, response) => void response.writeHead(500).end("no"));
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo; // a TCP server's address is never a text
+    const { port } = server.address() as AddressInfo; // a TCP server's address is never a string
     expect(await answersInTime(`http://127.0.0.1:${port}`)).toBe(true);
     await new Promise((resolve) => void server.close(resolve));
     expect(await answersInTime(`http://127.0.0.1:${port}`)).toBe(false);
@@ -176,7 +176,7 @@ describe("settings that do not count where an engine keeps memory", () => {
       { plugin: config },
     );
 
-  test("are named, each with how to take it out, and never by what they hold", async () => {
+  test("are named, each with the command to remove it, and never with their values", async () => {
     const idle = { encryptionKey: "s3cr3t", databasePath: "/s3cr3t", embeddings: { provider: "ollama" } };
     const found = await set({ source, ...idle, recall: "quiet" });
     expect(found).toMatchObject({
@@ -193,7 +193,7 @@ describe("settings that do not count where an engine keeps memory", () => {
     expect(await set({ source, subjects: { work: "main" } })).toMatchObject({ level: "warning" });
   });
 
-  test("are not spoken of where they count, or where there are none", async () => {
+  test("are not mentioned if they have an effect, or if there are none", async () => {
     expect(await set({ subjects: { work: "main" }, databasePath: "/x" })).toBeUndefined();
     expect(await set({ source, recall: "quiet", subjects: null })).toBeUndefined();
   });

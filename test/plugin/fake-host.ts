@@ -1,4 +1,4 @@
-/** What the host hands over, as far as a unit test needs it. The real host is driven by test/gateway. */
+/** A fake host for unit tests. test/gateway runs the real host. */
 
 import { type AccessPolicy, makeAccessPolicy } from "../../plugin/access-policy.ts";
 import { type PluginConfig, parseConfig } from "../../plugin/config.ts";
@@ -23,7 +23,7 @@ export interface FakeHost {
   readonly originDeadlineMs?: number;
 }
 
-/** A gate over a host that has, unless a test says otherwise, no record of any session. */
+/** An access policy with a host that has no record of any session, unless a test says otherwise. */
 export function gateFor(config: unknown = {}, host: FakeHost = {}): AccessPolicy {
   return makeAccessPolicy({
     readRecord: async () => undefined,
@@ -38,8 +38,8 @@ export function configOf(raw: unknown = {}): PluginConfig {
   return parseConfig(raw);
 }
 
-/** The main session of the agent "main", as the host says it. */
+/** The main session of the agent "main", as the host reports it. */
 export const MAIN = { agentId: "main", agentSessionKey: "agent:main:main", sandboxed: false } as const;
-/** The same as the tools' context and the hooks' have it. */
+/** The same session in the context of tools and hooks. */
 export const MAIN_CONTEXT = { agentId: "main", sessionKey: "agent:main:main", sandboxed: false } as const;
 export const GROUP_CONTEXT = { agentId: "main", sessionKey: "agent:main:telegram:group:-100" } as const;

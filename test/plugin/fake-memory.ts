@@ -1,4 +1,4 @@
-/** A `Memory` whose every use case fails unless the test says what it answers, and that notes how it was called. */
+/** A `Memory` that records its calls. Every method fails unless the test defines its answer. */
 import { HelmdeckError } from "../../app/index.ts";
 import { type Memory, memoryFrom } from "../../app/memory.ts";
 import type { MemoryAccess } from "../../plugin/memory-access.ts";
@@ -16,12 +16,12 @@ export function fakeMemory(answers: Partial<Memory> = {}): FakeMemory {
       if (given === undefined) throw new HelmdeckError("internal", `The test did not expect ${method}.`);
       return given(...args);
     };
-    return answer as unknown as Memory[Method]; // of the right shape as far as the test's own answer is
+    return answer as unknown as Memory[Method]; // the test chooses an answer of the right type
   };
   return { calls, ...memoryFrom(useCase) };
 }
 
-/** Access to a memory that is there, or, given an error, to one that does not open. */
+/** Access to a working memory or, if given an error, to one that does not open. */
 export function accessTo(memory: Memory | Error): MemoryAccess {
   return {
     open: async () => {
@@ -33,7 +33,7 @@ export function accessTo(memory: Memory | Error): MemoryAccess {
   };
 }
 
-/** Never answers. */
+/** Never resolves. */
 export function hanging(): Promise<never> {
   return new Promise(() => {});
 }

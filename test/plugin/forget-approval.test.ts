@@ -1,4 +1,4 @@
-/** Before an agent forgets a whole kind of entries a person is asked; whatever goes wrong on the way there refuses the call. */
+/** A person is asked before an agent forgets a whole group of entries. Any failure of the question refuses the call. */
 import { describe, expect, test } from "vitest";
 import type { FactView, Memory } from "../../app/memory.ts";
 import { makeApprovalHook } from "../../plugin/approval-hook.ts";
@@ -6,17 +6,17 @@ import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const TOOL = "helmdeck__memory_forget";
-/** As OpenClaw says it of a turn that a person wrote in its Control UI. */
+/** OpenClaw's context for a turn that a person wrote in its Control UI. */
 const AT_A_SCREEN = { ...MAIN_CONTEXT, requester: { channel: "webchat", senderIsOwner: true } };
 
-/** A memory of so many entries, of which the facts are listed. */
+/** A memory with this number of entries, which lists these facts. */
 function holding(deleted: number, ...facts: readonly Pick<FactView, "key" | "value">[]): Memory {
   return fakeMemory({
     forget: async (_subject, { scope, dryRun }) => {
       expect(dryRun).toBe(true);
       return { scope, deleted, dryRun: true, erased: "nothing" };
     },
-    listFacts: async () => ({ facts: facts as readonly FactView[], unreadable: [] }), // keys and values alone are looked at
+    listFacts: async () => ({ facts: facts as readonly FactView[], unreadable: [] }), // the code reads only keys and values
     getFact: async () => undefined,
     myMemory: async () => ({ scope: "main", fetchedAt: 0, categories: [] }),
   });
@@ -113,11 +113,11 @@ describe("the call is refused", () => {
   });
 
   test.each([[{ scope: ["all"] }], [{ scope: { all: 1 } }], [{ scope: 7 }], [{ scope: null }]])(
-    "for what is no text, though the host might make one of it: %j",
+    "for a scope that is not text, although the host might convert it: %j",
     async (params) => expect(await decide(params)).toMatchObject(refused(/^invalid_input/)),
   );
 
-  test("in a group, which learns nothing and asks nobody", async () => {
+  test("in a group, which learns nothing and where nobody is asked", async () => {
     const context = { ...GROUP_CONTEXT, requester: { channel: "telegram" } };
     const memory = new Error("not opened");
     expect(await decide({ scope: "all" }, { context, memory })).toMatchObject(refused(/^identity_refused/));

@@ -1,4 +1,4 @@
-/** A running helmdeck as the source: whose token goes where. */
+/** A running helmdeck as the source: which token is sent to which address. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,14 +26,14 @@ function sourceOf(given: object = {}): HelmdeckSourceConfig {
 }
 
 function tokensOf(given: object = {}) {
-  // What the host's schema lets pass, and more.
+  // Entries that the host's schema accepts, and others.
   const config = () => ({ mcp: { servers: { helmdeck: entry } } }) as HostConfig;
   return helmdeckTokens(sourceOf(given), config);
 }
 
 // verifies P-helmdeck-token
 describe("the token of OpenClaw's entry for helmdeck", () => {
-  test("is main's, as it is at the moment", async () => {
+  test("is main's, and is read for each request", async () => {
     const { agents, tokenOf } = tokensOf();
     expect(agents).toEqual(["main"]);
     expect(await tokenOf("main", ASKED)).toBe("entry.token.x");
@@ -41,7 +41,7 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
     expect(await tokenOf("main", ASKED)).toBe("renewed.token.y");
   });
 
-  test("gives way to a token of main's own", async () => {
+  test("is replaced by main's own token", async () => {
     const file = join(folder, "main.token");
     await writeFile(file, "own.token.z\n", { mode: 0o600 });
     const { agents, tokenOf } = tokensOf({ tokens: { Main: { file } } });
@@ -58,7 +58,7 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
     ["another address", { url: "http://127.0.0.1:3001/sse", headers: { authorization: "Bearer a.b.c" } }],
     ["another scheme", { url: "https://127.0.0.1:3000/sse", headers: { authorization: "Bearer a.b.c" } }],
     ["no address", { headers: { authorization: "Bearer a.b.c" } }],
-  ])("of %s goes nowhere", async (_what, given) => {
+  ])("of %s is not sent", async (_what, given) => {
     entry = given;
     await expect(tokensOf().tokenOf("main", ASKED)).rejects.toMatchObject({
       code: "invalid_token",
@@ -70,7 +70,7 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
     ["an entry", undefined, "there is no mcp.servers.helmdeck"],
     ["a header", { url: ADDRESS }, "no readable bearer token"],
     ["a bearer", { url: ADDRESS, headers: { authorization: "Basic canary" } }, "no readable bearer token"],
-  ])("without %s is missed in one line", async (_what, given, line) => {
+  ])("without %s is reported in one line", async (_what, given, line) => {
     entry = given;
     const failure = tokensOf().tokenOf("main", ASKED);
     await expect(failure).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** Children of closed sessions: what the host has on record decides, as OpenClaw 2026.9.6 was seen to write it. */
+/** Sessions that closed sessions started. The host's records, as OpenClaw 2026.9.6 really writes them, decide on access. */
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { ClosedContext } from "../../plugin/config.ts";
@@ -16,7 +16,7 @@ const ACP = "agent:main:acp:a1";
 const JOB = "0b1c";
 const RUN = `agent:main:cron:${JOB}:run:77`;
 const OPEN = { ok: true, subject: "main", agentId: "main", sessionKind: expect.any(String) };
-/** Let in because the operator opened it, so with what is sure alone. */
+/** Admitted because the operator opened it, so with sure hits only. */
 const quietly = (opened: string) => ({ ...OPEN, opened });
 const closed = (reason: string) => ({ ok: false, reason });
 
@@ -34,10 +34,10 @@ const stamped = (scheduledToolPolicy?: object) => ({
 const byAccount = (ownerSessionKey: string) => ({ version: 1, mode: "account", ownerSessionKey });
 const TRUSTED = { version: 1, mode: "trusted" };
 
-/** The host's runtime, as far as sessions go. Its real method is synchronous. */
+/** The part of the host's runtime for sessions. The real method is synchronous. */
 function apiOver(getSessionEntry: unknown): Pick<HostApi, "runtime"> {
   const runtime = { agent: { session: { getSessionEntry } } };
-  return { runtime } as unknown as Pick<HostApi, "runtime">; // the only part of it that is read
+  return { runtime } as unknown as Pick<HostApi, "runtime">; // the code reads only this part
 }
 
 interface Host {
@@ -126,7 +126,7 @@ describe.each([
     expect(await verdictOn(child, entries(GROUP))).toEqual(closed("groups"));
   });
 
-  test("whose line runs in a circle, breaks off or never ends gets nothing", async () => {
+  test("whose chain of parents is circular, broken or endless gets nothing", async () => {
     const unknown = closed("unknown_origin");
     const other = "agent:main:subagent:other";
     expect(await verdictOn(child, { [child]: spawned(child) })).toEqual(unknown);
@@ -238,9 +238,9 @@ describe("a scheduled run", () => {
   let takeBack = () => {};
   afterEach(() => takeBack());
 
-  /** The scheduler as the host hands it to the service, with these jobs. */
+  /** The scheduler that the host passes to the service, with these jobs. */
   function scheduling(...jobs: readonly object[]) {
-    takeBack = lendScheduler(() => ({ list: async () => jobs }) as never); // the only method that is called
+    takeBack = lendScheduler(() => ({ list: async () => jobs }) as never); // the code calls only this method
   }
 
   test("of a job that the operator set up counts as its agent", async () => {
@@ -314,7 +314,7 @@ describe("a scheduled run", () => {
     expect(await verdictOn(RUN, entries)).toEqual(OPEN);
   });
 
-  test("hands its origin on to its sub-agents", async () => {
+  test("passes its origin on to its sub-agents", async () => {
     const entries = (policy: object) => ({ [CHILD]: spawned(RUN), [RUN]: stamped(policy) });
     expect(await verdictOn(CHILD, entries(TRUSTED))).toEqual(OPEN);
     expect(await verdictOn(CHILD, entries(byAccount(GROUP)))).toEqual(closed("groups"));
@@ -322,7 +322,7 @@ describe("a scheduled run", () => {
 });
 
 // verifies P-alone-closed-contexts
-test("no line that begins in a group ever opens, however the records are linked", async () => {
+test("no chain that begins in a group is ever admitted, however the records are linked", async () => {
   const keys = [CHILD, ACP, RUN, "agent:main:dashboard:d1", "agent:main:named", MAIN, DIRECT, GROUP];
   const link = fc.constantFrom(...keys, undefined);
   const entry = fc.record({ spawnedBy: link, parentSessionKey: link, completionOwnerSessionKey: link });

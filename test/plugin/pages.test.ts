@@ -1,4 +1,4 @@
-/** The tab "Agent memory": who sees what of whose memory, and which requests are answered at all. */
+/** The tab "Agent memory": who sees which parts of whose memory, and which requests are answered. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
@@ -69,12 +69,12 @@ describe("whose memory is shown", () => {
   });
 
   test.each(["nobody", "", "../work", "work/../main", "helmdeck", "main,work", "__proto__"])(
-    "nobody's where the name is no agent's: %j",
+    "nobody's if no agent has the name: %j",
     (agent) => {
       const query = String(new URLSearchParams({ agent }));
       expect(() => look(query)).toThrow(expect.objectContaining({ code: "not_found" }));
-      // A subject that agents share is none of their names.
-      expect(() => look(query, { subjects: { main: agent || "x" } })).toThrow("no agent of this name");
+      // A subject that agents share is not the name of an agent.
+      expect(() => look(query, { subjects: { main: agent || "x" } })).toThrow("no agent with this name");
     },
   );
 
@@ -93,10 +93,10 @@ describe("whose memory is shown", () => {
     );
   });
 
-  test("nothing is to be chosen where there is one agent, or no list of them", () => {
+  test("there is no choice with one agent, or without a list of agents", () => {
     expect(look("", { agents: ["solo"] })).toMatchObject({ subject: "solo", choices: [] });
     expect(look("", { hostConfig: () => ({}) })).toMatchObject({ subject: "main", choices: [] });
-    expect(() => look("agent=work", { hostConfig: () => ({}) })).toThrow("no agent of this name");
+    expect(() => look("agent=work", { hostConfig: () => ({}) })).toThrow("no agent with this name");
   });
 
   test("the first that is configured, where the default one is not", () => {
@@ -129,7 +129,7 @@ describe("keys and values", () => {
     [[]],
     [["operator.sessions.read"]],
     [["operator.read.later", "read", "*", 7]],
-  ])("are not shown to %j: only how many there are", (scopes) => {
+  ])("are not shown to %j: only counts", (scopes) => {
     expect(viewerOf(new URLSearchParams(), scopes, partsOf()).sees).toBe("counts");
   });
 });
@@ -149,14 +149,14 @@ describe("a memory in trouble", () => {
     expect(JSON.stringify(findings)).not.toContain("s3cr3t");
   });
 
-  test("is looked at as the command line does: memory's findings, then OpenClaw's", async () => {
+  test("has the same findings as on the command line: memory's, then OpenClaw's", async () => {
     const own: Finding = { level: "warning", check: "key", message: "no backup" };
     const access = accessTo(fakeMemory({ doctor: async () => ({ findings: [own] }) }));
     expect((await look("", { access }).doctor?.())?.findings).toEqual([own, HOST_FINDING]);
   });
 });
 
-/** As far as the handler looks into it. */
+/** The fields that the handler reads. */
 function scopeOf(scopes: readonly string[]): ReturnType<RequestScope> {
   return { client: { connect: { scopes } } } as unknown as ReturnType<RequestScope>;
 }
@@ -168,7 +168,7 @@ describe("a request", () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  /** As the gateway calls the handler, with what it says of the request. */
+  /** Calls the handler like the gateway, with the request's scope. */
   async function ask(init: RequestInit = {}, scope: ReturnType<RequestScope> = undefined, query = "") {
     const memory = fakeMemory({
       myMemory: async (scope) => ({ scope, fetchedAt: 0, categories: [] }),
@@ -181,7 +181,7 @@ describe("a request", () => {
     }).listen(0, "127.0.0.1");
     servers.push(server);
     await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as AddressInfo; // it listens on a port, so it is no pipe and not null
+    const { port } = server.address() as AddressInfo; // it listens on a port, so it is neither a pipe nor null
     const response = await fetch(`http://127.0.0.1:${port}${PAGES_PATH}${query}`, init);
     const { status, headers } = response;
     return { status, headers, text: await response.text(), memory };
@@ -220,7 +220,7 @@ describe("a request", () => {
   test("for an agent that is not there is answered with a page", async () => {
     const { status, text, memory } = await ask({}, undefined, "?agent=nobody");
     expect([status, memory.calls]).toEqual([404, []]);
-    expect(text).toContain("no agent of this name");
+    expect(text).toContain("no agent with this name");
   });
 
   test.each([

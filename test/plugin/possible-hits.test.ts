@@ -1,4 +1,4 @@
-/** What the possible hits of one search cost the model that reads them, in tokens of its context. */
+/** The cost of one search's possible hits, in tokens of the model's context. */
 import { expect, test } from "vitest";
 import { readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { hitsForHost } from "../../plugin/boundary.ts";
@@ -6,10 +6,10 @@ import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memor
 
 const MOST_TOKENS = 150;
 const WRITER = { surface: "openclaw", agent: "main", sessionKind: "direct" };
-/** As tokenizers of language models begin: words, numbers by three digits, runs of signs, line breaks. */
+/** Splits text like the first step of tokenizers: words, groups of three digits, runs of symbols, line breaks. */
 const PIECE = /\p{L}+|\p{N}{1,3}|[^\s\p{L}\p{N}]+|\n/gu;
 
-/** Rather too many: words of English are one token as a rule, and here each six letters are. */
+/** Overestimates: most English words are one token, but here every six letters count as one. */
 function tokensIn(text: string): number {
   const pieces = text.match(PIECE) ?? [];
   return pieces.reduce((sum, piece) => sum + Math.ceil(piece.length / (/\p{L}/u.test(piece) ? 6 : 3)), 0);

@@ -27,7 +27,7 @@ function linesOver(myMemory: () => Promise<MyMemory>, deadlineMs = DEADLINE_MS) 
   return makePromptPreparation({ access: accessTo(fakeMemory({ myMemory })), gate: gateFor(), deadlineMs });
 }
 
-/** Tokenizers of today's models (o200k, cl100k) need a token for 4.5 of these characters; 4.3 leaves a margin. */
+/** Tokenizers of current models (o200k, cl100k) use one token per 4.5 of these characters. 4.3 leaves a margin. */
 const CHARACTERS_PER_TOKEN = 4.3;
 const MOST_TOKENS = 170;
 
@@ -53,12 +53,12 @@ describe("prompt lines", () => {
     ]);
   });
 
-  test("name every tool that stands behind OpenClaw's tool search, so that an agent looks for it", () => {
+  test("name every tool that is deferred behind OpenClaw's tool search, so that an agent looks for it", () => {
     const text = linesFor(ALL_TOOLS, []).join("\n");
     for (const tool of [STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]) expect(text).toContain(tool);
   });
 
-  test("say what is there, when to store, what not to store, and where to look first", async () => {
+  test("say what is stored, when to store, what not to store, and where to look first", async () => {
     const text = (
       await linesOver(async () => holding(["user_facts", 3]))({ ...MAIN, availableTools: ALL_TOOLS })
     ).join("\n");
@@ -92,7 +92,7 @@ describe("prompt lines", () => {
     );
   });
 
-  test("do not speak of tools that the agent does not have", async () => {
+  test("do not mention tools that the agent does not have", async () => {
     const text = linesFor(new Set(["memory_search"]), []).join("\n");
     expect(text).not.toContain("helmdeck__");
   });
@@ -167,10 +167,10 @@ describe("prompt lines", () => {
     expect(lines.find((line) => line.includes("by category"))?.match(/\bc[a-z]\d+/g)).toHaveLength(12);
   });
 
-  test("never fail the turn, whatever the host or memory hands over", async () => {
+  test("never fail the turn, whatever the host or memory returns", async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), fc.anything(), async (params, answer) => {
-        // Neither is what it is said to be: that is the point.
+        // The answers deliberately do not match the type.
         const prepare = linesOver(async () => answer as MyMemory);
         expect(Array.isArray(await prepare(params as never))).toBe(true);
         expect(Array.isArray(await prepare({ ...MAIN, availableTools: ALL_TOOLS }))).toBe(true);

@@ -7,14 +7,14 @@ import { fakeMemory } from "./fake-memory.ts";
 
 const MODES = ["full", "discovery", "tool-discovery", "setup-only", "setup-runtime", "cli-metadata"] as const;
 
-/** What the host has on record: two sub-agents, one of them a group's. */
+/** The host's records: two sub-agents, one of which a group started. */
 const RECORDS: Readonly<Record<string, object>> = {
   "agent:main:subagent:of-group": { spawnedBy: GROUP_CONTEXT.sessionKey },
   "agent:main:subagent:of-main": { spawnedBy: MAIN_CONTEXT.sessionKey },
 };
 const getSessionEntry = ({ sessionKey }: { sessionKey: string }) => RECORDS[sessionKey];
 
-/** Records what is registered. Like the host's, its runtime throws where only metadata is wanted. */
+/** Records all registrations. Like the host's, its runtime throws if only metadata is requested. */
 function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[number] = "full") {
   const registered: Record<string, unknown[][]> = {};
   const disposals: (() => unknown)[] = [];
@@ -50,7 +50,7 @@ function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[nu
     get: (target, name: string) => target[name] ?? ((...args: unknown[]) => note(name, args)),
   });
   return {
-    api: api as unknown as HostApi, // as far as register goes
+    api: api as unknown as HostApi, // only the parts that register uses
     registered,
     dispose: () => Promise.all(disposals.map((dispose) => dispose())),
   };
@@ -119,12 +119,12 @@ describe("every way to memory", () => {
     expect(counts.started).toBe(1);
   });
 
-  /** Calls everything registered through which a caller reaches memory, as a caller in this context. */
+  /** Calls every registered entry point to memory, as a caller in this context. */
   async function callEverything(context: { agentId?: string; sessionKey?: string }, memory: Memory) {
     const { api, registered } = recordingApi({});
     register(api, startCounting(memory).start);
     const asked = { agentId: context.agentId, agentSessionKey: context.sessionKey, sandboxed: false };
-    // Each is called as the host would call it; the types are those of the lines below.
+    // Each is called as the host would call it. The lines below have the types.
     const call = (name: string, index = 0, at = 0) => registered[name]?.[index]?.[at] as never;
     const supplement: { search(params: object): Promise<unknown>; get(params: object): Promise<unknown> } =
       call("registerMemoryCorpusSupplement");
@@ -184,7 +184,7 @@ describe("every way to memory", () => {
         "factHistory",
         ...["forget", "forget"],
         "listFacts",
-        // Where a person can be asked, what would go is looked at first.
+        // If a person can be asked, the entries to forget are looked up first.
         ...(context === MAIN_CONTEXT ? ["forget"] : []),
         "myMemory",
         "readDocument",
@@ -201,15 +201,15 @@ describe("every way to memory", () => {
     const { api, registered } = recordingApi({});
     register(api, startCounting(fakeMemory()).start);
     expect(Object.keys(registered).sort()).toEqual([
-      "on", // routing looks at its argument only; audit is called above
+      "on", // routing only reads its argument; audit is called above
       "registerCli", // the operator's own shell
       "registerCommand",
-      "registerControlUiDescriptor", // where the pages stand in the sidebar
-      "registerGatewayMethod", // needs the scope operator.read
-      "registerHttpRoute", // for operators: the gateway asks for its token, or the cookie of the tab's frame
+      "registerControlUiDescriptor", // only describes the position of the pages in the sidebar
+      "registerGatewayMethod", // requires the scope operator.read
+      "registerHttpRoute", // for operators: the gateway requires its token, or the cookie of the tab's frame
       "registerMemoryCorpusSupplement",
       "registerMemoryPromptPreparation",
-      "registerService", // answers nobody
+      "registerService", // has no caller
       "registerTool",
     ]);
     expect(registered.registerGatewayMethod).toMatchObject([
@@ -225,7 +225,7 @@ describe("every way to memory", () => {
 });
 
 describe("configuration", () => {
-  test("prompt hints and audit can be switched off", () => {
+  test("prompt hints and audit can be disabled", () => {
     const { api, registered } = recordingApi({ promptHints: false, auditServers: [] });
     register(api, startCounting(fakeMemory()).start);
     expect(registered).not.toHaveProperty("registerMemoryPromptPreparation");

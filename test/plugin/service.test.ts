@@ -23,13 +23,13 @@ function serviceOver(memory: Memory | Error, subjects: readonly string[] = ["mai
     reportFailure: (error: unknown) => void health.push(String(error)),
     clearFailure: () => void health.push("clear"),
   };
-  // Only the field that the service reads.
+  // The service reads only this field.
   const context = { serviceHealth } as unknown as ServiceContext;
   return { service, context, log, health };
 }
 
 describe("start", () => {
-  test("opens memory, says that all is well and warms up every agent's memory", async () => {
+  test("opens memory, reports that it is healthy and warms up every agent's memory", async () => {
     const memory = fakeMemory({ status: async () => READY, warm: async () => {} });
     const { service, context, health, log } = serviceOver(memory, ["main", "work"]);
     await service.start(context);
@@ -45,7 +45,7 @@ describe("start", () => {
   test("lends the gateway's scheduler to the copies that agent runs ask, until it stops", async () => {
     const { service, context } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
     const list = vi.fn(async () => [{ id: "job" }]);
-    // Only the method that is called.
+    // The service calls only this method.
     const getCron = (() => ({ list })) as unknown as NonNullable<ServiceContext["getCron"]>;
     await service.start({ ...context, getCron });
     expect(await scheduledJobs()).toEqual([{ id: "job" }]);
@@ -74,7 +74,7 @@ describe("start", () => {
   test.each([
     ["a key that cannot be had", new HelmdeckError("key_unreadable", "No key."), "key_unreadable: No key."],
     ["a defect", new Error("s3cr3t"), "internal: Error"],
-  ])("%s is reported, and its own words only when they are ours", async (_, error, reported) => {
+  ])("%s is reported, with its own message only if it is one of our errors", async (_, error, reported) => {
     const { service, context, health } = serviceOver(error);
     await service.start(context);
     expect(health).toEqual([`Error: ${reported}`]);
@@ -98,7 +98,7 @@ describe("start", () => {
 
   test("works without a place to report to, and again after a stop", async () => {
     const { service } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
-    const bare = {} as unknown as ServiceContext; // nothing else is read
+    const bare = {} as unknown as ServiceContext; // the service reads nothing else
     await service.start(bare);
     await service.stop?.(bare);
     await service.stop?.(bare);
@@ -116,14 +116,14 @@ describe("recovery", () => {
     error: { code: "key_missing", message: "No key." },
   };
 
-  /** A memory that answers these one after the other, then always the last. */
+  /** A memory that gives these answers in order, then repeats the last. */
   function answering(...answers: readonly MemoryStatus[]) {
     let next = 0;
     const status = async () => answers[Math.min(next++, answers.length - 1)] ?? READY;
     return fakeMemory({ status, warm: async () => {} });
   }
 
-  test("a memory that heals is noticed without a restart, and logged once while it does not", async () => {
+  test("a recovered memory is noticed without a restart, and a failing one is logged once", async () => {
     const { service, context, health, log } = serviceOver(answering(failed, failed, READY));
     await service.start(context);
     await vi.advanceTimersByTimeAsync(RECHECK_MS);
@@ -151,7 +151,7 @@ describe("recovery", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("nothing is looked at any more after a stop", async () => {
+  test("nothing is checked after a stop", async () => {
     const memory = answering(failed);
     const { service, context } = serviceOver(memory);
     await service.start(context);

@@ -10,7 +10,7 @@ const PLACE: SharedPlace = {
 };
 const SERVICE = { provider: "openai-compatible", url: "https://vectors.example/v1", model: "m" } as const;
 
-/** Counts how many memories are open, as file handles and workers would. */
+/** Counts open memories, like file handles and workers. */
 function workshop() {
   const memories: SharedMemories = { open: new Map(), closing: new Map() };
   const counts = { started: 0, open: 0, mostOpen: 0 };
@@ -40,7 +40,7 @@ describe("leases", () => {
     expect(counts).toMatchObject({ started: 1, open: 0 });
   });
 
-  test("giving back twice counts once", async () => {
+  test("releasing twice counts once", async () => {
     const { lease, counts } = workshop();
     const [one, other] = await Promise.all([lease(), lease()]);
     await Promise.all([one.release(), one.release()]);
@@ -92,7 +92,7 @@ describe("leases", () => {
     let before = await Promise.all([lease(), lease()]);
     for (let reload = 0; reload < 20; reload += 1) {
       const leaving = before.map((one) => one.release());
-      before = await Promise.all([lease(), lease()]); // not waiting for the old ones: the host does not either
+      before = await Promise.all([lease(), lease()]); // does not wait for the old leases to end, like the host
       await Promise.all(leaving);
       expect(counts.open).toBe(1);
     }
@@ -121,7 +121,7 @@ describe("leases", () => {
 });
 
 describe("a registration's access", () => {
-  test("leases at the first need only, and once for many", async () => {
+  test("leases at first use only, and once for many", async () => {
     const { lease, counts } = workshop();
     const access = makeMemoryAccess(lease);
     expect(counts.started).toBe(0);
@@ -140,7 +140,7 @@ describe("a registration's access", () => {
     expect(counts).toMatchObject({ started: 2, open: 1 });
   });
 
-  test("a failure is told, and the next call tries again", async () => {
+  test("a failure is reported, and the next call tries again", async () => {
     const { lease } = workshop();
     const answers = [() => Promise.reject(new HelmdeckError("key_unreadable", "x")), lease];
     const access = makeMemoryAccess(() => (answers.shift() ?? lease)());

@@ -95,7 +95,7 @@ describe("search", () => {
     const memory = fakeMemory({ search: async () => answer });
     const { supplement } = supplementOver(memory);
     await expect(supplement.search({ ...MAIN, query: "deploy" })).rejects.toThrow(
-      "helmdeck memory is still being indexed; ask again in a moment",
+      "helmdeck memory is still being indexed; try again in a moment",
     );
     const opened = supplementOver(memory, { allow: ["groups"] }).supplement;
     const group = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
@@ -145,7 +145,7 @@ describe("search", () => {
   });
 
   test("one malformed hit costs that hit only, and the log says so", async () => {
-    const broken = { ...HIT, path: undefined } as unknown as RecallHit; // what a defect in ranking could give
+    const broken = { ...HIT, path: undefined } as unknown as RecallHit; // a possible result of a defect in the ranking
     const memory = fakeMemory({ search: async () => ({ results: [broken, HIT], mode: "keyword" }) });
     const { supplement, log } = supplementOver(memory);
     expect(await supplement.search({ ...MAIN, query: "x" })).toHaveLength(1);
@@ -153,14 +153,14 @@ describe("search", () => {
   });
 
   // verifies P-quiet-deadline
-  test("a memory that hangs is given up at the deadline", async () => {
+  test("a memory that hangs is abandoned at the deadline", async () => {
     const { supplement } = supplementOver(fakeMemory({ search: hanging }));
     await expect(supplement.search({ ...MAIN, query: "x" })).rejects.toThrow(
       "helmdeck memory is not available: it did not answer in time; run openclaw helmdeck doctor",
     );
   });
 
-  test("a memory that hangs while it opens is given up at the deadline", async () => {
+  test("a memory that hangs while it opens is abandoned at the deadline", async () => {
     const access = { ...accessTo(fakeMemory()), open: hanging };
     const parts = { access, gate: gateFor(), log: recordingLogger(), deadlineMs: DEADLINE_MS };
     await expect(makeSupplement(parts).search({ ...MAIN, query: "x" })).rejects.toThrow("in time");
@@ -232,7 +232,7 @@ describe("get", () => {
     "../helmdeck/x.md",
     "HELMDECK/x.md",
     "memory/2026-11-20.md",
-  ])("the path %j is nobody's of ours and never reaches memory", async (lookup) => {
+  ])("the path %j is not ours and never reaches memory", async (lookup) => {
     const memory = fakeMemory();
     expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup })).toBeNull();
     expect(memory.calls).toEqual([]);

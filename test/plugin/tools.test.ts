@@ -92,11 +92,11 @@ describe("store", () => {
     ["nothing", undefined, "key is missing"],
     ["an empty object", {}, "key is missing"],
     ["no value", { key: "a" }, "value is missing"],
-    ["a key that is no text", { key: 7, value: "x" }, "key must be text"],
-    ["a value that is an object", { key: "a", value: { b: 1 } }, "value must be text"],
-    ["a category that is no text", { key: "a", value: "x", category: [] }, "category must be text"],
+    ["a key that is no text", { key: 7, value: "x" }, "key must be a string"],
+    ["a value that is an object", { key: "a", value: { b: 1 } }, "value must be a string"],
+    ["a category that is no text", { key: "a", value: "x", category: [] }, "category must be a string"],
     ["tags that are no list", { key: "a", value: "x", tags: "ci" }, "tags must be a list"],
-    ["a tag that is no text", { key: "a", value: "x", tags: [1] }, "tags must be text"],
+    ["a tag that is no text", { key: "a", value: "x", tags: [1] }, "tags must be a string"],
     [
       "very many tags",
       { key: "a", value: "x", tags: Array.from({ length: 5_000 }, () => "t") },
@@ -136,7 +136,7 @@ describe("store", () => {
     expect(log.lines).toEqual([`helmdeck memory: ${failure.message}`]);
   });
 
-  test("a memory that hangs is given up, and nobody is told that it was stored", async () => {
+  test("a memory that hangs is abandoned, and nothing is reported as stored", async () => {
     const failure = await failureOf(
       toolsOver(fakeMemory({ storeFact: hanging })).store({ key: "a", value: "b" }),
     );
@@ -166,15 +166,15 @@ describe("forget", () => {
     ],
     [
       { ...FORGOTTEN, deleted: 0, erased: "nothing" as const, near: [] },
-      "Nothing matched key:deploy, so nothing was forgotten. helmdeck/my-memory.md lists what is there.",
+      "Nothing matched key:deploy, so nothing was forgotten. helmdeck/my-memory.md lists what is stored.",
     ],
     [
       { ...FORGOTTEN, deleted: 0, dryRun: true, erased: "nothing" as const, near: ["Deploy", "deploy/eu"] },
-      'Nothing matched key:deploy, so nothing would be forgotten. Near it: "key:Deploy", "key:deploy/eu".',
+      'Nothing matched key:deploy, so nothing would be forgotten. Similar: "key:Deploy", "key:deploy/eu".',
     ],
     [
       { ...FORGOTTEN, erased: "pending" as const },
-      "Forgot 1 entry for key:deploy. The database clears old, sealed bytes away a little later.",
+      "Forgot 1 entry for key:deploy. The encrypted bytes are erased from the database file shortly.",
     ],
   ])("%j is told as: %s", async (forgotten, text) => {
     const { forget } = toolsOver(fakeMemory({ forget: async () => forgotten }));
@@ -183,7 +183,7 @@ describe("forget", () => {
 
   test.each([
     ["no scope", {}, "scope is missing"],
-    ["a scope that is no text", { scope: ["all"] }, "scope must be text"],
+    ["a scope that is no text", { scope: ["all"] }, "scope must be a string"],
     ["an endless scope", { scope: "x".repeat(300_000) }, "scope is too long"],
     ["a dry run that is no boolean", { scope: "all", dry_run: "false" }, "dry_run must be true or false"],
     ["a dry run that is a number", { scope: "all", dry_run: 1 }, "dry_run must be true or false"],
@@ -218,14 +218,14 @@ describe("identity", () => {
   });
 
   test("a dry run shows the key and the first words of what would go", async () => {
-    await import("../../plugin/seldom.ts"); // as in a gateway that has answered once: the deadline is short here
-    const fact = { key: "tea", value: "Oolong" } as FactView; // no more of it is looked at
+    await import("../../plugin/seldom.ts"); // loaded beforehand, as in a running gateway, because the deadline here is short
+    const fact = { key: "tea", value: "Oolong" } as FactView; // the code reads only these fields
     const memory = fakeMemory({
       forget: async () => ({ ...FORGOTTEN, dryRun: true }),
       getFact: async () => fact,
     });
     expect(await toolsOver(memory).forget({ scope: "key:tea", dry_run: true })).toMatchObject({
-      content: [{ text: expect.stringMatching(/first words as they were stored:\n> tea: Oolong$/) }],
+      content: [{ text: expect.stringMatching(/first words as stored:\n> tea: Oolong$/) }],
     });
   });
 
@@ -249,12 +249,10 @@ test("the descriptions say what memory is not for", () => {
   expect(makeStoreTool(parts, MAIN_CONTEXT).description).toMatch(
     /Not for passwords, tokens or other secrets/,
   );
-  expect(makeForgetTool(parts, MAIN_CONTEXT).description).toMatch(
-    /only what the user asked to have forgotten/,
-  );
+  expect(makeForgetTool(parts, MAIN_CONTEXT).description).toMatch(/only what the user asked to forget/);
 });
 
-/** What OpenClaw shows of a tool that stands behind its tool search. */
+/** The characters of a tool's description that OpenClaw shows in its tool search. */
 const SHOWN_CHARACTERS = 180;
 
 test.each([
@@ -263,18 +261,14 @@ test.each([
     makeStoreTool,
     /^Remember one fact for later conversations, when the user asks for it or tells a preference.*\.$/,
   ],
-  [
-    "forget",
-    makeForgetTool,
-    /^Delete from helmdeck memory for good, only what the user asked to have forgotten\.$/,
-  ],
+  ["forget", makeForgetTool, /^Delete from helmdeck memory for good; only what the user asked to forget\.$/],
   [
     "history",
     makeHistoryTool,
     /^What a fact held before, newest first\. For questions such as what somebody used to prefer.*\.$/,
   ],
 ] as const)(
-  "the first 180 characters of %s say in whole sentences what it does and when to use it",
+  "the first 180 characters of %s say in complete sentences what it does and when to use it",
   (_, make, said) => {
     const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
     const shown = make(parts, MAIN_CONTEXT).description.slice(0, SHOWN_CHARACTERS);

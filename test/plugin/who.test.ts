@@ -17,7 +17,7 @@ describe("which agents are known", () => {
   test("listed by id, and in the older list", () => {
     expect(knownAgents({ agents: { entries: { Main: {}, work: {} } } })).toEqual(new Set(["main", "work"]));
     const older = { agents: { list: [{ id: "main" }, null, { id: "Work" }] } };
-    // The host's type no longer has the older shape.
+    // The host's type no longer includes the older shape.
     expect(knownAgents(older as never)).toEqual(new Set(["main", "", "work"]));
   });
 
@@ -82,7 +82,7 @@ describe("where the host does not say whether a run is sandboxed", () => {
 });
 
 test("the host's configuration is read anew, and that of registration time where the runtime cannot be asked", () => {
-  // Below: only the two fields that are read.
+  // The code below reads only these two fields.
   const older = { session: { mainKey: "old" } };
   const newer = { session: { mainKey: "new" } };
   const runtime = { config: { current: () => newer } };

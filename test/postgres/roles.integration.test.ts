@@ -1,4 +1,7 @@
-/** What a PostgreSQL container of compose.engine.yml runs once: two roles with the passwords of its secrets, and the database's owner. */
+/**
+ * The init script of the PostgreSQL container in compose.engine.yml: it creates two roles with the passwords of its secrets, and
+ * sets the database's owner.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

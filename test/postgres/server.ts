@@ -1,8 +1,8 @@
-/** A real PostgreSQL of a test's own: in a temporary folder, on a socket in it, to be started, stopped, killed and followed by a standby. */
+/** A test's own PostgreSQL server in a temporary folder, with a socket there. Tests can start, stop, kill and replicate it. */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync } from "node:fs";
-import { appendFile, chown, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { appendFile, chown, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,14 +12,17 @@ import { expect } from "vitest";
 
 const run = promisify(execFile);
 
-/** The path of a socket may have 107 bytes, so the folder is not below a long one. */
+/** A socket's path is limited to 107 bytes, so the folder must have a short path. */
 const TEMPORARY = "/tmp";
 const PORT = 5432;
 export const SUPERUSER = "postgres";
 
-/** Why a test that needs the server must be left out, if so. With HELMDECK_REQUIRE_PROGRAMS=1, as in CI, none is: it fails. */
+/**
+ * Why to skip a test that needs the server, if necessary. With HELMDECK_REQUIRE_PROGRAMS=1, as in CI, the test runs and fails
+ * instead.
+ */
 export function whyWithoutPostgres(): string | undefined {
-  if (findPrograms() !== undefined) return undefined;
+  if (postgresPrograms() !== undefined) return undefined;
   const reason = "PostgreSQL 14 or later is not installed";
   if (process.env.HELMDECK_REQUIRE_PROGRAMS === "1")
     throw new Error(`This test must run here, but ${reason}.`);
@@ -27,13 +30,15 @@ export function whyWithoutPostgres(): string | undefined {
 }
 
 export interface PostgresOptions {
-  /** Syncs as in earnest; without it a commit is quick and a power cut would lose it. */
+  /** Syncs to disk like in production. Otherwise commits are fast, and a power cut would lose them. */
   readonly isDurable?: boolean;
+  /** Also listens on this machine's loopback addresses. By default the server only has a socket. */
+  readonly port?: number;
   /** Lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Initialised, and started. */
+/** Initialises and starts a server. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const server = new PostgresServer(await makeFolder(), options);
   try {
@@ -63,26 +68,45 @@ export class PostgresServer implements AsyncDisposable {
     return join(this.folder, "data");
   }
 
-  /** What a client gives as its host. */
+  /** The host parameter for clients. */
   get socketFolder(): string {
     return this.folder;
   }
 
-  /** All that the server has said. */
+  /** The complete server log. */
   get logFile(): string {
     return join(this.folder, "log");
   }
 
   url({ user = SUPERUSER, database = "postgres" } = {}): string {
-    return `postgres://${user}@/${database}?host=${encodeURIComponent(this.socketFolder)}&port=${PORT}`;
+    return `postgres://${user}@/${database}?host=${encodeURIComponent(this.socketFolder)}&port=${this.#port}`;
+  }
+
+  /** Puts access rules before the existing ones, in the form of pg_hba.conf. */
+  async admit(lines: string): Promise<void> {
+    const name = "pg_hba.conf";
+    await this.putFile(name, `${lines}\n${await readFile(join(this.dataFolder, name), "utf8")}`);
+    await this.query("SELECT pg_reload_conf()");
+  }
+
+  /** Writes a file to the data folder that only the server can read. */
+  async putFile(name: string, content: string): Promise<void> {
+    const path = join(this.dataFolder, name);
+    await writeFile(path, content, { mode: 0o600 });
+    const { uid, gid } = asServer();
+    if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+  }
+
+  get #port(): number {
+    return this.#options.port ?? PORT;
   }
 
   async configure(): Promise<void> {
-    const { isDurable = false, settings = {} } = this.#options;
+    const { isDurable = false, settings = {}, port } = this.#options;
     const all = {
-      listen_addresses: "",
+      listen_addresses: port === undefined ? "" : "localhost",
       unix_socket_directories: this.folder,
-      port: `${PORT}`,
+      port: `${this.#port}`,
       fsync: isDurable ? "on" : "off",
       max_connections: "100",
       shared_buffers: "32MB",
@@ -94,7 +118,7 @@ export class PostgresServer implements AsyncDisposable {
     await appendFile(join(this.dataFolder, "postgresql.conf"), lines.join(""));
   }
 
-  /** Answers when it takes connections; after a kill it recovers first. */
+  /** Resolves when the server accepts connections; after a kill it recovers first. */
   async start(): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       const log = await open(this.logFile, "a");
@@ -105,18 +129,18 @@ export class PostgresServer implements AsyncDisposable {
       await log.close();
       this.#process = started;
       if (await this.#isReady(started)) return;
-      // The children of a server that was killed hold its memory for a moment.
+      // After a kill, the server's child processes hold its shared memory for a moment.
       if (tries === 50) throw new Error(`PostgreSQL did not start: ${await readFile(this.logFile, "utf8")}`);
       await delay(100);
     }
   }
 
-  /** `fast` ends transactions; `immediate` is as a crash, but for the operating system's caches. */
+  /** `fast` aborts transactions; `immediate` is like a crash, except that the operating system keeps its caches. */
   async stop(mode: "fast" | "immediate" = "fast"): Promise<void> {
     await this.#end(mode === "fast" ? "SIGINT" : "SIGQUIT");
   }
 
-  /** As kill -9 of the server and of everything it started. */
+  /** Like kill -9 of the server and all its child processes. */
   async kill(): Promise<void> {
     const children = this.#children();
     await this.#end("SIGKILL");
@@ -129,14 +153,14 @@ export class PostgresServer implements AsyncDisposable {
     );
   }
 
-  /** A server that follows this one, started; its reads lag a moment, and {@link promote} makes it one to write to. */
+  /** Starts a standby of this server. Its reads lag slightly; {@link promote} makes it writable. */
   async startStandby(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const standby = new PostgresServer(await makeFolder(), {
       ...this.#options,
       settings: { ...this.#options.settings, ...settings },
     });
     this.#standbys.push(standby);
-    const from = ["-h", this.folder, "-p", `${PORT}`, "-U", SUPERUSER];
+    const from = ["-h", this.folder, "-p", `${this.#port}`, "-U", SUPERUSER];
     await run(
       program("pg_basebackup"),
       [...from, "-D", standby.dataFolder, "-R", "--checkpoint=fast", "--no-sync", "-X", "stream"],
@@ -147,18 +171,23 @@ export class PostgresServer implements AsyncDisposable {
     return standby;
   }
 
+  /** A stopped standby starts again without its primary, like one that lost the connection to it. */
+  async leavePrimary(): Promise<void> {
+    await appendFile(join(this.dataFolder, "postgresql.auto.conf"), "primary_conninfo = ''\n");
+  }
+
   async promote(): Promise<void> {
     await this.query("SELECT pg_promote(true, 60)");
   }
 
-  /** As the superuser, in a connection of its own. */
+  /** Runs as the superuser on a separate connection. */
   async query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
     sql: string,
     values: readonly unknown[] = [],
     as: Parameters<PostgresServer["url"]>[0] = {},
   ): Promise<readonly Row[]> {
     const client = new pg.Client({ connectionString: this.url(as) });
-    client.on("error", () => undefined); // the query itself fails
+    client.on("error", () => undefined); // the query itself reports the failure
     await client.connect();
     try {
       return (await client.query<Row>(sql, [...values])).rows;
@@ -178,7 +207,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   async #isReady(started: ChildProcess): Promise<boolean> {
-    const socket = ["-h", this.folder, "-p", `${PORT}`, "-q"];
+    const socket = ["-h", this.folder, "-p", `${this.#port}`, "-q"];
     while (started.exitCode === null && started.signalCode === null) {
       if (spawnSync(program("pg_isready"), socket).status === 0) return true;
       await delay(20);
@@ -200,7 +229,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** Until it is so. */
+/** Waits until the condition is true. */
 export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   await expect.poll(isSo).toBe(true);
 }
@@ -209,7 +238,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has already exited.
   }
 }
 
@@ -224,7 +253,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** The account for the server, because PostgreSQL refuses to run as root. */
 function asServer(): { readonly uid?: number; readonly gid?: number; readonly cwd: string } {
   if (userInfo().uid !== 0) return { cwd: TEMPORARY };
   const idOf = (flag: string) => Number(`${spawnSync("id", [flag, SUPERUSER]).stdout}`);
@@ -232,13 +261,13 @@ function asServer(): { readonly uid?: number; readonly gid?: number; readonly cw
 }
 
 function program(name: string): string {
-  const folder = findPrograms();
+  const folder = postgresPrograms();
   if (folder === undefined) throw new Error("PostgreSQL is not installed.");
   return join(folder, name);
 }
 
-/** Debian keeps them out of the path, by version. */
-function findPrograms(): string | undefined {
+/** The folder of PostgreSQL's programs. Debian installs them outside of PATH, in a folder for each version. */
+export function postgresPrograms(): string | undefined {
   const folders = globSync("/usr/lib/postgresql/*/bin").filter(
     (folder) => Number(folder.split("/")[4]) >= 14,
   );

@@ -1,4 +1,4 @@
-/** The measures themselves: figures of the paraphrase bench, embeddings kept on disk, and exact vector search. */
+/** The benchmarks' measurements: figures of the paraphrase benchmark, cached embeddings, and exact vector search. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ function answered(
 }
 
 describe("figures of the paraphrase bench", () => {
-  test("count places, scores and false hits, near misses apart", () => {
+  test("count positions, scores and false hits, near misses separately", () => {
     const figures = paraphraseFigures([
       answered("a", [hit("a", 0.8)]),
       answered("b", [hit("a", 0.8), hit("c", 0.7), hit("b", 0.6)]),
@@ -59,25 +59,25 @@ describe("figures of the paraphrase bench", () => {
   });
 });
 
-describe("the aims of the paraphrase bench", () => {
+describe("the goals of the paraphrase bench", () => {
   const found = answered("a", [hit("a", 0.8)]);
   const alarm = answered(undefined, ["a", "b", "c"].map(possible));
   const quiet = answered(undefined, []);
 
-  test("are named where they are missed, with the figure", () => {
+  test("are listed with the figure when they are missed", () => {
     const [line = ""] = aimsMissed([found, answered("b", []), alarm]);
     expect(line).toContain("among the first three 50.0 %, aim above 85 %");
     expect(line).toContain("possible hits 3.00, aim at most 2");
     expect(aimsMissed([found, alarm])[0]).not.toContain("among the first three");
   });
 
-  test("are not spoken of where they are reached, or nothing was asked", () => {
+  test("are not listed when they are reached, or nothing was asked", () => {
     expect(aimsMissed([found, quiet])).toEqual([]);
     expect(aimsMissed([])).toEqual([]);
   });
 });
 
-/** Counts what it is asked; a text's vector says which letters it has. */
+/** Counts its requests; a text's vector tells which letters the text contains. */
 class CountingEmbedder implements Embedder {
   readonly model = "counting";
   readonly space = "counting";
@@ -110,8 +110,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("embeddings kept on disk", () => {
-  test("are asked for once, whatever the order, and come back as they were", async () => {
+describe("cached embeddings", () => {
+  test("are requested once, in any order, and are returned unchanged", async () => {
     const first = new CountingEmbedder();
     const before = keepEmbeddings(first, folder);
     await before.embedDocuments(["abc", "xyz", "abc"]);
@@ -127,7 +127,7 @@ describe("embeddings kept on disk", () => {
     after.close();
   });
 
-  test("tell a question from a document, since models read them differently", async () => {
+  test("are separate for questions and documents, since models read them differently", async () => {
     const inner = new CountingEmbedder();
     const kept = keepEmbeddings(inner, folder);
     await kept.embedDocuments(["abc"]);
@@ -137,7 +137,7 @@ describe("embeddings kept on disk", () => {
   });
 });
 
-test("exact search answers entries by their best passage, nearest first", async () => {
+test("exact search ranks entries by their best passage, nearest first", async () => {
   const memory = await openBenchMemory();
   try {
     const long = `${"zzz qqq. ".repeat(200)}\n\nabcdef abcdef`;

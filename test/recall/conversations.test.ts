@@ -1,4 +1,4 @@
-/** A floor under recall on conversations; the data is not in the repository, so elsewhere this test is skipped. */
+/** A lower bound for recall on conversations; skipped without the data, which is not in the repository. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ const DATA =
   fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
 
 test.skipIf(!existsSync(DATA))(
-  "keywords find the evidence of LoCoMo's questions (skipped where the data is absent)",
+  "keyword search finds the evidence of LoCoMo's questions (skipped without the data)",
   async () => {
     const bench = await openBench();
     try {

@@ -1,4 +1,4 @@
-/** Corpora for the tests of recall: entries as the engine projects them, and a source that one can write to and break. */
+/** Corpora for recall tests: entries in the engine's projection, and a source that tests can write to and break. */
 import {
   type CorpusEntry,
   type Entry,
@@ -28,10 +28,10 @@ export interface FactSketch {
   readonly expiresAt?: number;
 }
 
-/** The id depends on the key alone, so that the same key written twice is the same entry. */
+/** The id only depends on the key, so the same key always gives the same entry. */
 export function idOf(key: string): EntryId {
   const hex = Buffer.from(key).toString("hex").padEnd(32, "0");
-  return `mem_${hex.slice(0, 16)}${hex.slice(-16)}` as EntryId; // the shape a store makes
+  return `mem_${hex.slice(0, 16)}${hex.slice(-16)}` as EntryId; // the form of a store's ids
 }
 
 export function corpusEntry(sketch: FactSketch): CorpusEntry {
@@ -41,7 +41,7 @@ export function corpusEntry(sketch: FactSketch): CorpusEntry {
     value: Buffer.from(value),
     updatedAt: sketch.updatedAt ?? createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
-    fingerprint: "0".repeat(16) as Fingerprint, // recall does not look at it
+    fingerprint: "0".repeat(16) as Fingerprint, // recall ignores it
   };
   const projection = projectEntry(entry);
   if (projection.kind !== "chunk") throw new Error(`Not a corpus entry: ${key}`);
@@ -50,12 +50,12 @@ export function corpusEntry(sketch: FactSketch): CorpusEntry {
 
 /** Facts in memory with a change log, as a store keeps it. */
 export class WritableSource implements CorpusSource {
-  /** How many rows were handed out, and how often it was asked. */
+  /** The number of rows returned, and the number of calls. */
   rowsRead = 0;
   calls = 0;
-  /** Set: the next calls wait for it. */
+  /** If set, the next calls wait for it. */
   gate: Promise<void> | undefined;
-  /** Set: calls fail with it. */
+  /** If set, calls fail with it. */
   failure: Error | undefined;
   #log: { readonly id: EntryId; readonly entry?: CorpusEntry }[] = [];
   #exchangedAt = 0;
@@ -73,7 +73,7 @@ export class WritableSource implements CorpusSource {
     this.#log.push({ id: idOf(key) });
   }
 
-  /** Forgets its history: whoever has read some of it must read everything anew. */
+  /** Drops the change history, so that every reader must start over. */
   exchange(facts: readonly FactSketch[]): void {
     const offset = this.#log.length;
     this.#log = Array.from({ length: offset }, () => ({ id: idOf("nothing") }));
@@ -81,12 +81,12 @@ export class WritableSource implements CorpusSource {
     for (const fact of facts) this.put(fact);
   }
 
-  /** Lets go of every entry, as a store in a file does not hold them either. */
+  /** Drops all entries from this process's memory, like a store that keeps them in a file. */
   empty(): void {
     this.#log = [];
   }
 
-  /** What it answers is settled when it is asked, as a database's snapshot is, however long the answer takes. */
+  /** Fixes the answer at the time of the call, like a database snapshot, even if the answer arrives later. */
   async changes(_namespace: unknown, since: number, limit: number): Promise<CorpusChanges> {
     this.calls += 1;
     const { gate, failure } = this;
@@ -115,7 +115,7 @@ export function recallOf(source: CorpusSource, options: Partial<RecallOptions> =
   return createRecall({ source, now: () => NOW, ...options });
 }
 
-/** What answers one query over these facts surely. */
+/** The sure hits of one query over these facts. */
 export async function hitsOf(
   facts: readonly FactSketch[],
   query: string,
@@ -124,7 +124,7 @@ export async function hitsOf(
   return (await shownOf(facts, query, limit)).filter(({ possible }) => possible === undefined);
 }
 
-/** All that one query over these facts is shown, possible hits included. */
+/** All hits of one query over these facts, including possible hits. */
 export async function shownOf(
   facts: readonly FactSketch[],
   query: string,

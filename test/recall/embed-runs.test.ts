@@ -1,4 +1,4 @@
-/** Embedding that a process asks for which is gone in a moment: what comes first, when it ends, and what is left for the next one. */
+/** Embedding in a short-lived process: the order of work, when it ends, and the work left for the next process. */
 import { describe, expect, test } from "vitest";
 import { referenceCacheOver } from "../../app/vector-cache.ts";
 import { createInMemoryStore, HelmdeckError } from "../../engine/index.ts";
@@ -8,7 +8,7 @@ import { ANA, BEN, openSemanticRig as open, type SemanticRig } from "./vectors-r
 
 const DOWN = new HelmdeckError("embeddings_unavailable", "The service is down.");
 
-/** Three facts in a store, and an index that only reads until it is asked. */
+/** A store with three facts, and an index that only reads vectors until a test requests embedding. */
 async function reader(store = createInMemoryStore()): Promise<SemanticRig> {
   const references = new ReferenceVectors(referenceCacheOver(store));
   const rig = open({ store, references, readOnly: true });
@@ -20,15 +20,15 @@ async function reader(store = createInMemoryStore()): Promise<SemanticRig> {
 
 const textsOf = ({ embedder }: SemanticRig) => embedder.calls.flat();
 
-describe("an index that only reads", () => {
-  test("is settled when all is looked up, and has asked the service nothing", async () => {
+describe("a read-only index", () => {
+  test("is settled when all is looked up, and has sent nothing to the service", async () => {
     const rig = await reader();
     expect(rig.index.coverage(ANA)).toEqual({ embedded: 0, total: 3, refused: 0 });
     expect(rig.embedder.calls).toEqual([]);
     expect(rig.index.status()).toMatchObject({ embeds: false });
   });
 
-  test("embeds, once it is asked, the newest entry first and alone, then the reference texts, then the rest", async () => {
+  test("embeds on request the newest entry first and alone, then the reference texts, then the rest", async () => {
     const rig = await reader();
     expect(await rig.index.embed(ANA, { mostFailures: 1 })).toBeUndefined();
     expect(rig.embedder.calls[0]).toEqual(["third: third"]);
@@ -40,7 +40,7 @@ describe("an index that only reads", () => {
     expect(again.embedder.calls).toEqual([]);
   });
 
-  test("leaves a long entry for last, also when it is the newest: there may be no time for it", async () => {
+  test("embeds a long entry last, even if it is the newest: there may be no time for it", async () => {
     const store = createInMemoryStore();
     const before = open({ store, readOnly: true });
     const long = Array.from({ length: 12 }, (_, at) => `paragraph ${at} `.repeat(40)).join("\n\n");
@@ -54,7 +54,7 @@ describe("an index that only reads", () => {
     expect(rig.index.coverage(ANA)).toMatchObject({ embedded: 3, total: 3 });
   });
 
-  test("ends at the first failure with the error, and what was taken by then is there for the next process", async () => {
+  test("ends at the first failure with its error, and keeps what was embedded for the next process", async () => {
     const rig = await reader();
     rig.embedder.failing = (texts) => (texts.includes("first: first") ? DOWN : undefined);
     expect(await rig.index.embed(ANA, { mostFailures: 1 })).toBe(DOWN);
@@ -64,7 +64,7 @@ describe("an index that only reads", () => {
     expect(textsOf(next)).toEqual(["second: second", "first: first"]);
   });
 
-  test("goes on after failures where it may, and stops when so many come in a row", async () => {
+  test("continues after failures if allowed, and stops after this many in a row", async () => {
     const rig = await reader();
     rig.embedder.failing = () => DOWN;
     const running = rig.index.embed(ANA, { mostFailures: 3 });
@@ -76,7 +76,7 @@ describe("an index that only reads", () => {
     expect(rig.embedder.calls).toHaveLength(3);
   });
 
-  test("tells how far it is after each step", async () => {
+  test("reports its progress after each step", async () => {
     const rig = await reader();
     const seen: Coverage[] = [];
     await rig.index.embed(ANA, { mostFailures: 1, onProgress: (coverage) => seen.push(coverage) });
@@ -94,7 +94,7 @@ describe("an index that only reads", () => {
     expect(rig.embedder.calls).toEqual([]);
   });
 
-  test("lets whoever waits go when it is closed", async () => {
+  test("releases waiting callers when it is closed", async () => {
     const rig = await reader();
     rig.embedder.gate = new Promise(() => {});
     const called = rig.embedder.called();
@@ -105,8 +105,8 @@ describe("an index that only reads", () => {
   });
 });
 
-describe("reference vectors of a process that stays", () => {
-  test("are made without anybody asking a question, also where all entries had vectors before", async () => {
+describe("reference vectors of a server", () => {
+  test("are made without a question, also when all entries already had vectors", async () => {
     const store = createInMemoryStore();
     const before = open({ store });
     await before.put("first", "first");
@@ -120,7 +120,7 @@ describe("reference vectors of a process that stays", () => {
     );
   });
 
-  test("keep no entry waiting when the service refuses them", async () => {
+  test("block no entry when the service refuses them", async () => {
     const store = createInMemoryStore();
     const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
     rig.embedder.failing = (texts) => (REFERENCE_TEXTS.includes(texts[0] ?? "") ? DOWN : undefined);

@@ -1,4 +1,4 @@
-/** The metrics of other published systems, computed by hand for small answers. */
+/** The metrics that other published systems use, compared with values computed by hand. */
 import { expect, test } from "vitest";
 import { peersFiguresOf } from "../../bench/recall/figures.ts";
 
@@ -15,7 +15,7 @@ test("a session ranks as its best turn, however many of its turns are hits", () 
   expect(peersFiguresOf([asked(["s9/z"], keys)]).sessionAny).toEqual([0, 0, 0]);
 });
 
-test("all turns of the evidence are found, or the question counts nothing", () => {
+test("all turns of the evidence must be found for the question to count", () => {
   const keys = ["s/1", "s/2", "s/3", "s/4", "s/5", "s/6"];
   expect(peersFiguresOf([asked(["s/1", "s/6"], keys)]).all).toEqual([0, 1]);
   expect(peersFiguresOf([asked(["s/1"], keys), asked(["s/1", "s/9"], keys)]).all).toEqual([0.5, 0.5]);

@@ -1,8 +1,8 @@
-/** The index follows its source: what is written is found, what is gone is gone, and a search says when it knows only a part. */
+/** The index follows its source: new facts are found and removed ones are not. A partial search says that it is partial. */
 import { describe, expect, test } from "vitest";
 import { namespaceOf } from "../../engine/index.ts";
 import type { CorpusSource, SemanticIndex } from "../../recall/index.ts";
-import { NamespaceIndex } from "../../recall/index-cache.ts";
+import { NamespaceIndex } from "../../recall/namespace-index.ts";
 import { corpusEntry, idOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 async function keys(
@@ -31,7 +31,7 @@ describe("changes", () => {
     expect(await keys(recall, "turquoise")).toEqual(["a"]);
   });
 
-  test("a removed fact is gone, and removing it twice or removing nothing is no trouble", async () => {
+  test("a removed fact is gone, and removing it twice or removing nothing is harmless", async () => {
     const source = new WritableSource([
       { key: "a", value: "The kayak is crimson." },
       { key: "b", value: "The canoe is crimson." },
@@ -60,7 +60,7 @@ describe("changes", () => {
     expect(await keys(recallOf(source, { batchSize: 10 }), "number 102")).toEqual(["k102"]);
   });
 
-  test("a source that promises more but does not go on is an error, not a loop", async () => {
+  test("a source that reports more but does not advance is an error, not a loop", async () => {
     const stuck = {
       changes: async () => ({ kind: "changes", upserts: [], removed: [], cursor: 0, more: true }) as const,
     };
@@ -69,7 +69,7 @@ describe("changes", () => {
     await expect(recallOf(dizzy).search(OWNER, { query: "x" })).rejects.toMatchObject({ code: "internal" });
   });
 
-  test("the failure of a source reaches the search, and the next search tries again", async () => {
+  test("a source's failure reaches the search, and the next search retries", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const recall = recallOf(source);
     source.failure = new Error("the disk is gone");
@@ -99,7 +99,7 @@ describe("expiry", () => {
   });
 });
 
-/** A promise and the way to keep it. */
+/** A promise and its resolve function. */
 function openGate() {
   return Promise.withResolvers<void>();
 }
@@ -123,7 +123,7 @@ describe("while it builds", () => {
     expect(complete).not.toHaveProperty("reason");
   });
 
-  test("building lets other work in", async () => {
+  test("building yields to other work", async () => {
     const source = new WritableSource(
       Array.from({ length: 3_000 }, (_, number) => ({
         key: `k${number}`,
@@ -142,7 +142,7 @@ describe("while it builds", () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  test("searches at the same time share one reading", async () => {
+  test("concurrent searches share one reading", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const recall = recallOf(source);
     await recall.warm(OWNER);
@@ -152,7 +152,7 @@ describe("while it builds", () => {
     expect(source.calls - calls).toBeLessThanOrEqual(2);
   });
 
-  test("a search that comes while another reads still sees what was written before it", async () => {
+  test("a search during another's reading still finds earlier writes", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const recall = recallOf(source);
     await recall.warm(OWNER);
@@ -167,17 +167,17 @@ describe("while it builds", () => {
     expect(await second).toEqual(["b"]);
   });
 
-  test("a search whose memory another one reads anew still has its whole answer", async () => {
+  test("a search whose memory is read anew meanwhile still has its whole answer", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     let readAgain = (): void => {};
     const semantic = {
       follow: (_: unknown, again: () => void) => {
         readAgain = again;
-        return { changed() {}, caughtUp() {}, startOver() {}, drop() {} };
+        return { changed() {}, caughtUp() {}, startOver() {}, drop() {}, isSettled: true, sizeBytes: 0 };
       },
       serving: () => undefined,
       status: () => ({}),
-    } as unknown as SemanticIndex; // all that recall asks of it here
+    } as unknown as SemanticIndex; // the only fields that recall uses here
     const recall = recallOf(source, { semantic });
     const [first, second] = [openGate(), openGate()];
     source.gate = first.promise;
@@ -190,7 +190,7 @@ describe("while it builds", () => {
     expect(await keys(recall, "crimson")).toEqual(["a"]);
   });
 
-  test("however closely searches follow each other, one reading is under way at a time", async () => {
+  test("however closely searches follow each other, only one reading runs at a time", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     let [underWay, most] = [0, 0];
     const counted: CorpusSource = {
@@ -203,10 +203,11 @@ describe("while it builds", () => {
       },
     };
     const index = new NamespaceIndex(OWNER, { source: counted });
+    await index.catchUp(); // indexing yields to the event loop; the steps below are shorter
     const readings: Promise<unknown>[] = [];
     for (let turn = 0; turn < 100; turn += 1) {
       readings.push(index.catchUp());
-      await null; // between any two steps of a reading
+      await null; // runs between the steps of a read
     }
     await Promise.all(readings);
     expect(most).toBe(1);
@@ -227,25 +228,6 @@ describe("namespaces", () => {
     expect(await keys(recall, "crimson", alice)).toEqual(["a"]);
     expect(await keys(recall, "crimson", bob)).toEqual(["b"]);
     expect(await keys(recall, "crimson", carol)).toEqual([]);
-  });
-
-  test("the least recently used is dropped and built again when it is asked for", async () => {
-    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
-    const recall = recallOf(source, { maxNamespaces: 2 });
-    for (const owner of [alice, bob, alice, carol]) await recall.warm(owner ?? OWNER);
-    const read = source.rowsRead;
-    await recall.search(alice ?? OWNER, { query: "crimson" });
-    expect(source.rowsRead).toBe(read);
-    expect(await keys(recall, "crimson", bob)).toEqual(["a"]);
-    expect(source.rowsRead).toBe(read + 1);
-  });
-
-  test("more namespaces at once than are kept: each still gets its answer", async () => {
-    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
-    const recall = recallOf(source, { maxNamespaces: 1 });
-    const owners = Array.from({ length: 12 }, (_, number) => namespaceOf(`owner-${number}`));
-    const answers = await Promise.all(owners.map((owner) => keys(recall, "crimson", owner)));
-    expect(answers).toEqual(owners.map(() => ["a"]));
   });
 
   test("after close, nothing is answered", async () => {
@@ -270,7 +252,7 @@ describe("namespaces", () => {
   });
 });
 
-test("the ids of the test corpus tell keys apart", () => {
+test("the ids of the test corpus are unique", () => {
   expect(corpusEntry({ key: "a", value: "x" }).id).toBe(idOf("a"));
   expect(idOf("a")).not.toBe(idOf("b"));
 });

@@ -7,7 +7,7 @@ import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts
 const KONFLUX = "I always deploy via Konflux.";
 const QUESTION = "how do we ship to production";
 const shipping = directionOf("shipping");
-/** The question lies a third of the way from its fact. */
+/** The question's vector is a third of the way from the fact's vector. */
 const PLACES = { [KONFLUX]: shipping, [QUESTION]: between(shipping, directionOf("asking"), 0.35) };
 
 function facts(count: number): readonly FactSketch[] {
@@ -33,8 +33,8 @@ async function recallOver(
 
 const DEPLOY = { key: "deploy-preference", value: KONFLUX };
 
-describe("words and meaning together", () => {
-  test("a paraphrase that lies near finds its fact surely", async () => {
+describe("hybrid search", () => {
+  test("surely finds a fact by a near paraphrase", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     const { results, mode, reason } = await search(QUESTION);
     expect({ mode, reason }).toEqual({ mode: "hybrid", reason: undefined });
@@ -43,12 +43,12 @@ describe("words and meaning together", () => {
     expect(results[0]?.score).toBeLessThan(1);
   });
 
-  test("also where it is the only fact there is", async () => {
+  test("also when it is the only fact", async () => {
     const { search } = await recallOver([DEPLOY]);
     expect((await search(QUESTION)).results).toHaveLength(1);
   });
 
-  test.each([1, 3, 30, 300])("of %i facts none answers what has nothing to do with any", async (count) => {
+  test.each([1, 3, 30, 300])("of %i facts, none answers an unrelated question", async (count) => {
     const { search } = await recallOver(facts(count));
     for (let number = 0; number < 100; number += 1) {
       const { results, mode } = await search(`is there anything concerning matter${number}x`);
@@ -60,7 +60,7 @@ describe("words and meaning together", () => {
     }
   });
 
-  test("a space in which everything lies near everything gives the same answers", async () => {
+  test("a space in which everything is near everything gives the same answers", async () => {
     const given = [DEPLOY, ...facts(30)];
     const plain = await recallOver(given);
     const squeezed = await recallOver(given, { squeezed: 0.6 });
@@ -72,7 +72,7 @@ describe("words and meaning together", () => {
     expect((await squeezed.search("is there anything concerning matter1x", nothing)).results).toEqual([]);
   });
 
-  test("nearness that shared words explain is no second reason", async () => {
+  test("similarity that shared words explain does not count twice", async () => {
     const question = "which boats were painted by grandfather";
     const places = {
       "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.5),
@@ -86,7 +86,7 @@ describe("words and meaning together", () => {
     expect((await same.search("grandpa ahoy")).results.map(({ key }) => key)).toEqual(["misc/1-note"]);
   });
 
-  test("a common word that is shared outranks no clear nearness", async () => {
+  test("a shared common word does not outrank clear similarity", async () => {
     const sharing = {
       key: "office",
       value: "The production line in the old office makes lamps, boats and pears.",
@@ -97,7 +97,7 @@ describe("words and meaning together", () => {
     expect(others.map(({ key }) => key)).toContain(sharing.key);
   });
 
-  test("beside a fact that answers stands one that lies nearly as near, and no other", async () => {
+  test("next to a fact that answers, only one nearly as near is shown", async () => {
     const second = { key: "second", value: "Konflux is what I push builds with." };
     const places = { ...PLACES, [second.value]: between(shipping, directionOf("building"), 0.1) };
     const { search } = await recallOver([DEPLOY, second, ...facts(300)], { places });
@@ -114,12 +114,12 @@ describe("words and meaning together", () => {
     expect(first?.score).toBeLessThan(1);
   });
 
-  test("a document that is named is found whatever it means", async () => {
+  test("a named document is found whatever its meaning", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     expect((await search("misc/7-note")).results[0]).toMatchObject({ key: "misc/7-note" });
   });
 
-  test("of two that answer alike the newer comes first, and the order is always the same", async () => {
+  test("of two equal answers the newer comes first, and the order is stable", async () => {
     const old = { key: "a", value: KONFLUX.replace("always", "usually"), createdAt: NOW - 90 * 86_400_000 };
     const fresh = { key: "b", value: KONFLUX.replace("always", "mostly"), createdAt: NOW - 3_600_000 };
     const { search } = await recallOver([fresh, old, ...facts(10)], {
@@ -132,12 +132,12 @@ describe("words and meaning together", () => {
     expect([...orders]).toEqual(["b,a"]);
   });
 
-  test("what has expired is not found by its meaning either", async () => {
+  test("an expired entry is not found by its meaning either", async () => {
     const { search } = await recallOver([{ ...DEPLOY, expiresAt: NOW }, ...facts(3)]);
     expect((await search(QUESTION)).results.map(({ key }) => key)).not.toContain(DEPLOY.key);
   });
 
-  test("--explain shows what the score is made of", async () => {
+  test("--explain shows the parts of the score", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     const { results } = await search(QUESTION, { explain: true });
     expect(results[0]?.parts).toMatchObject({ bm25: { value: 0 }, isNamed: { value: 0, weight: 3 } });
@@ -159,7 +159,7 @@ describe("the same text stored several times", () => {
   }));
   const places = Object.fromEntries(copies.map((value) => [value, shipping]));
 
-  test("is one answer, the newest, which says how many it stands for", async () => {
+  test("is one answer, the newest, with the number of copies", async () => {
     const { search } = await recallOver(stored, { places: { ...PLACES, ...places } });
     const { results, leftOut } = await search(QUESTION, { explain: true });
     expect(results).toMatchObject([{ key: "copy-0" }]);
@@ -170,7 +170,7 @@ describe("the same text stored several times", () => {
     ]);
   });
 
-  test("but for a negation it is not the same text", async () => {
+  test("with a negation is another text", async () => {
     const never = { key: "never", value: "I never deploy via Konflux." };
     const { search } = await recallOver([...stored, never], {
       places: { ...PLACES, ...places, [never.value]: shipping },
@@ -188,7 +188,7 @@ describe("without meaning", () => {
     ["model_missing", "Searched by keywords only: the embedding service does not have the model."],
     ["embeddings_unavailable", "Searched by keywords only: the embedding service is not available."],
   ] as const)(
-    "after %s words answer, exactly as without a service, and the reason is said",
+    "after %s keyword search answers, exactly as without a service, with the reason",
     async (code, reason) => {
       const given = [DEPLOY, ...facts(30)];
       const { search } = await recallOver(given, refusing(code));
@@ -213,14 +213,14 @@ describe("without meaning", () => {
     expect(await search(QUESTION)).toMatchObject({ mode: "hybrid", results: [{ key: DEPLOY.key }] });
   });
 
-  test("an empty memory asks nobody and has no reason to give", async () => {
+  test("an empty memory sends nothing and has no reason", async () => {
     const { search, drawn } = await recallOver([]);
     expect(await search(QUESTION)).toEqual({ results: [], mode: "keyword" });
     expect(drawn.asked).toEqual([]);
   });
 });
 
-test("meaning is known of some entries only: what is known is used, and it is said", async () => {
+test("when only some entries are embedded, these are used, and the answer says so", async () => {
   const drawn = drawSpace({ places: PLACES });
   const semantic = { ...drawn.index, coverage: () => ({ embedded: 1, total: 4, refused: 1 }) };
   const recall = createRecall({
@@ -231,6 +231,6 @@ test("meaning is known of some entries only: what is known is used, and it is sa
   expect(await recall.search(OWNER, { query: QUESTION })).toMatchObject({
     mode: "hybrid",
     results: [{ key: DEPLOY.key }],
-    reason: "Embedded: 1 of 4 entries so far. The others are found by keywords.",
+    reason: "Embedded so far: 1 of 4 entries. The others are found by keywords.",
   });
 });

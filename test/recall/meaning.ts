@@ -1,4 +1,4 @@
-/** Meaning for tests of recall: an embedder whose spaces one draws oneself, and an index of what it says of each text. */
+/** Semantic search for recall tests: an embedder with predefined vectors, and an index of its vectors. */
 import type { EntryId } from "../../engine/index.ts";
 import type { Embedder, SemanticIndex } from "../../recall/index.ts";
 import { passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
@@ -6,7 +6,7 @@ import { cosine } from "../../recall/meaning/similarity-normalizer.ts";
 
 const DIMENSIONS = 64;
 
-/** A direction for each text; the same text has the same one always. */
+/** A direction for each text; the same text always has the same one. */
 export function directionOf(text: string): Float32Array {
   let state = 2_166_136_261;
   for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16_777_619);
@@ -17,7 +17,7 @@ export function directionOf(text: string): Float32Array {
   return unit(vector);
 }
 
-/** What lies so far on the way from one direction to another. */
+/** The point at this share of the way between two directions. */
 export function between(from: Float32Array, to: Float32Array, share: number): Float32Array {
   return unit(from.map((value, place) => (1 - share) * value + share * (to[place] ?? 0)));
 }
@@ -30,20 +30,20 @@ function unit(vector: Float32Array): Float32Array {
 export interface DrawnSpace {
   readonly embedder: Embedder;
   readonly index: SemanticIndex;
-  /** Texts of questions that were embedded. */
+  /** The questions that were embedded. */
   readonly asked: string[];
 }
 
 export interface SpaceOptions {
-  /** Where a text lies; texts that are not named lie in directions of their own. */
+  /** Vectors of named texts; every other text has its own direction. */
   readonly places?: Readonly<Record<string, Float32Array>>;
-  /** As some models do: everything lies near everything, by so much. */
+  /** How much all vectors resemble each other, as they do in some models. */
   readonly squeezed?: number;
   readonly embedQuery?: Embedder["embedQuery"];
   readonly embedDocuments?: Embedder["embedDocuments"];
 }
 
-/** Each entry lies where its body does. */
+/** An entry's vector depends on its body. */
 export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = {}): DrawnSpace {
   const asked: string[] = [];
   const vectors = new Map<EntryId, readonly Float32Array[]>();
@@ -73,6 +73,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
       caughtUp: () => {},
       startOver: () => vectors.clear(),
       drop: () => vectors.clear(),
+      ...{ isSettled: true, sizeBytes: 0 },
     }),
     serving: () => (vectors.size === 0 ? undefined : embedder),
     search: (_, { vector }, limit) =>

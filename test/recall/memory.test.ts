@@ -1,4 +1,4 @@
-/** What is forgotten leaves memory: no string of the process still holds it, whatever other facts share its words. */
+/** Forgotten text leaves memory: no string in the process contains it, even if other facts share its words. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const DUMP = fileURLToPath(new URL("fixtures/forget-and-dump.ts", import.meta.url));
-/** Long enough that the engine, left to itself, keeps them as slices of the whole text they were cut from. */
+/** Words long enough that V8 by default stores them as slices that keep the complete original text. */
 const SHARED = "counterrevolutionaries 48291337005612345 Überraschungsgeschenke";
 
 let folder: string;

@@ -1,4 +1,4 @@
-/** The measures of the natural set: shares, the memory around the facts, and the picture of the curve. */
+/** The natural set's measurements: shares, the surrounding memory, and the chart. */
 import { describe, expect, test } from "vitest";
 import { curvePicture } from "../../bench/recall/curve-picture.ts";
 import { askNatural, NATURAL_SIZES, type NaturalAnswer } from "../../bench/recall/natural.ts";
@@ -19,7 +19,7 @@ const sure = (key: string): Hit => ({ key, score: 0.8 });
 const possible = (key: string): Hit => ({ key, score: 0.2, possible: true });
 
 describe("the figures", () => {
-  test("count a fact among the first three as shown, and surely where no possible hit shows it", () => {
+  test("count a fact among the first three as shown, and as sure unless it is a possible hit", () => {
     const answers = [
       answer("a", sure("b"), sure("c"), sure("a")),
       answer("a", sure("b"), sure("c"), sure("d"), sure("a")),
@@ -30,14 +30,14 @@ describe("the figures", () => {
     expect(shownRight(answers, true)).toBe(0.25);
   });
 
-  test("count possible hits, not sure ones, as shown wrong", () => {
+  test("count possible hits, not sure ones, as wrong", () => {
     expect(shownWrong([answer(undefined, possible("a"), possible("b")), answer(undefined, sure("a"))])).toBe(
       1,
     );
   });
 });
 
-describe("the memory that is asked", () => {
+describe("the tested memory", () => {
   test("holds each half's wanted facts and is filled up to its size, the other half's never among them", async () => {
     const { facts } = readNaturalSet();
     const filled: string[][] = [];
@@ -69,14 +69,14 @@ describe("the memory that is asked", () => {
     expect(asked.filter((key) => !held.has(key))).toEqual([]);
   });
 
-  test("is filled up by the same facts each time", () => {
+  test("is filled up with the same facts each time", () => {
     expect(unrelatedFact(7)).toEqual(unrelatedFact(7));
     expect(unrelatedFact(7).value).not.toBe(unrelatedFact(8).value);
     expect(unrelatedFact(7).value).not.toMatch(/[{}]/);
   });
 });
 
-test("the picture has a mark for each point, the chosen one larger", () => {
+test("the chart has a mark for each point, the chosen one larger", () => {
   const points = [0.9, 0.8].map((right, place) => ({ right, wrong: 1 - place, isChosen: place === 1 }));
   const svg = curvePicture([{ name: "words", points }], 2);
   expect(svg.match(/<circle/g)).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** What the natural set promises: sizes, two equal halves that share no fact, kinds that are what they say. */
+/** The properties of the natural set: sizes, two equal halves without common facts, and correct kinds. */
 import { describe, expect, test } from "vitest";
 import { type NaturalHalf, readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { sharedWords } from "../../bench/recall/shared-words.ts";
@@ -13,7 +13,6 @@ function repeated(texts: readonly string[]): readonly string[] {
   return texts.filter((text, place) => texts.indexOf(text) !== place);
 }
 
-/** The number of each name. */
 function counts(names: readonly string[]): Readonly<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, of]) => [name, of.length]));
 }
@@ -28,7 +27,7 @@ describe("the natural set", () => {
     }
   });
 
-  test("asks alike in both halves: as many questions of each kind and of each language", () => {
+  test("is balanced between both halves: as many questions of each kind and of each language", () => {
     const [dev, heldOut] = HALVES.map((half) => ({
       kinds: counts(questions.filter((one) => one.half === half).map(({ kind }) => kind)),
       languages: counts(languages.filter((one) => one.half === half).map(({ language = "en" }) => language)),
@@ -36,7 +35,7 @@ describe("the natural set", () => {
     expect(dev).toEqual(heldOut);
   });
 
-  test("says nothing twice", () => {
+  test("has no duplicates", () => {
     expect(repeated(facts.map(({ key }) => key))).toEqual([]);
     expect(repeated([...questions, ...languages, ...unanswerable].map(({ question }) => question))).toEqual(
       [],

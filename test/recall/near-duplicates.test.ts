@@ -1,4 +1,4 @@
-/** Copies and near-copies of one text: they never take the places of other answers. */
+/** Copies and near-duplicates of a text never displace other answers. */
 import { describe, expect, test } from "vitest";
 import { hitsOf, keysOf, NOW, shownOf } from "./corpus.ts";
 
@@ -56,7 +56,7 @@ describe("among fifty", () => {
   });
 });
 
-test("possible hits are not two of a kind where there is another", async () => {
+test("possible hits are not near-copies when there is another", async () => {
   const copies = flood(9, (n) => `Wifi at home: the wifi is called Kolibri, says note ${n}.`);
   const other = { key: "office", value: "The office has a wifi of its own on the second floor." };
   const shown = await shownOf([...copies, other], "what is the password of the wifi upstairs");
@@ -68,7 +68,7 @@ test("possible hits are not two of a kind where there is another", async () => {
   );
 });
 
-test("facts that differ in a number are all shown where there is room", async () => {
+test("facts that differ in a number are all shown if there is room", async () => {
   const numbered = flood(6, (n) => `Room ${n} on the first floor is reserved for the team of Mia.`);
   expect(await keysOf(numbered, "which room is reserved for the team of Mia")).toHaveLength(6);
 });

@@ -1,4 +1,4 @@
-/** What the paraphrase set promises: sizes, no line twice, no word in common within a pair, and a checker that would tell. */
+/** The properties of the paraphrase set: sizes, no duplicates, no common word within a pair, and a checker that detects them. */
 import { describe, expect, test } from "vitest";
 import { sharingPairs } from "../../bench/check-paraphrases.ts";
 import { halfOf, readParaphraseSet } from "../../bench/recall/paraphrase-set.ts";
@@ -30,7 +30,7 @@ describe("the paraphrase set", () => {
     expect(sharingPairs(pairs).map(({ pair, ...shared }) => ({ id: pair.id, ...shared }))).toEqual([]);
   });
 
-  test("says nothing twice", () => {
+  test("has no duplicates", () => {
     expect(repeated(all.map(({ id }) => id))).toEqual([]);
     expect(repeated(pairs.map(({ key }) => key))).toEqual([]);
     expect(repeated(pairs.map(({ fact }) => normal(fact)))).toEqual([]);
@@ -43,12 +43,12 @@ describe("the paraphrase set", () => {
     expect(unanswerable.filter(({ near }) => near !== undefined && !keys.has(near))).toEqual([]);
   });
 
-  test("asks for every kind of fact also without an answer", () => {
+  test("has unanswerable questions for every kind of fact", () => {
     const kinds = new Set(unanswerable.map(({ kind }) => kind));
     expect([...new Set(pairs.map(({ kind }) => kind))].filter((kind) => !kinds.has(kind))).toEqual([]);
   });
 
-  test("falls into two halves of about the same size", () => {
+  test("has two halves of about the same size", () => {
     for (const lines of [pairs, unanswerable]) {
       const share = lines.filter((line) => halfOf(line) === "dev").length / lines.length;
       expect(share).toBeGreaterThan(0.4);
@@ -64,17 +64,17 @@ describe("the checker of shared words", () => {
     ["which people know", "One person knows: the caretaker."],
     ["who runs the cluster", "cluster-admin is the on-call engineer."],
     ["where is retry backoff set", "retryBackoff lives in the client."],
-  ])("recall's analysis sees the word that %j and %j share", (question, fact) => {
+  ])("uses recall's analysis: %j and %j share a word", (question, fact) => {
     expect(sharedWords(question, fact).terms).not.toEqual([]);
   });
 
-  test("the second stemmer sees a word that is only inflected", () => {
+  test("uses a second stemmer for inflected words", () => {
     expect(sharedWords("how are invoices numbered", "Invoice numbering starts at 100.").stems).toEqual(
       expect.arrayContaining(["invoic", "number"]),
     );
   });
 
-  test("spelling tells what no stemmer joins", () => {
+  test("compares spellings when no stemmer joins two words", () => {
     expect(sharedWords("who is the tester", "A test runs at night.").lookalikes).toEqual(["tester/test"]);
     expect(sharedWords("what was decided", "The decision is final.").lookalikes).toEqual([
       "decided/decision",
@@ -82,7 +82,7 @@ describe("the checker of shared words", () => {
     expect(sharedWords("when is payday", "The payday loan is due.").lookalikes).not.toEqual([]);
   });
 
-  test("words that only frame a question are no words in common", () => {
+  test("ignores words that only frame a question", () => {
     const { terms, stems, lookalikes } = sharedWords(
       "what did I say about the car",
       "Say what you did about it.",

@@ -1,4 +1,4 @@
-/** Long values: found by passage, shown with the right lines, cut between characters. */
+/** Long values: found by passage, shown with the correct lines, never split within a character. */
 import { describe, expect, test } from "vitest";
 import { hitsOf } from "./corpus.ts";
 
@@ -12,7 +12,7 @@ function longValue(paragraphs: number, needleAt: number): string {
   ).join("\n\n");
 }
 
-/** The lines of the content that the hit says it shows. */
+/** The lines of the content that the hit's line numbers name. */
 function shownLines(key: string, value: string, startLine: number, endLine: number): string {
   const content = `## ${key}\n\n${value}\n\n(category: user_facts)`;
   return content
@@ -31,7 +31,7 @@ describe("a long value", () => {
     expect(shownLines("diary", value, hit?.startLine ?? 0, hit?.endLine ?? 0)).toBe(hit?.snippet);
   });
 
-  test("of one line is shown in pieces of that line", async () => {
+  test("of one line is shown in parts of that line", async () => {
     const value = `${`${FILLER} `.repeat(60)}${NEEDLE} ${`${FILLER} `.repeat(60)}`.trim();
     const [hit] = await hitsOf([{ key: "blob", value }], "spare key barometer pantry");
     expect(hit?.snippet).toContain(NEEDLE);
@@ -43,13 +43,13 @@ describe("a long value", () => {
     expect(hits.map(({ key }) => key)).toEqual(["diary"]);
   });
 
-  test("without any space is cut between characters, not within one", async () => {
+  test("without spaces is split between characters, not within one", async () => {
     const hits = await hitsOf([{ key: "faces", value: `rocket ${"🚀".repeat(3_000)}` }], "rocket");
     expect(hits[0]?.snippet.isWellFormed()).toBe(true);
     expect(hits[0]?.snippet.length).toBeLessThanOrEqual(700);
   });
 
-  test("with words of the question in passages side by side is still found", async () => {
+  test("with the question's words in adjacent passages is still found", async () => {
     const value = `${FILLER} ${FILLER} ${FILLER} The gauge is broken.\n\n${NEEDLE} ${FILLER} ${FILLER}\n\n${longValue(8, 99)}`;
     const hits = await hitsOf([{ key: "notes", value }], "broken gauge barometer pantry");
     expect(hits.map(({ key }) => key)).toEqual(["notes"]);

@@ -1,11 +1,11 @@
-/** The promises about facts as people store them, on the set in test/data, through the app's own import and search. */
+/** The promises about facts as people write them, tested on the set in test/data with the app's import and search. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { measurePeopleFacts, type PeopleFigures, SURE } from "../../bench/recall/people-facts.ts";
 import { type Bench, openBench, SYSTEMS } from "../../bench/recall/recall-systems.ts";
 
 let bench: Bench;
 let figures: PeopleFigures;
-/** Without possible hits. */
+/** Figures without possible hits. */
 let sureFigures: PeopleFigures;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe("facts as people store them", () => {
-  test("asked in its own words, a fact comes first and scores 0.85 and above", () => {
+  test("asked in its own words, a fact comes first and scores 0.85 or more", () => {
     expect(figures.exact.hitAt1).toBeGreaterThanOrEqual(0.98);
     expect(figures.exact.meanScore).toBeGreaterThanOrEqual(SURE);
     expect(figures.exact.sure).toBeGreaterThanOrEqual(0.95);
@@ -29,7 +29,7 @@ describe("facts as people store them", () => {
     expect(figures.precision).toBeGreaterThanOrEqual(0.8);
   });
 
-  test("at most 5 % of the questions that nothing answers get a sure hit, and the others few possible ones", () => {
+  test("at most 5 % of the unanswerable questions get a sure hit, and the others few possible ones", () => {
     expect(figures.falseAlarms).toBeLessThanOrEqual(0.05);
     expect(figures.possible).toBeLessThanOrEqual(1.6);
   });
@@ -39,7 +39,7 @@ describe("facts as people store them", () => {
     expect(sureFigures.partial.hitAt1).toBeGreaterThanOrEqual(0.5);
   });
 
-  test("possible hits change nothing about the sure ones", () => {
+  test("possible hits do not affect the sure ones", () => {
     expect(figures.exact.sure).toBe(sureFigures.exact.sure);
     expect(figures.precision).toBe(sureFigures.precision);
     expect(figures.falseAlarms).toBe(sureFigures.falseAlarms);

@@ -1,4 +1,4 @@
-/** Where nothing answers surely, the best one or two candidates are shown, and said to be no more than possible. */
+/** If no hit is sure, the best one or two candidates are shown as possible hits. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { openBenchMemory } from "../../bench/recall/bench-memory.ts";
@@ -10,7 +10,7 @@ import { between, directionOf, drawSpace } from "./meaning.ts";
 
 const WIFI = { key: "home/wifi", value: "The wifi at home is called Kolibri." };
 const CAR = { key: "car", value: "The car is a grey estate from 2019." };
-/** Shares one of its words with WIFI, and asks for what nobody stored. */
+/** Shares one word with WIFI, but asks for something that is not stored. */
 const PASSWORD = "what is the password of the wifi upstairs";
 
 async function possibleOf(facts: readonly FactSketch[], query: string, limit?: number) {
@@ -20,7 +20,7 @@ async function possibleOf(facts: readonly FactSketch[], query: string, limit?: n
 }
 
 describe("a possible hit", () => {
-  test("is shown where nothing answers surely, marked, and below every sure score", async () => {
+  test("is shown without a sure hit, marked, and below every sure score", async () => {
     const [hit, ...others] = await possibleOf([WIFI, CAR], PASSWORD);
     expect(hit).toMatchObject({ key: WIFI.key, possible: true });
     expect(hit?.score).toBeGreaterThan(0);
@@ -29,13 +29,13 @@ describe("a possible hit", () => {
     expect(await hitsOf([WIFI, CAR], PASSWORD)).toEqual([]);
   });
 
-  test("never stands beside a sure one, which is not marked", async () => {
+  test("is never shown with a sure one, which is not marked", async () => {
     const guests = { key: "guests", value: "Guests ask for the wifi and for towels." };
     const shown = await shownOf([WIFI, guests, CAR], "home wifi called Kolibri");
     expect(shown.map(({ key, possible }) => [key, possible])).toEqual([[WIFI.key, undefined]]);
   });
 
-  test("is wanted by nobody who asks for sure hits alone", async () => {
+  test("is not shown when only sure hits are wanted", async () => {
     const recall = recallOf(new WritableSource([WIFI, CAR]));
     expect(await recall.search(OWNER, { query: PASSWORD, recall: "quiet" })).toEqual({
       results: [],
@@ -51,7 +51,7 @@ describe("a possible hit", () => {
     ["balanced", { 1: 1, 5: 1, 6: 2, 10: 2 }],
     ["eager", { 1: 1, 2: 2, 5: 3, 10: 3 }],
     ["quiet", { 1: 0, 5: 0, 10: 0 }],
-  ] as const)("of many there are the best few, as %s recall has them", async (mode, shownByLimit) => {
+  ] as const)("of many, only the best are shown, as in %s mode", async (mode, shownByLimit) => {
     const facts = ["attic", "cellar", "garage", "porch"].map((room, number) => ({
       key: room,
       value: `The ${room} has a lamp with ${number} bulbs.`,
@@ -68,12 +68,12 @@ describe("a possible hit", () => {
     }
   });
 
-  test("the question's own mode wins over the memory's", async () => {
+  test("the question's own mode overrides the memory's", async () => {
     const recall = recallOf(new WritableSource([WIFI, CAR]), { mode: "eager" });
     expect((await recall.search(OWNER, { query: PASSWORD, recall: "quiet" })).results).toEqual([]);
   });
 
-  test("is not shown where it is much weaker than the best, or weak altogether", async () => {
+  test("is not shown when it is much weaker than the best, or too weak", async () => {
     const both = { key: "both", value: "The lamp in the garage flickers." };
     const one = { key: "one", value: "The garage needs a gate." };
     const question = "who repaired the lamp in the garage during the storm of May";
@@ -87,7 +87,7 @@ describe("a possible hit", () => {
     expect(await keysWith({ ...strict, floor: 0.9, ratio: 0 })).toEqual([]);
   });
 
-  test("stands for all facts of the same text, even the lines of a conversation", async () => {
+  test("represents all facts with the same text, even lines of a conversation", async () => {
     const value = "The wifi at home is called Kolibri.";
     const lines = [1, 2, 3].map((line) => ({ key: `talk/${line}`, value, createdAt: NOW - line * 60_000 }));
     const other = { key: "office", value: "The wifi at the office is called Falke." };
@@ -96,13 +96,13 @@ describe("a possible hit", () => {
     expect(shown.filter(({ key }) => key !== "office")).toHaveLength(1);
   });
 
-  test("needs a word that says something", async () => {
+  test("needs a content word", async () => {
     for (const query of ["what is this about?", "the of and", "???", ""]) {
       expect(await shownOf([WIFI, CAR], query)).toEqual([]);
     }
   });
 
-  test("is never what has expired or was removed", async () => {
+  test("is never expired or removed", async () => {
     expect(await shownOf([{ ...WIFI, expiresAt: NOW }], PASSWORD)).toEqual([]);
     const source = new WritableSource([WIFI]);
     const recall = recallOf(source);
@@ -111,13 +111,13 @@ describe("a possible hit", () => {
     expect((await recall.search(OWNER, { query: PASSWORD })).results).toEqual([]);
   });
 
-  test("explains itself like a sure one", async () => {
+  test("is explained like a sure one", async () => {
     const recall = recallOf(new WritableSource([WIFI]));
     const [hit] = (await recall.search(OWNER, { query: PASSWORD, explain: true })).results;
     expect(hit?.parts?.fewWords).toEqual({ value: 1, weight: -WEIGHTS.fact.doubt.fewWords });
   });
 
-  test("is shown of what is indexed so far, and it is said that there may be more", async () => {
+  test("is shown from a partial index, with a note that there may be more", async () => {
     const source = new WritableSource([WIFI, CAR]);
     const recall = recallOf(source, { patienceMs: 0, batchSize: 1 });
     await recall.warm(OWNER);
@@ -137,14 +137,14 @@ describe("by meaning", () => {
     return createRecall({ source, now: () => NOW, semantic: drawSpace({ places }).index });
   };
 
-  test("what is rather near is possible, without a shared word", async () => {
+  test("a rather similar text is possible, without a shared word", async () => {
     const answer = await nearBy(0.6).search(OWNER, { query: question });
     expect(answer).toMatchObject({ mode: "hybrid", results: [{ key: "family", possible: true }] });
     expect(answer.results[0]?.score).toBeLessThan(0.35);
     expect((await nearBy(0.6).search(OWNER, { query: question, recall: "quiet" })).results).toEqual([]);
   });
 
-  test("what is very near is sure, as before", async () => {
+  test("a very similar text is sure, as before", async () => {
     const [hit] = (await nearBy(0.2).search(OWNER, { query: question })).results;
     expect(hit).toMatchObject({ key: "family" });
     expect(hit).not.toHaveProperty("possible");
@@ -154,7 +154,7 @@ describe("by meaning", () => {
 describe("the excerpt of a possible hit", () => {
   const filler = "Nothing of note happened on that day either. ".repeat(12);
 
-  test("shows where the words stand, in at most 100 characters, with its own lines", async () => {
+  test("shows the matching words, in at most 100 characters, with its own lines", async () => {
     const value = `${filler}\n\nThe wifi upstairs belongs to the neighbours.\n${filler}`;
     const [hit] = await possibleOf([{ key: "log", value }], "what did the electrician say about the wifi");
     expect(hit?.snippet).toContain("The wifi upstairs belongs to the neighbours.");
@@ -164,7 +164,7 @@ describe("the excerpt of a possible hit", () => {
     expect(cited).toContain(hit?.snippet);
   });
 
-  test("keeps a little of what stands before the word in a text without sentences", async () => {
+  test("keeps some text before the word if there are no sentences", async () => {
     const value = `${"walnut ".repeat(60)}our new wifi router hums ${"walnut ".repeat(20)}`;
     const [hit] = await possibleOf([{ key: "log", value }], "what did the electrician say about the wifi");
     expect(hit?.snippet).toContain("our new wifi router hums");
@@ -193,7 +193,7 @@ const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyda
 const answerable = questions.filter(({ expect }) => expect !== undefined);
 
 describe("natural questions about everyday facts", () => {
-  test("nearly all are shown the fact, by words alone", async () => {
+  test("nearly all show the fact, by keyword search alone", async () => {
     const missed: string[] = [];
     for (const { question, expect } of answerable) {
       const keys = (await shownOf(everyday, question)).slice(0, 3).map(({ key }) => key);
@@ -213,7 +213,7 @@ describe("natural questions about everyday facts", () => {
     expect(missed.length, missed.join("\n")).toBeLessThanOrEqual(0.05 * answerable.length);
   });
 
-  test("what nothing answers is told no sure thing, and little else", async () => {
+  test("unanswerable ones get no sure hit, and few others", async () => {
     let shown = 0;
     for (const { question } of questions.filter(({ expect }) => expect === undefined)) {
       expect(await keysOf(everyday, question)).toEqual([]);
@@ -222,7 +222,7 @@ describe("natural questions about everyday facts", () => {
     expect(shown).toBeLessThanOrEqual(12);
   });
 
-  test("the curve of the benchmark cuts as recall itself does", async () => {
+  test("the curve of the benchmark uses recall's own cut-off", async () => {
     const memory = await openBenchMemory();
     try {
       await memory.fill("main", everyday);

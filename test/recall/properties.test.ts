@@ -1,4 +1,4 @@
-/** What holds for any facts and any question. */
+/** Properties that hold for any facts and any question. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RecallHit } from "../../recall/index.ts";
@@ -15,7 +15,7 @@ import {
   WritableSource,
 } from "./corpus.ts";
 
-/** Ordinary words often, anything at all now and then. */
+/** Mostly ordinary words, sometimes any text. */
 const words = fc.array(
   fc.oneof(
     {
@@ -83,7 +83,7 @@ describe("any facts, any question", () => {
   });
 });
 
-/** Never some of both; possible ones are few, and score below every threshold of a sure one. */
+/** Hits are either all sure or all possible. Possible hits are few, and score below every threshold for sure ones. */
 function expectSureOrPossible(hits: readonly RecallHit[]): void {
   const possible = hits.filter((hit) => hit.possible);
   if (possible.length === 0) return;
@@ -118,7 +118,7 @@ const steps = fc.array(
 );
 
 describe("any history of writing and removing", () => {
-  test("gives the answers of an index that was built from what is left", async () => {
+  test("gives the same answers as an index built from what is left", async () => {
     await fc.assert(
       fc.asyncProperty(steps, text, async (history, query) => {
         const source = new WritableSource();
@@ -170,7 +170,7 @@ function leftOf(history: readonly Step[]): readonly FactSketch[] {
   return [...left.values()];
 }
 
-test("writing and removing the same facts for ever does not grow the index", () => {
+test("writing and removing the same facts repeatedly does not grow the index", () => {
   const index = new LexicalIndex();
   const round = (number: number): void => {
     for (let fact = 0; fact < 50; fact += 1) {

@@ -1,11 +1,11 @@
-/** The published LoCoMo file is read as it is: sessions, times, captions, evidence in several spellings. */
+/** The published LoCoMo file is parsed correctly: sessions, times, captions, and evidence in several notations. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { conversationsOfPublished } from "../../bench/recall/conversations.ts";
 
-/** Made up for this test, in the published file's shape. */
+/** Made up for this test, in the form of the published file. */
 const SAMPLES = [
   {
     sample_id: "conv-7",
@@ -65,7 +65,7 @@ test("turns become facts under their session, twenty seconds apart", () => {
   ]);
 });
 
-test("questions keep the evidence that exists, each once; those without any are left out", () => {
+test("questions keep existing evidence, without duplicates; those without any are dropped", () => {
   const [conversation] = conversationsOfPublished(join(folder, "locomo10.json"));
   expect(conversation?.questions).toEqual([
     { question: "What did Ada find?", evidence: ["session_1/D1:1"], category: 4 },

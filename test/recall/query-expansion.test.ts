@@ -1,4 +1,4 @@
-/** A question in the memory's own words: asked beside the question as it was put, and worth a little less. */
+/** Query expansion: the question in the memory's words, in addition to the original question and with slightly less weight. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/index.ts";
 import { createRecall } from "../../recall/index.ts";
@@ -11,7 +11,7 @@ const FACT = { key: "habit", value: "We deploy on Tuesdays." };
 const QUESTION = "when do we ship";
 const EXPANDED = "when do we deploy";
 const place = directionOf("deploying");
-/** The model knows nothing of the question as it was put. */
+/** The model finds nothing for the original question. */
 const PLACES = { [FACT.value]: place, [EXPANDED]: between(place, directionOf("asking"), 0.2) };
 
 function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
@@ -21,21 +21,21 @@ function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
   return { ask: (query: string) => recall.search(OWNER, { query }), drawn, source };
 }
 
-describe("a word that nobody ever wrote", () => {
-  test("is asked by a synonym that somebody did, too", async () => {
+describe("a word that the memory lacks", () => {
+  test("is also searched by a known synonym", async () => {
     const { ask, drawn } = open([FACT]);
     const { results, mode } = await ask(QUESTION);
     expect({ keys: results.map(({ key }) => key), mode }).toEqual({ keys: ["habit"], mode: "hybrid" });
     expect(drawn.asked).toEqual([QUESTION, EXPANDED]);
   });
 
-  test("is asked as it stands where somebody wrote it", async () => {
+  test("is searched unchanged when the memory has it", async () => {
     const { ask, drawn } = open([FACT, { key: "parcels", value: "Parcels ship from Bremen." }]);
     await ask(QUESTION);
     expect(drawn.asked).toEqual([QUESTION]);
   });
 
-  test("or that nobody has any more, is asked by a synonym", async () => {
+  test("or no longer has, is searched by a synonym", async () => {
     const parcels = { key: "parcels", value: "Parcels ship from Bremen." };
     const { ask, drawn, source } = open([FACT, parcels]);
     await ask(QUESTION);
@@ -44,7 +44,7 @@ describe("a word that nobody ever wrote", () => {
     expect(drawn.asked).toEqual([QUESTION, EXPANDED]);
   });
 
-  test("and a synonym is worth less than the question as it was put", async () => {
+  test("and a synonym is worth less than the original question", async () => {
     const asPut = open([FACT], {
       places: { ...PLACES, [QUESTION]: between(place, directionOf("asking"), 0.2) },
     });
@@ -53,7 +53,7 @@ describe("a word that nobody ever wrote", () => {
     expect(await scoreOf(asPut)).toBeGreaterThan(await scoreOf(expanded));
   });
 
-  test("does no harm when only the question as it was put can be embedded", async () => {
+  test("does no harm when only the original question can be embedded", async () => {
     const near = { ...PLACES, [QUESTION]: between(place, directionOf("asking"), 0.2) };
     const { ask } = open([FACT], {
       places: near,

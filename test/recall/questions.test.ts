@@ -27,7 +27,7 @@ describe("a question", () => {
     expect(asked).toEqual(["q", "another"]);
   });
 
-  test("is kept only as long as there is room", async () => {
+  test("is cached only as long as there is room", async () => {
     const { embedder, asked } = drawSpace();
     const { questions } = timed();
     for (let number = 0; number <= 128; number += 1) await questions.read(`q${number}`, embedder);
@@ -37,7 +37,7 @@ describe("a question", () => {
     expect(asked).toHaveLength(130);
   });
 
-  test("is given up after 1.5 s and not a moment before, and is asked anew the next time", async () => {
+  test("is abandoned after 1.5 s and not a moment before, and retried the next time", async () => {
     let hangs = true;
     const space = drawSpace();
     const signals: (AbortSignal | undefined)[] = [];
@@ -65,7 +65,7 @@ describe("a question", () => {
     expect(await questions.read("q", embedder)).toMatchObject({ kind: "read" });
   });
 
-  test("is given up as soon as the service refuses", async () => {
+  test("is abandoned as soon as the service refuses", async () => {
     const embedder = drawSpace({
       embedQuery: () => Promise.reject(new HelmdeckError("model_missing", "No such model.")),
     }).embedder;
@@ -74,7 +74,7 @@ describe("a question", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("waits for the measure of its space no longer than for its vector, and finds it there the next time", async () => {
+  test("waits for the reference vectors no longer than for its own, and uses them the next time", async () => {
     const space = drawSpace();
     const measuring = Promise.withResolvers<void>();
     const measured: string[] = [];
@@ -95,7 +95,7 @@ describe("a question", () => {
     expect(measured).toEqual(REFERENCE_TEXTS);
   });
 
-  test("of a model that gives every text the same vector is not compared with anything", async () => {
+  test("of a model that returns the same vector for every text is not compared", async () => {
     const same = Float32Array.from({ length: 64 }, () => 1 / 8);
     const embedder = drawSpace({
       embedDocuments: async (texts) => ({ vectors: texts.map(() => same), truncated: [] }),

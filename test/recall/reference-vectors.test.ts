@@ -1,4 +1,4 @@
-/** Vectors of the reference texts: made once for each space and texts, kept as they come in, and never those of something else. */
+/** Reference vectors: embedded once per space and texts, stored as they arrive, and never confused with others. */
 import { describe, expect, test } from "vitest";
 import {
   createInMemoryStore,
@@ -17,7 +17,7 @@ interface Model extends Embedder {
   readonly requests: (readonly string[])[];
 }
 
-/** `most`: requests after so many hang, as on a machine that is busy. */
+/** Requests after the first `most` time out, as on a busy machine. */
 function modelOf(space = "drawn", { dimensions = 64, most = Number.POSITIVE_INFINITY } = {}): Model {
   const requests: (readonly string[])[] = [];
   const ask = async (texts: readonly string[]): Promise<readonly Float32Array[]> => {
@@ -41,13 +41,13 @@ const cacheOver = (store: MemoryStore): ReferenceCache => ({
   save: (space, made) => store.putReferenceVectors(space, made),
 });
 
-/** Another process over the same store. */
+/** Another process with the same store. */
 const processOver = (store: MemoryStore) => new ReferenceVectors(cacheOver(store));
 
 const textsOf = ({ requests }: Model) => requests.flat();
 
 describe("reference vectors", () => {
-  test("are made by the first process, and are there for all that follow", async () => {
+  test("are made by the first process, and used by all that follow", async () => {
     const store = createInMemoryStore();
     const first = modelOf();
     const made = await processOver(store).get(first);
@@ -66,7 +66,7 @@ describe("reference vectors", () => {
     expect(model.requests).toEqual([["where is the key"]]);
   });
 
-  test("are kept as they come in: processes that have no time for all of them get there together", async () => {
+  test("are stored batch by batch: short-lived processes complete them together", async () => {
     const store = createInMemoryStore();
     const asked: string[] = [];
     for (let processes = 0; processes < REFERENCE_TEXTS.length; processes += 1) {
@@ -101,7 +101,7 @@ describe("reference vectors", () => {
     "that are all the same": (kept) => ({ ...kept, vectors: kept.vectors.map(() => 1 / 8) }),
   };
   for (const [what, spoil] of Object.entries(spoilt)) {
-    test(`${what} are not used, and are made anew`, async () => {
+    test(`${what} are not used, and are made again`, async () => {
       const store = createInMemoryStore();
       const made = await processOver(store).get(modelOf());
       const kept = await store.referenceVectors("drawn");
@@ -113,7 +113,7 @@ describe("reference vectors", () => {
     });
   }
 
-  test("of other dimensions than the question are made anew, and those are kept", async () => {
+  test("of other dimensions than the question are made again and stored", async () => {
     const store = createInMemoryStore();
     await processOver(store).get(modelOf("drawn", { dimensions: 32 }));
     const model = modelOf();
@@ -123,7 +123,7 @@ describe("reference vectors", () => {
     expect((await store.referenceVectors("drawn"))?.dimensions).toBe(64);
   });
 
-  test("are made where the cache can neither be read nor written", async () => {
+  test("are made when the cache can neither be read nor written", async () => {
     const broken: ReferenceCache = {
       load: () => Promise.reject(new HelmdeckError("store_locked", "Busy.")),
       save: () => Promise.reject(new HelmdeckError("store_readonly", "Read-only.")),

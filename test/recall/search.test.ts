@@ -1,4 +1,4 @@
-/** Where words count, what comes first, and how a hit is shown. */
+/** Which words match, how hits are ordered, and how they are shown. */
 import { describe, expect, test } from "vitest";
 import { WEIGHTS } from "../../recall/index.ts";
 import { hitsOf, keysOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
@@ -20,7 +20,7 @@ describe("fields", () => {
     expect(await keysOf(facts, "physiotherapy")).toEqual(["a"]);
   });
 
-  test("an exact key comes first, before a fact that only speaks of it", async () => {
+  test("an exact key comes first, before a fact that only mentions it", async () => {
     const facts = [
       {
         key: "notes/meeting",
@@ -33,7 +33,7 @@ describe("fields", () => {
     expect(first?.score).toBeGreaterThanOrEqual(0.85);
   });
 
-  test("a month named in the question finds what was noted then", async () => {
+  test("a month in the question finds facts from that month", async () => {
     const at = (month: number) => ({ createdAt: Date.UTC(2025, month - 1, 9) });
     const facts = [
       { key: "notes/spring", value: "The lighthouse was painted.", ...at(4) },
@@ -55,7 +55,7 @@ test("US is a country, us is not", async () => {
 });
 
 describe("order", () => {
-  test("words together before the same words apart", async () => {
+  test("adjacent words rank before the same words apart", async () => {
     const facts = [
       { key: "apart", value: "The blue van needs a new pump, and the paint of the door is green." },
       { key: "together", value: "The green pump of the van needs paint, and the door is blue." },
@@ -116,7 +116,7 @@ describe("helmdeck fault 13: a phrase scores below its words, short words cost, 
     expect(wordy?.score).toBeGreaterThanOrEqual((bare?.score ?? 1) - 0.03);
   });
 
-  test("a query reads nothing from the source that has not changed", async () => {
+  test("a query reads only changes from the source", async () => {
     const source = new WritableSource(
       Array.from({ length: 200 }, (_, n) => ({ key: `k${n}`, value: `value ${n}` })),
     );
@@ -153,13 +153,13 @@ describe("noise", () => {
     expect(await keysOf(facts, query)).toEqual([]);
   });
 
-  test("a question about another thing of the same name finds only the right one", async () => {
+  test("a question about one of two things with the same name finds only that one", async () => {
     expect(await keysOf(facts, "peanuts")).toEqual(["health/allergy"]);
   });
 });
 
 describe("a hit", () => {
-  test("shows the whole of a short fact, with its lines", async () => {
+  test("shows a short fact completely, with its lines", async () => {
     const [hit] = await hitsOf(
       [{ key: "home/bins", value: "Paper on Monday.\nGlass on Friday." }],
       "paper monday",
@@ -170,7 +170,7 @@ describe("a hit", () => {
     expect(hit?.docid).toBe("user_facts/home/bins");
   });
 
-  test("explains itself when asked, and only then", async () => {
+  test("is explained only on request", async () => {
     const recall = recallOf(new WritableSource([{ key: "a", value: "paper on monday" }]));
     const [plain] = (await recall.search(OWNER, { query: "paper monday" })).results;
     const [explained] = (await recall.search(OWNER, { query: "paper monday", explain: true })).results;

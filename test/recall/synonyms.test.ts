@@ -1,4 +1,4 @@
-/** Other words that may mean the same: weaker evidence than the word itself, in every form of it, and never by themselves. */
+/** Synonyms, in every word form, are weaker evidence than the word itself, and never sufficient alone. */
 import { describe, expect, test } from "vitest";
 import { createRecall } from "../../recall/index.ts";
 import { type FactSketch, keysOf, NOW, OWNER, WritableSource } from "./corpus.ts";
@@ -10,8 +10,8 @@ const OTHERS = [
   { key: "ferry", value: "The ferry leaves at noon." },
 ];
 
-describe("by words alone", () => {
-  test.each(["ship", "shipping", "releases"])("who says %s may mean what deploys", async (asked) => {
+describe("in keyword search", () => {
+  test.each(["ship", "shipping", "releases"])("%s may find what deploys", async (asked) => {
     expect(await keysOf([DEPLOY, ...OTHERS], `${asked} the billing service`)).toEqual(["deploy"]);
     expect(await keysOf([DEPLOY, ...OTHERS], "painting the billing service")).toEqual([]);
   });
@@ -28,7 +28,7 @@ describe("by words alone", () => {
     }
   });
 
-  test("a synonym without any word that was asked shows nothing", async () => {
+  test("a synonym without any word of the question finds nothing", async () => {
     const facts = [DEPLOY, { key: "dog", value: "My dog is called Rex." }];
     expect(await keysOf(facts, "which pet was shipped")).toEqual([]);
   });
@@ -46,7 +46,7 @@ describe("by words alone", () => {
   });
 });
 
-test("of facts that mean the same that comes first in which synonyms of the question's words stand", async () => {
+test("of facts with the same meaning, the one with the question's synonyms comes first", async () => {
   const facts: readonly FactSketch[] = [
     { key: "plain", value: "Jenkins is what we take.", createdAt: NOW },
     { key: "synonym", value: "Jenkins deploys all.", createdAt: NOW - 86_400_000 },

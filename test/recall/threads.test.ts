@@ -1,4 +1,4 @@
-/** Lines that follow one another are judged together; facts that merely share a folder or an import are not. */
+/** Consecutive lines are scored together; facts that only share a folder or an import are not. */
 import { describe, expect, test } from "vitest";
 import { type FactSketch, hitsOf, keysOf, NOW } from "./corpus.ts";
 
@@ -23,24 +23,24 @@ function talk(gapMs: number, keyOf: (place: number) => string): readonly FactSke
 const numbered = (place: number) => `call/2026-03/line:${place + 1}`;
 
 describe("a conversation", () => {
-  test("the answer to a question is found with the question's words", async () => {
+  test("the answer to a question is found by the question's words", async () => {
     const keys = await keysOf(talk(20_000, numbered), "What did Iven say of the boat after the storm?");
     expect(keys.slice(0, 2)).toContain(numbered(1));
   });
 
-  test("a line that matches nothing by itself is not lifted", async () => {
+  test("a line without a match is not lifted", async () => {
     const keys = await keysOf(talk(20_000, numbered), "boat storm survive");
     expect(keys).not.toContain(numbered(2));
   });
 
-  test("of another subject nothing is found", async () => {
+  test("about another subject does not match", async () => {
     expect(await keysOf(talk(20_000, numbered), "What is the blood type of Ottoline's grandfather?")).toEqual(
       [],
     );
   });
 });
 
-describe("no conversation, so each fact must answer alone", () => {
+describe("not a conversation, so each fact must match alone", () => {
   const question = "What did Iven say of the boat after the storm?";
   const alone = numbered(1);
 
@@ -58,7 +58,7 @@ describe("no conversation, so each fact must answer alone", () => {
   });
 });
 
-test("the score of a line that leans on its neighbours stays below that of one that answers alone", async () => {
+test("a line that matches through its neighbours scores below one that matches alone", async () => {
   const facts = [
     ...talk(20_000, numbered),
     { key: "log", value: "The mast of the boat broke in the storm, says Iven." },

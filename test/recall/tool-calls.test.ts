@@ -1,16 +1,16 @@
-/** Records of tool calls stand behind the facts, unless the question asks what was done; then its time decides what is meant. */
+/** Records of tool calls rank after facts, unless the question asks about past actions. Then the question's time selects them. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import type { OpenMemory } from "../../app/index.ts";
 import { auditEntry, type CorpusEntry, checkAuditRow, createInMemoryStore } from "../../engine/index.ts";
-import { deedAskedFor } from "../../recall/analysis/what-was-done.ts";
-import { NamespaceIndex } from "../../recall/index-cache.ts";
+import { parsePastActions } from "../../recall/analysis/past-actions.ts";
+import { NamespaceIndex } from "../../recall/namespace-index.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { OWNER } from "./corpus.ts";
 
 const ANA = "ana";
-/** A Friday, on this machine. */
+/** A time in November 2026 in this machine's time zone. The 20th is a Friday. */
 const at = (day: number, hour = 12, minute = 0) => new Date(2026, 10, day, hour, minute).getTime();
 const TODAY = at(20);
 const DAY_MS = 24 * 3_600_000;
@@ -55,7 +55,7 @@ class Fixture {
     return (await this.memory.search(ANA, { query, limit })).results;
   }
 
-  /** Facts by their keys, runs by what ran and their inputs. */
+  /** Shown hits: facts by key, runs by name and inputs. */
   async shown(query: string, limit?: number): Promise<readonly string[]> {
     const hits = await this.hits(query, limit);
     return hits.map(({ key, title, snippet }) => {
@@ -68,7 +68,7 @@ class Fixture {
 }
 
 // verifies P-recall-beside-calls
-describe("beside many calls", () => {
+describe("among many calls", () => {
   const QUESTIONS = [
     "deploy script region",
     "where is the deploy script",
@@ -77,7 +77,7 @@ describe("beside many calls", () => {
     "scripts/deploy.sh",
   ];
 
-  test("facts are found as if there were none: the same ones, in the same order, with the same scores", async () => {
+  test("facts are found as without them: the same ones, in the same order, with the same scores", async () => {
     const [alone, beside] = [new Fixture(), new Fixture()];
     for (const fixture of [alone, beside]) await fixture.facts(SCRIPT, TEA);
     for (let number = 0; number < 300; number += 1) {
@@ -97,7 +97,7 @@ describe("beside many calls", () => {
     }
   });
 
-  test("no embedding service is sent a call, nor told of one", async () => {
+  test("no embedding service receives a call", async () => {
     const store = createInMemoryStore({ now: () => TODAY });
     const row = { tool: "exec", outcome: "ok", at_unix: Math.floor(TODAY / 1_000) };
     const fact = {
@@ -118,17 +118,18 @@ describe("beside many calls", () => {
       caughtUp() {},
       startOver() {},
       drop() {},
+      ...{ isSettled: true, sizeBytes: 0 },
     };
     const index = new NamespaceIndex(OWNER, {
       source: recallOverStore(store),
-      semantic: { follow: () => follower } as unknown as SemanticIndex, // all that an index asks of it
+      semantic: { follow: () => follower } as unknown as SemanticIndex, // the only part that an index uses
     });
     await index.catchUp();
     expect(told.sort()).toEqual(["fact", "pack"]);
     expect(index.calls.documentCount).toBe(1);
   });
 
-  test("one call at most is shown, behind the facts and with a lower score", async () => {
+  test("one call at most is shown, after the facts and with a lower score", async () => {
     const fixture = new Fixture();
     await fixture.facts(SCRIPT);
     for (let minute = 0; minute < 9; minute += 1)
@@ -139,7 +140,7 @@ describe("beside many calls", () => {
     expect((await fixture.hits("scripts deploy.sh", 1)).map(({ kind }) => kind)).toEqual(["fact"]);
   });
 
-  test("a call that is certain is found where no fact is, and takes no place from possible facts", async () => {
+  test("a sure call is found when no fact is, and displaces no possible fact", async () => {
     const fixture = new Fixture();
     await fixture.call("write", "lichen/essay.md");
     await fixture.call("write", "lichen/essay.md");
@@ -162,14 +163,14 @@ describe("beside many calls", () => {
   });
 });
 
-describe("asked what was done", () => {
+describe("questions about past actions", () => {
   async function week(): Promise<Fixture> {
     const fixture = new Fixture();
     await fixture.facts(TEA, SCRIPT);
     await fixture.call("write", "report.md", at(12)); // Thursday of last week
     await fixture.call("web_fetch", "lichen.html", at(16, 0, 0)); // Monday
     await fixture.call("exec", "wednesday.sh", at(18));
-    await fixture.call("edit", "first.md", at(19, 0, 0)); // yesterday's first moment
+    await fixture.call("edit", "first.md", at(19, 0, 0)); // the first moment of yesterday
     await fixture.pack("slides.narrate", at(19, 10));
     await fixture.call("exec", "last.sh", at(19, 23, 59));
     await fixture.call("read", "tea.md", at(20, 8));
@@ -196,7 +197,7 @@ describe("asked what was done", () => {
     expect(await (await week()).shown(question)).toEqual(expected);
   });
 
-  test("this week has all since Monday, and no more hits than are asked for", async () => {
+  test("this week means since Monday, within the limit of hits", async () => {
     const fixture = await week();
     const all = await fixture.shown("what did you do this week?");
     expect(all).toHaveLength(6);
@@ -204,7 +205,7 @@ describe("asked what was done", () => {
     expect(await fixture.shown("what did you do this week?", 2)).toHaveLength(2);
   });
 
-  test("what the question is about comes first, and facts are answers too", async () => {
+  test("the subject of the question comes first, and facts are answers too", async () => {
     const fixture = await week();
     const hits = await fixture.hits("what did you do with lichen.html this week?");
     expect(hits[0]?.snippet).toContain("lichen.html");
@@ -232,7 +233,7 @@ describe("asked what was done", () => {
     ]);
   });
 
-  test("whether something was done is answered by what was, and by nothing else", async () => {
+  test("whether something was done is answered by matching calls only", async () => {
     const fixture = await week();
     expect(await fixture.shown("did you already write report.md?")).toEqual(["write report.md"]);
     expect(await fixture.shown("did you write report.md yesterday?")).toEqual([]);
@@ -250,7 +251,7 @@ describe("asked what was done", () => {
     "the boiler is blinking, what did I do last time?",
     "did we settle on a mascot",
     "what activity did she take up in May 2026",
-  ])("%j asks for nothing that was done", (question) => {
-    expect(deedAskedFor(question, TODAY)).toBeUndefined();
+  ])("%j is not about past actions", (question) => {
+    expect(parsePastActions(question, TODAY)).toBeUndefined();
   });
 });

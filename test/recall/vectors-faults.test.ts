@@ -1,4 +1,4 @@
-/** Meaning when things go wrong or change: the service, the model, the cache, and closing in the middle of it. */
+/** Semantic search during failures and changes of the service, the model and the cache, and during closing. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
@@ -16,7 +16,7 @@ import {
 const UNAVAILABLE = new HelmdeckError("embeddings_unavailable", "The service is down.");
 
 describe("a service", () => {
-  test("that is down is tried again after growing pauses, and goes on by itself", async () => {
+  test("that is down is retried after growing pauses, and embedding resumes automatically", async () => {
     const rig = open();
     rig.embedder.failing = () => UNAVAILABLE;
     await rig.put("editor", "vim");
@@ -27,10 +27,10 @@ describe("a service", () => {
       rig.hand.fire();
     }
     await rig.hand.isSet();
-    // Three quarters of 1, 2, 4 … seconds, with 0.5 for the random number; at most of five minutes.
+    // With 0.5 for the random number, pauses are three quarters of 1, 2, 4 … seconds, up to three quarters of five minutes.
     expect(rig.hand.pauses.slice(0, 4)).toEqual([750, 1_500, 3_000, 6_000]);
     expect(Math.max(...rig.hand.pauses)).toBe(225_000);
-    await rig.put("shell", "zsh"); // what is stored meanwhile does not cut the pause short
+    await rig.put("shell", "zsh"); // a new fact does not shorten the pause
     await rig.catchUp();
     expect(rig.hand.waiting).toBe(1);
     rig.embedder.failing = undefined;
@@ -40,7 +40,7 @@ describe("a service", () => {
     expect(rig.index.status()).toMatchObject({ embedded: 2, lastError: undefined });
   });
 
-  test("that asks for time gets it on top", async () => {
+  test("that asks to wait gets that time in addition", async () => {
     const rig = open();
     rig.embedder.failing = () =>
       new HelmdeckError("rate_limited", "Later.", { details: { retryAfterMs: 20_000 } });
@@ -50,7 +50,7 @@ describe("a service", () => {
     expect(rig.hand.pauses).toEqual([20_750]);
   });
 
-  test("that always refuses one entry is spared it, and takes all others", async () => {
+  test("that always refuses one entry no longer receives it, and embeds all others", async () => {
     const rig = open();
     for (let i = 0; i < 40; i += 1) await rig.put(`k${i}`, i === 13 ? "poison" : `number ${i}`);
     rig.embedder.failing = (texts) =>
@@ -71,7 +71,7 @@ describe("a service", () => {
     expect(rig.index.coverage(ANA)).toEqual({ embedded: 40, total: 40, refused: 0 });
   });
 
-  test("that finds fault with a text is not waited for", async () => {
+  test("that rejects a text is not waited for", async () => {
     const rig = open();
     await rig.put("good", "fine words");
     await rig.put("bad", "poison");
@@ -82,7 +82,7 @@ describe("a service", () => {
     expect(rig.index.coverage(ANA)).toEqual({ embedded: 1, total: 2, refused: 1 });
   });
 
-  test("that answers nonsense gets nothing stored, whatever the nonsense", async () => {
+  test("that answers nonsense gets nothing stored", async () => {
     const flaw = fc.constantFrom<(vectors: readonly Float32Array[]) => readonly Float32Array[]>(
       () => [],
       (vectors) => vectors.slice(1),
@@ -120,7 +120,7 @@ describe("a change of model", () => {
     return rig;
   };
 
-  test("lets the old vectors serve until the new ones are there, and then drops them", async () => {
+  test("keeps the old vectors until the new ones are complete, and then drops them", async () => {
     const old = await withOldModel();
     const embedder = new WordEmbedder("new", 48);
     const gate = Promise.withResolvers<void>();
@@ -133,7 +133,7 @@ describe("a change of model", () => {
     expect(rig.index.serving(ANA)).toBe(old.embedder);
     expect(rig.index.coverage(ANA)).toMatchObject({ embedded: 2, total: 2 });
     expect((await rig.keysFor("crimson kayak"))[0]).toBe("editor");
-    await rig.forget("shell"); // also from what serves
+    await rig.forget("shell"); // also removes it from the vectors in use
     await rig.catchUp();
     expect(await rig.keysFor("turquoise canoe")).toEqual(["editor"]);
     gate.resolve();
@@ -145,7 +145,7 @@ describe("a change of model", () => {
     expect(await rig.keptCount(old.embedder)).toBe(0);
   });
 
-  test("that is cut off goes on at the next start, with all the old vectors until then", async () => {
+  test("that is interrupted continues at the next start, with all the old vectors until then", async () => {
     const old = await withOldModel();
     for (let i = 0; i < 40; i += 1) await old.put(`k${i}`, `number ${i}`);
     const before = open({ store: old.store, embedder: new WordEmbedder("old") });
@@ -173,7 +173,7 @@ describe("a change of model", () => {
     expect(again.index.serving(ANA)).toBe(stuck);
   });
 
-  test("without the old model serves what the new one has", async () => {
+  test("without the old model uses the new one's vectors so far", async () => {
     const old = await withOldModel();
     const rig = open({ store: old.store, embedder: new WordEmbedder("new") });
     await rig.catchUp();
@@ -183,7 +183,7 @@ describe("a change of model", () => {
     expect(await rig.keptCount(old.embedder)).toBe(0);
   });
 
-  test("behind the same name is noticed: everything is embedded anew", async () => {
+  test("behind the same name is detected: everything is embedded again", async () => {
     const store = createInMemoryStore();
     const before = open({ store, embedder: new WordEmbedder("words", 96) });
     await before.put("editor", "crimson kayak");
@@ -193,14 +193,14 @@ describe("a change of model", () => {
     await rig.catchUpAndSettle();
     expect(rig.embedder.calls).toHaveLength(0);
     await rig.put("shell", "turquoise canoe");
-    await rig.catchUpAndSettle(); // the first answer of 48 numbers
-    await rig.catchUpAndSettle(); // as asked to read again
+    await rig.catchUpAndSettle(); // the model's first answer with 48 dimensions
+    await rig.catchUpAndSettle(); // rereads, as the index requested
     expect(await rig.keysFor("crimson kayak")).toEqual(["editor", "shell"]);
   });
 });
 
 describe("the cache", () => {
-  test("that fails is asked again later, and nothing is embedded twice for it", async () => {
+  test("that fails is retried later, and nothing is embedded twice for it", async () => {
     const store = createInMemoryStore();
     const cache = vectorCacheOver(store);
     let failures = 2;
@@ -242,7 +242,7 @@ describe("the cache", () => {
     }
   });
 
-  test("is only read by a process that says so", async () => {
+  test("is only read by a read-only process", async () => {
     const rig = open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
@@ -259,7 +259,7 @@ describe("the cache", () => {
     expect(await rig.keptCount()).toBe(1);
   });
 
-  test("is asked for little at a time, with room for others in between", async () => {
+  test("is read in small steps, with room for others in between", async () => {
     const store = createInMemoryStore();
     const rig = open({ store });
     for (let i = 0; i < 500; i += 1) await rig.put(`k${i}`, `number ${i}`);
@@ -289,7 +289,7 @@ describe("the cache", () => {
 });
 
 describe("closing", () => {
-  test("stops at once: what is under way is kept nowhere, nobody waits any longer, no timer is left", async () => {
+  test("stops at once: unfinished work is discarded, waiting callers are released, no timer is left", async () => {
     const rig = open();
     const gate = Promise.withResolvers<void>();
     rig.embedder.gate = gate.promise;
@@ -305,7 +305,7 @@ describe("closing", () => {
     await aFewTurns();
     expect([await rig.keptCount(), rig.index.serving(ANA)]).toEqual([0, undefined]);
     expect(rig.index.status()).toMatchObject({ state: "closed" });
-    await rig.catchUp(); // told, but deaf
+    await rig.catchUp(); // closed, so it ignores the change
     await aFewTurns();
     expect([rig.embedder.calls.length, rig.hand.waiting]).toEqual([1, 0]);
   });

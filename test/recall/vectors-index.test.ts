@@ -1,4 +1,4 @@
-/** The vector index finds what comparing with every vector would find, holds nothing of what was removed, and grows evenly. */
+/** The vector index finds the same vectors as an exhaustive search, keeps nothing that was removed, and grows evenly. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EntryId } from "../../engine/index.ts";
@@ -6,7 +6,7 @@ import { VectorIndex, type VectorIndexOptions } from "../../recall/vectors/vecto
 
 const DIMENSIONS = 40;
 
-/** Numbers that look random, the same for each seed. */
+/** Pseudo-random numbers, the same for each seed. */
 function vectorOf(seed: number, dimensions = DIMENSIONS): Float32Array {
   let state = Math.imul(seed + 1, 2_654_435_761) >>> 0;
   const numbers = Float32Array.from({ length: dimensions }, () => {
@@ -17,7 +17,7 @@ function vectorOf(seed: number, dimensions = DIMENSIONS): Float32Array {
   return numbers.map((number) => number / length);
 }
 
-/** Near `center`, the less so the larger the spread. */
+/** A vector near `center`; a larger spread makes it less similar. */
 function near(center: Float32Array, seed: number, spread: number): Float32Array {
   const away = vectorOf(seed, center.length);
   const numbers = center.map((number, i) => number + spread * (away[i] ?? 0));
@@ -26,7 +26,7 @@ function near(center: Float32Array, seed: number, spread: number): Float32Array 
 }
 
 function idOf(number: number): EntryId {
-  return `mem_${`${number}`.padStart(32, "0")}` as EntryId; // the shape a store makes
+  return `mem_${`${number}`.padStart(32, "0")}` as EntryId; // the form of a store's ids
 }
 
 function joined(vectors: readonly Float32Array[]): Float32Array {
@@ -37,7 +37,7 @@ function similarity(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, number, i) => sum + number * (b[i] ?? 0), 0);
 }
 
-/** No passages: the entry is removed. */
+/** Without passages, removes the entry. */
 function take(
   index: VectorIndex,
   held: Map<EntryId, readonly Float32Array[]>,
@@ -66,7 +66,7 @@ describe("any sequence of setting and removing", () => {
     "when they are rounded from the first": { exactUpTo: 0, candidates: 1_000 },
   };
   for (const [kind, options] of Object.entries(kinds)) {
-    test(`finds what comparing with each finds, ${kind}`, () => {
+    test(`finds the same as an exhaustive comparison, ${kind}`, () => {
       fc.assert(
         fc.property(fc.array(step, { maxLength: 60 }), fc.nat(500), (steps, question) => {
           const index = new VectorIndex(DIMENSIONS, options);
@@ -102,7 +102,7 @@ describe("many entries", () => {
     return index;
   };
 
-  test("are found beyond the threshold nearly as if each had been compared", () => {
+  test("beyond the threshold are found nearly as well as by exact comparison", () => {
     const index = fill(new VectorIndex(128, { exactUpTo: 500, candidates: 500 }));
     const exact = fill(new VectorIndex(128, { exactUpTo: COUNT }));
     let found = 0;
@@ -111,10 +111,10 @@ describe("many entries", () => {
       const ids = new Set(index.search(query, 10).map(({ id }) => id));
       found += exact.search(query, 10).filter(({ id }) => ids.has(id)).length;
     }
-    expect(found).toBeGreaterThan(980); // of 1,000
+    expect(found).toBeGreaterThan(980); // out of 1,000
   });
 
-  test("take a quarter of the memory, and give it back when they go", () => {
+  test("take a quarter of the memory, and free it when they are removed", () => {
     const index = fill(new VectorIndex(128));
     expect(index.sizeBytes).toBeLessThan(1.4 * COUNT * 128);
     for (let i = 10; i < COUNT; i += 1) index.remove(idOf(i));
@@ -122,7 +122,7 @@ describe("many entries", () => {
     expect(index.search(near(centerOf(3), 3, 0.1), 50).map(({ id }) => id)).toHaveLength(10);
   });
 
-  test("that are all the same are found up to the limit, in the order of their ids", () => {
+  test("that are all equal are found up to the limit, in the order of their ids", () => {
     const index = new VectorIndex(128, { exactUpTo: 10, candidates: 30 });
     for (let i = 0; i < 20; i += 1) index.set(idOf(19 - i), vectorOf(7, 128));
     expect(index.search(vectorOf(7, 128), 5).map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map(idOf));
@@ -139,7 +139,7 @@ test("a question of another length finds nothing, and so does one to an empty in
   ]);
 });
 
-test("dimensions that fill no word, and vectors of zeros, are as good as any", () => {
+test("dimensions that fill no word, and zero vectors, work", () => {
   const index = new VectorIndex(33, { exactUpTo: 0 });
   index.set(idOf(1), new Float32Array(33));
   index.set(idOf(2), vectorOf(2, 33));

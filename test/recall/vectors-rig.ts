@@ -1,4 +1,4 @@
-/** Meaning without a model: an embedder whose vectors are the words of a text, a store, its feed, and a timer turned by hand. */
+/** Semantic search without a model: an embedder that makes vectors from a text's words, a store, its feed, and a manual timer. */
 import { onTestFinished } from "vitest";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
@@ -23,19 +23,19 @@ import {
 export const ANA = namespaceOf("ana");
 export const BEN = namespaceOf("ben");
 
-/** Texts with the same words have the same vector; the fewer they share, the farther they are apart. */
+/** Texts with the same words have the same vector. The fewer words two texts share, the less similar their vectors are. */
 export class WordEmbedder implements Embedder {
   readonly model: string;
   readonly space: string;
   readonly dimensions: number | undefined;
   readonly #width: number;
-  /** The texts of each call for documents. */
+  /** The texts of each embedDocuments call. */
   readonly calls: (readonly string[])[] = [];
-  /** Set: calls wait for it, whatever their signal says. */
+  /** If set, calls wait for it and ignore their signal. */
   gate: Promise<void> | undefined;
-  /** Set: what it gives is thrown. */
+  /** If set, calls throw the error that it returns. */
   failing: ((texts: readonly string[]) => Error | undefined) | undefined;
-  /** Set: what it gives is answered. */
+  /** If set, calls return its result. */
   answering: ((vectors: readonly Float32Array[]) => readonly Float32Array[]) | undefined;
   #onCall: (() => void)[] = [];
 
@@ -63,7 +63,7 @@ export class WordEmbedder implements Embedder {
     this.gate = undefined;
   }
 
-  /** Resolves at the next call for documents. */
+  /** Resolves at the next embedDocuments call. */
   called(): Promise<void> {
     return new Promise((resolve) => this.#onCall.push(resolve));
   }
@@ -76,7 +76,7 @@ export class WordEmbedder implements Embedder {
   }
 }
 
-/** Some pseudo-random direction that is the word's own. */
+/** Adds the word's own pseudo-random direction. */
 function addWord(vector: Float32Array, word: string): void {
   let state = [...word].reduce(
     (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619),
@@ -88,7 +88,7 @@ function addWord(vector: Float32Array, word: string): void {
   }
 }
 
-/** Runs when it is told to. */
+/** A timer that runs when the test calls it. */
 class HandTimer {
   readonly pauses: number[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -104,7 +104,7 @@ class HandTimer {
     };
   };
 
-  /** Resolves at once when something waits, else when something begins to. */
+  /** Resolves when a callback is waiting. */
   async isSet(): Promise<void> {
     if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#onSet.push(resolve));
   }
@@ -154,7 +154,7 @@ export class SemanticRig {
     await this.store.delete({ namespace, origin: "fact", key });
   }
 
-  /** Tells the index what has happened in the store. */
+  /** Passes the store's changes to the index. */
   async catchUp(namespace = ANA): Promise<void> {
     const feed = this.#feeds.get(namespace) ?? this.#follow(namespace);
     for (let more = true; more; ) {
@@ -176,7 +176,7 @@ export class SemanticRig {
     this.#feeds.delete(namespace);
   }
 
-  /** By the embedder whose vectors serve. */
+  /** Searches with the embedder of the vectors in use. */
   async search(text: string, namespace = ANA, limit = 3): Promise<readonly SemanticHit[]> {
     const embedder = this.index.serving(namespace);
     if (embedder === undefined) return [];
@@ -184,7 +184,7 @@ export class SemanticRig {
     return this.index.search(namespace, question, limit);
   }
 
-  /** Keys of what is found, of whatever namespace they are. */
+  /** Keys of the hits, for all namespaces. */
   async keysFor(text: string, namespace = ANA, limit = 3): Promise<readonly string[]> {
     const names = new Map<string, string>();
     for (const { namespace: one } of await this.store.namespaces()) {
@@ -195,7 +195,7 @@ export class SemanticRig {
     return hits.map(({ id }) => names.get(id) ?? "gone");
   }
 
-  /** How many entries of Ana's have vectors in the store. */
+  /** The number of Ana's entries with vectors in the store. */
   async keptCount(embedder: Embedder = this.embedder, namespace = ANA): Promise<number> {
     const { entries } = await this.store.listMeta({ namespace, limit: 1_000 });
     const space = `1:${embedder.space}`;
@@ -216,7 +216,7 @@ export class SemanticRig {
   }
 }
 
-/** Closed when the test has ended. */
+/** Opens a rig that is closed at the end of the test. */
 export function openSemanticRig(options: ConstructorParameters<typeof SemanticRig>[0] = {}): SemanticRig {
   const rig = new SemanticRig(options);
   onTestFinished(() => rig.index.close());

@@ -1,4 +1,7 @@
-/** Meaning follows the store: what is stored is found, what is replaced or forgotten is not, and a restart embeds nothing twice. */
+/**
+ * Vectors follow the store: stored entries are found, replaced or forgotten ones are not, and nothing is embedded again after a
+ * restart.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recallOverStore } from "../../app/corpus-source.ts";
@@ -27,7 +30,7 @@ describe("an entry", () => {
     expect(rig.index.status()).toMatchObject({ embedded: 3, waiting: 0, state: "idle", model: "words" });
   });
 
-  test("that is long is found by the passage that answers", async () => {
+  test("that is long is found by the matching passage", async () => {
     const rig = open();
     const paragraphs = Array.from({ length: 6 }, (_, i) => `Paragraph${i} `.repeat(40).trim());
     await rig.put("minutes", paragraphs.join("\n\n"));
@@ -50,7 +53,7 @@ describe("an entry", () => {
     expect(await again.keysFor("vim")).toEqual(["editor"]);
   });
 
-  test("whose value was another for a moment, between two looks, is kept again", async () => {
+  test("whose value was another for a moment, between two look-ups, is stored again", async () => {
     const rig = open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
@@ -61,7 +64,7 @@ describe("an entry", () => {
     expect(await rig.keysFor("vim")).toEqual(["editor"]);
   });
 
-  test("with another value is no longer found by the old one, from the moment that is told", async () => {
+  test("with another value is no longer found by the old one, from that moment on", async () => {
     const rig = open();
     await rig.put("editor", "crimson kayak");
     await rig.catchUpAndSettle();
@@ -84,25 +87,28 @@ describe("an entry", () => {
     expect([rig.index.coverage(ANA).total, await rig.keptCount()]).toEqual([1, 1]);
   });
 
-  test.each([true, false])("forgotten while it is embedded never gets a row (told: %s)", async (isTold) => {
-    const rig = open();
-    await rig.put("editor", "vim");
-    await rig.put("shell", "zsh");
-    const gate = Promise.withResolvers<void>();
-    rig.embedder.gate = gate.promise;
-    const called = rig.embedder.called();
-    await rig.catchUp();
-    await called;
-    await rig.forget("editor");
-    if (isTold) await rig.catchUp();
-    gate.resolve();
-    await rig.index.settled(ANA);
-    expect(await rig.keysFor("editor vim")).toEqual(["shell"]);
-    expect(await rig.keptCount()).toBe(1);
-  });
+  test.each([true, false])(
+    "forgotten while it is embedded never gets a row (reported: %s)",
+    async (isTold) => {
+      const rig = open();
+      await rig.put("editor", "vim");
+      await rig.put("shell", "zsh");
+      const gate = Promise.withResolvers<void>();
+      rig.embedder.gate = gate.promise;
+      const called = rig.embedder.called();
+      await rig.catchUp();
+      await called;
+      await rig.forget("editor");
+      if (isTold) await rig.catchUp();
+      gate.resolve();
+      await rig.index.settled(ANA);
+      expect(await rig.keysFor("editor vim")).toEqual(["shell"]);
+      expect(await rig.keptCount()).toBe(1);
+    },
+  );
 
   test.each([true, false])(
-    "replaced while it is embedded keeps the new value's vector (told: %s)",
+    "replaced while it is embedded keeps the new value's vector (reported: %s)",
     async (isTold) => {
       const rig = open();
       await rig.put("editor", "crimson kayak");
@@ -153,7 +159,7 @@ describe("a namespace", () => {
     expect(rig.embedder.calls).toHaveLength(1);
   });
 
-  test("has its turn while another has much to do", async () => {
+  test("gets a turn while another has much to do", async () => {
     const rig = open();
     for (let i = 0; i < 200; i += 1) await rig.put(`bens-${i}`, `number ${i}`, BEN);
     await rig.put("mine", "something small");
@@ -182,7 +188,7 @@ async function take(rig: SemanticRig, values: Map<string, string>, taken: Step):
 }
 
 describe("any sequence of writing and forgetting", () => {
-  test("leaves exactly the vectors of the values that are there, in memory and in the store", async () => {
+  test("leaves exactly the vectors of the current values, in memory and in the store", async () => {
     const key = fc.constantFrom("a", "b", "c", "d");
     const value = fc.constantFrom("crimson", "turquoise", "ochre", "magenta");
     const step: fc.Arbitrary<Step> = fc.oneof(
@@ -210,7 +216,7 @@ describe("any sequence of writing and forgetting", () => {
   });
 });
 
-test("words come first: no vector is read before all that is stored can be found by them", async () => {
+test("words come first: no vector is read before everything is found by keyword search", async () => {
   const rig = open();
   for (let i = 0; i < 7; i += 1) await rig.put(`fact-${i}`, `kayak number ${i}`);
   await rig.catchUpAndSettle();
@@ -218,7 +224,7 @@ test("words come first: no vector is read before all that is stored can be found
   const source: CorpusSource = {
     async changes(...wanted) {
       const page = await recallOverStore(rig.store).changes(...wanted);
-      await aFewTurns(); // in which vectors could be read
+      await aFewTurns(); // enough time to read vectors
       events.push("words");
       return page;
     },

@@ -1,4 +1,4 @@
-/** What counts as the same word: forms, spellings, scripts, names. */
+/** Which words count as the same: word forms, spellings, scripts, names. */
 import { describe, expect, test } from "vitest";
 import { keysOf } from "./corpus.ts";
 
@@ -25,7 +25,7 @@ describe("forms of a word", () => {
     expect(await finds(value, query)).toBe(true);
   });
 
-  test("a slip of the keyboard in a long word is forgiven, in a name it is not", async () => {
+  test("a typing error in a long word is tolerated, in a name it is not", async () => {
     expect(await finds("The calibration of the spectrometer is due.", "spectrometr calibration")).toBe(true);
     expect(
       await keysOf(
@@ -100,7 +100,7 @@ describe("scripts without spaces", () => {
     },
   );
 
-  test("voiced Japanese letters tell words apart", async () => {
+  test("voiced Japanese letters distinguish words", async () => {
     expect(await keysOf([{ key: "a", value: "かき" }], "がぎ")).toEqual([]);
   });
 });

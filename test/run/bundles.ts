@@ -1,28 +1,28 @@
 /**
- * Bundles that the files of one run share, each made by whoever asks first. They lie in the run's folder, with the native
- * library beside them: there a process without root's rights can read them.
+ * Bundles that all test files of a run share. The first test that needs a bundle creates it. Bundles are in the run's folder
+ * next to the native library, so that a process without root's rights can read them.
  */
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { build } from "esbuild";
 import { inject } from "vitest";
-import { buildCommandLine, ROOT } from "../../scripts/build/build.ts";
+import { buildCommandLine, REQUIRE, ROOT } from "../../scripts/build/build.ts";
 
 const COMMAND_FOLDER = "command";
 const LIBRARY = join("node_modules", "better-sqlite3");
-/** Needed to compile it, not to run it. */
+/** Only needed to compile the library, not to run it. */
 const LIBRARY_SOURCES = ["deps", "src"];
 
-/** What `bin` names; there once `makeCommand` has been awaited. */
+/** The command that `bin` names; exists after `makeCommand` has resolved. */
 export const BUNDLED_COMMAND = join(inject("runFolder"), COMMAND_FOLDER, "helmdeck-memory.mjs");
 
-/** Bundles the command line, as it is shipped, from the sources of now. */
+/** Bundles the command line from the current sources, like for a release. */
 export async function makeCommand(): Promise<void> {
   await Promise.all([shared(COMMAND_FOLDER, buildCommandLine), makeLibrary()]);
 }
 
-/** One script of the tests with all that it imports; answers its path. */
+/** Bundles one test script with all its imports; returns the path. */
 export async function bundledScript(script: string): Promise<string> {
   const make = async (folder: string): Promise<void> => {
     await build({
@@ -32,7 +32,8 @@ export async function bundledScript(script: string): Promise<string> {
       bundle: true,
       format: "esm",
       platform: "node",
-      external: ["better-sqlite3"],
+      external: ["better-sqlite3", "pg-native"],
+      banner: REQUIRE,
       logLevel: "warning",
     });
   };
@@ -50,7 +51,7 @@ function makeLibrary(): Promise<string> {
   );
 }
 
-/** Several files may start at once: each makes its own, and whoever is done first has made everybody's. */
+/** If several test files start at once, each creates the bundle, and all use the one that is finished first. */
 async function shared(name: string, make: (folder: string) => Promise<unknown>): Promise<string> {
   const place = join(inject("runFolder"), name);
   if (existsSync(place)) return place;

@@ -1,4 +1,4 @@
-/** Before any test: a folder of this run alone, for what its files share. Other accounts may enter it, wherever the tree lies. */
+/** Creates a folder for this run that its test files share. Other accounts may enter it, wherever the repository is. */
 import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(await realpath(tmpdir()), "helmdeck-run-"));
   await chmod(folder, 0o755);
   project.provide("runFolder", folder);
-  // The processes that tests start are compiled once: half a second less for each that runs from source.
+  // A compile cache for the processes that tests start: it saves each of them half a second.
   process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
-  // A process that is just ending may still write its share of the cache.
+  // A process that is exiting may still write to the cache.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

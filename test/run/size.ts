@@ -1,4 +1,4 @@
-/** How often a test does what it could do any number of times: seldom in `npm test`, often in `npm run test:nightly`. */
+/** The scale of tests that could repeat without limit: small in `npm test`, large in `npm run test:nightly`. */
 const IS_LARGE = process.env.HELMDECK_TEST_SIZE === "large";
 
 export function sized(usual: number, large: number): number {

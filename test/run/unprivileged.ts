@@ -1,4 +1,4 @@
-/** Root may read and write everywhere, so what depends on permissions is tried by a process that has given up root's rights. */
+/** Root may read and write everywhere, so tests of file permissions run in a process without root's rights. */
 import { execFileSync } from "node:child_process";
 import { chownSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,17 +9,17 @@ const IS_ROOT = process.getuid?.() === 0;
 const GIVE_UP = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});`;
 
 /**
- * Before the program's name, these make Node give up root's rights before it reads the program. Node itself is started with
- * them, since it may lie where nobody else can enter; the program must not (bundles.ts).
+ * With these flags before the script's name, Node gives up root's rights before it reads the script. Node itself starts as root,
+ * because its folder may be closed to other accounts. The script's folder must be open to them (bundles.ts).
  */
 export const unprivilegedFlags: readonly string[] = IS_ROOT
   ? ["--import", `data:text/javascript,${encodeURIComponent(GIVE_UP)}`]
   : [];
 
-/** Why file modes bind no process that a test could start, if so. */
+/** Why no process of a test can be bound by file modes, if so. */
 export const whyNotUnprivileged = findWhyNot();
 
-/** Gives a folder and all in it to the account that file modes bind. */
+/** Makes the unprivileged account the owner of a folder and its contents. */
 export function handToUnprivileged(folder: string): void {
   if (!IS_ROOT) return;
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });

@@ -1,4 +1,4 @@
-/** How this machine's npm reaches its registry, for an npm in a home of a test's own: that has none of its user's settings. */
+/** The registry settings of this machine's npm, for an npm in a test's home, which lacks the user's settings. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 

@@ -1,4 +1,4 @@
-/** `npm run check:audit`: what it makes of the registry's answers. */
+/** `npm run check:audit` and the registry's answers. */
 import { describe, expect, test } from "vitest";
 import { type Exception, judgeAudit } from "../../scripts/supply-chain/check-audit.ts";
 
@@ -14,7 +14,7 @@ const ADVISORY = {
 const EXCEPTION: Exception = { advisory: ID, package: "library", reason: "A test's.", until: TODAY };
 const PROBLEM = `library: moderate: Reads beyond its end (${ADVISORY.url})`;
 
-/** As npm prints it: the library with the advisory, and one that is vulnerable because it needs the library. */
+/** npm's output: the library with the advisory, and one that is vulnerable because it depends on the library. */
 const answer = (advisory: object = ADVISORY) =>
   JSON.stringify({
     auditReportVersion: 2,

@@ -1,4 +1,4 @@
-/** What the check of the documents finds, and what it leaves alone. */
+/** The findings of the documentation check, and texts that it accepts. */
 import { expect, test } from "vitest";
 import { commandProblems, linkProblems, phraseProblems } from "../../scripts/check-docs.ts";
 import { anchorsOf } from "../../scripts/docs-pages.ts";
@@ -39,18 +39,18 @@ test("a page that shows a console is run by a test, or told", () => {
   expect(commandProblems(page("```sh\nls\n```\n"), [])).toEqual([]);
 });
 
-test("headings are called as GitHub calls them, and one that comes twice is counted", () => {
+test("anchors are like GitHub's, and repeated headings are numbered", () => {
   const text = "# Keys & backup\n## The `serve` command\n## Again\n## Again\n";
   expect([...anchorsOf(text)]).toEqual(["keys--backup", "the-serve-command", "again", "again-1"]);
 });
 
-test("an old phrase is told wherever its line ends, but not in what was written then", () => {
+test("an old phrase is told wherever its line ends, but not in the changelog", () => {
   const text = "What is missing is\nsaid all at once.";
   expect(phraseProblems(page(text))).toHaveLength(1);
-  expect(phraseProblems(page(text, "docs/decisions/0001-x.md"))).toEqual([]);
+  expect(phraseProblems(page(text, "CHANGELOG.md"))).toEqual([]);
 });
 
-test("short sentences of short words read more easily than long ones, and code counts for neither", () => {
+test("short sentences of short words score higher than long ones, and code does not count", () => {
   const easy = "The cat sat. It was warm. We saw it.";
   const hard =
     "Notwithstanding considerable organisational complications, administrators continuously reinitialise configurations.";

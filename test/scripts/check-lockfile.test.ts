@@ -1,4 +1,4 @@
-/** `npm run check:lockfile`: another origin, a missing checksum, an unknown install script and the like are each found. */
+/** `npm run check:lockfile` finds, for example, another origin, a missing checksum or an unknown install script. */
 import { describe, expect, test } from "vitest";
 import { problemsOfLockfile } from "../../scripts/supply-chain/check-lockfile.ts";
 
@@ -69,7 +69,7 @@ describe("install scripts", () => {
   test("of a package that is not named fail", () => {
     const problem = "library: has an install script that is not named in check-lockfile.ts";
     expect(problemsWith({ ...LIBRARY, hasInstallScript: true })).toEqual([problem]);
-    // Under another name in the tree, it is still that package's.
+    // A package under another name in the tree still counts as that package.
     expect(problemsWith({ ...LIBRARY, name: "constructor", hasInstallScript: true })).toEqual([
       problem.replace("library", "constructor"),
     ]);

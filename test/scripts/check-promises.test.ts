@@ -1,8 +1,8 @@
-/** `npm run check:promises`: a promise without a test, a test without a promise, and an id given twice are each found. */
+/** `npm run check:promises` finds a promise without a test, a test without a promise, and a duplicate id. */
 import { describe, expect, test } from "vitest";
 import { problemsIn as problemsOf } from "../../scripts/check-promises.ts";
 
-// In two parts, so that the check does not take this file's own examples for tests of those promises.
+// Split in two, so that the check does not take the examples in this file for tests of promises.
 const VERIFIES = "// verif" + "ies";
 const promises = (...ids: readonly string[]) => ({
   file: "docs/promises.md",

@@ -1,4 +1,4 @@
-/** `npm run check:words`: old words are found in names, comments and documents, and ordinary English is left alone. */
+/** `npm run check:words` finds old words in names, comments and documents, and accepts ordinary English. */
 import { describe, expect, test } from "vitest";
 import { findingsIn } from "../../scripts/check-words.ts";
 

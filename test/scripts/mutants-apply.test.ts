@@ -1,4 +1,4 @@
-/** Every mutant still fits the code, so that `npm run test:mutants` never meets one that a change left behind. */
+/** Every mutant applies to the current code, so that `npm run test:mutants` never meets an outdated one. */
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What test/scripts/mutants.test.ts mutates against: small, so that the script can be tried quickly. */
+/** The test that test/scripts/mutants.integration.test.ts runs its mutants against. It is small, so that the script runs quickly. */
 import { expect, test } from "vitest";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 

@@ -1,6 +1,9 @@
-/** The release script on a clone of this tree: a dry run changes nothing, a release is whole, and neither goes twice. */
+/**
+ * The release script on a clone of this repository: a dry run changes nothing, a release is complete, and the same release cannot be made
+ * twice.
+ */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -36,13 +39,21 @@ beforeAll(async () => {
   });
   for (const file of stdout.split("\0").filter((name) => name !== "")) {
     await mkdir(dirname(join(clone, file)), { recursive: true });
-    await copyFile(join(ROOT, file), join(clone, file)).catch(() => {}); // deleted, and not committed yet
+    await copyFile(join(ROOT, file), join(clone, file)).catch(() => {}); // deleted, but not committed yet
   }
   await symlink(join(ROOT, "node_modules"), join(clone, "node_modules"));
+  await addUnreleasedEntry();
   await git("init", "--quiet", "--initial-branch", "main");
   await git("add", "--all", "--", ".", ":!node_modules");
   await git("commit", "--quiet", "--message", "Before");
 }, TIMEOUT_MS);
+
+/** Right after a release, the section is empty, and there is nothing to release. */
+async function addUnreleasedEntry(): Promise<void> {
+  const changelog = join(clone, "CHANGELOG.md");
+  const text = await readFile(changelog, "utf8");
+  await writeFile(changelog, text.replace("## [Unreleased]\n", "$&\n### Fixed\n\n- An entry of this test.\n"));
+}
 
 afterAll(() => rm(clone, { recursive: true, force: true }));
 

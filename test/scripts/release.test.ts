@@ -1,4 +1,4 @@
-/** What a release writes, and what it refuses. */
+/** The files that a release writes, and the states in which it is refused. */
 import { describe, expect, test } from "vitest";
 import { closeChangelog, newerVersion, withVersion } from "../../scripts/release/release-texts.ts";
 

@@ -1,4 +1,4 @@
-/** The SBOMs beside the tarballs list what the packages are made of, as their own licence notices and the lockfile say it. */
+/** The SBOMs beside the tarballs list the contents of the packages, in agreement with their licence notices and the lockfile. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
 
-/** By the headings of THIRD_PARTY_NOTICES.md: "## name version (licence)". */
+/** The packages in the headings of THIRD_PARTY_NOTICES.md: "## name version (licence)". */
 function bundledBy(notices: string): readonly string[] {
   const headings = readFileSync(notices, "utf8").matchAll(/^## (\S+) (\d\S*) \(/gm);
   return [...headings].map(([, name, of]) => `${name}@${of}`).sort();
@@ -76,7 +76,7 @@ describe("the SBOM beside", () => {
     );
     for (const { name, version, hashes } of [...plugin.sbom.components, ...engine.sbom.components]) {
       expect(hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
-      const [{ content }] = hashes as [{ content: string }]; // as the line above says
+      const [{ content }] = hashes as [{ content: string }]; // checked above
       expect(checksums).toContain(`${name}@${version} ${content}`);
     }
   });

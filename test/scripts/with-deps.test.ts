@@ -1,4 +1,4 @@
-/** What stands in front of the npm scripts: it installs what is missing, that alone, and then runs on the pinned Node. */
+/** The wrapper of the npm scripts: installs only missing dependencies, then runs on the pinned Node. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "helmdeck-with-deps-"));
   cpSync(join(ROOT, "scripts", "with-deps.mjs"), put("scripts/with-deps.mjs", ""));
   put("package-lock.json", JSON.stringify(LOCK));
-  // Says what it was called with, and brings the pinned Node when it is to.
+  // Prints its arguments, and installs the pinned Node when the test requests it.
   const npm = `#!/bin/sh
 echo "$*" >> "${clone}/npm.log"
 if [ "$1" = rebuild ]; then mkdir -p node_modules/node/bin && : > node_modules/node/bin/node; fi
@@ -41,7 +41,7 @@ function put(name: string, content: string, mode = 0o644): string {
   return path;
 }
 
-/** npm's own list of what it has installed. */
+/** npm's own list of installed packages. */
 function putInstalled(change: Record<string, unknown> = {}): void {
   const { "": _root, "node_modules/for-another-machine": _other, ...rest } = LOCK.packages;
   put("node_modules/.package-lock.json", JSON.stringify({ packages: { ...rest, ...change } }));
@@ -73,7 +73,7 @@ describe("with-deps", () => {
     expect(withDeps("check:run").npm).toEqual(["run --silent check:run --"]);
   });
 
-  test("fetches the pinned Node alone after somebody's own npm ci", () => {
+  test("fetches only the pinned Node after a manual npm ci", () => {
     putInstalled();
     expect(withDeps("--exec", "program", "a b")).toMatchObject({
       status: 0,
@@ -107,7 +107,7 @@ describe("with-deps", () => {
   });
 
   test.runIf(existsSync("/usr/bin/script") && process.platform === "linux")(
-    "on a terminal the line of what takes long says for how long",
+    "shows the elapsed time on a terminal",
     () => {
       const command = `'${process.execPath}' '${join(clone, "scripts", "with-deps.mjs")}' --exec program`;
       const env = { PATH: `${join(clone, "bin")}:/usr/bin:/bin` };

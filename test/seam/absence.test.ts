@@ -1,4 +1,4 @@
-/** What degrades and what fails: absent memory is an empty answer at once, a memory that cannot be trusted is an error. */
+/** Absent memory gives an empty answer at once. A memory that cannot be trusted gives an error. */
 import { chmod, copyFile, mkdir, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,21 +12,21 @@ async function filledHome(): Promise<SeamHome> {
   return home;
 }
 
-/** Each leaves no memory, and says what a person should then read on stderr. */
+/** Each case leaves no memory. The pattern is the message that a person should read on stderr. */
 const ABSENT: readonly (readonly [string, (home: SeamHome) => Promise<unknown>, RegExp])[] = [
   [
     "the database is gone",
     (home) => rm(dirname(home.databasePath), { recursive: true }),
-    /is not there; nothing has been stored yet/,
+    /does not exist; nothing has been stored yet/,
   ],
-  ["the key is gone", (home) => rm(home.keyPath), /key file .* is gone/],
+  ["the key is gone", (home) => rm(home.keyPath), /key file .* is missing/],
   [
     "both are gone",
     async (home) => {
       await rm(dirname(home.databasePath), { recursive: true });
       await rm(home.keyPath);
     },
-    /neither a key nor a database/,
+    /no key and no database yet/,
   ],
   [
     "the database is an empty file",
@@ -52,15 +52,15 @@ describe("absent memory", () => {
 
   test("because somebody holds the database gives nothing without waiting", async () => {
     const home = await filledHome();
-    // By the same library: two copies of SQLite in one process do not see each other's locks.
+    // Uses the same library, because two copies of SQLite in one process do not see each other's locks.
     const holder = await betterSqliteDriver.open(home.databasePath, "write");
     try {
       holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM removals");
       const started = performance.now();
       expect(await home.seam().recallHere({ phase: "work" })).toBe("");
       expect(await home.seam().offerSaveHere({}, { body: "b" })).toEqual([]);
-      expect(home.notes.join("\n")).toMatch(/held by another process/);
-      // SQLite's own waiting would be five seconds for each.
+      expect(home.notes.join("\n")).toMatch(/locked by another process/);
+      // SQLite's own timeout would take five seconds for each.
       expect(performance.now() - started).toBeLessThan(5_000);
     } finally {
       holder.close();
@@ -79,7 +79,7 @@ describe("absent memory", () => {
   });
 });
 
-/** Each leaves a memory that must not be taken for an empty one. */
+/** Each case leaves a memory that must not count as empty. */
 const BROKEN: readonly (readonly [string, string, (home: SeamHome) => Promise<unknown>])[] = [
   [
     "the key belongs to another database",
@@ -105,7 +105,7 @@ const BROKEN: readonly (readonly [string, string, (home: SeamHome) => Promise<un
 ];
 
 describe("a memory that cannot be trusted", () => {
-  test.each(BROKEN)("because %s is said with %s", async (_how, code, damage) => {
+  test.each(BROKEN)("because %s fails with %s", async (_how, code, damage) => {
     const home = await filledHome();
     await damage(home);
     await expect(home.seam().recallHere({ phase: "work" })).rejects.toMatchObject({ code });
@@ -113,7 +113,7 @@ describe("a memory that cannot be trusted", () => {
     expect(await home.seam().statePath({}, "plan")).toMatch(/PLAN\.md$/);
   });
 
-  test("in single rows gives the others, and counts them for people", async () => {
+  test("in single rows returns the others, and reports their number", async () => {
     const home = await filledHome();
     await home.store([projectFact("decisions", "bad", "will not open")]);
     const database = new DatabaseSync(home.databasePath);
@@ -122,6 +122,6 @@ describe("a memory that cannot be trusted", () => {
     const text = await home.seam().recallHere({ phase: "work" });
     expect(text).toContain("one file database");
     expect(text).not.toContain("will not open");
-    expect(home.notes).toEqual([expect.stringContaining("1 entries of this project do not open")]);
+    expect(home.notes).toEqual([expect.stringContaining("1 entries of this project cannot be opened")]);
   });
 });

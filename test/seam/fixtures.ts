@@ -1,4 +1,4 @@
-/** A project and a memory in a folder of their own, and the seam over both as the command line makes it. */
+/** A project and a memory in a folder of their own, and the seam over both, made as on the command line. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,10 +14,10 @@ export class SeamHome {
   readonly repo: string;
   readonly databasePath: string;
   readonly keyPath: string;
-  /** What the last seam told people. */
+  /** Messages of the last seam to people. */
   readonly notes: string[] = [];
 
-  /** Removed when the test is over. */
+  /** Removed when the test ends. */
   static async make(): Promise<SeamHome> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-seam-")));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -52,7 +52,7 @@ export class SeamHome {
     return path;
   }
 
-  /** Through the use case that every surface stores by; later ones are newer. */
+  /** Uses the use case with which every surface stores. Later facts are newer. */
   async store(facts: readonly FactInput[], subject = "main"): Promise<void> {
     let now = NOW - 1_000_000;
     const memory = await openMemory({ ...this.place, now: () => now, sweepEveryMs: 0 });

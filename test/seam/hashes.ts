@@ -1,9 +1,9 @@
-/** What a folder holds, byte by byte, so that "nothing was written" can be compared. */
+/** Hashes of a folder's contents, to check that nothing was written. */
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 
-/** Every entry below the folder by its path: type, mode and hash. SQLite's `-shm` and an empty `-wal` are excepted. */
+/** Every entry below the folder by its path: type, mode and hash. Leaves out SQLite's `-shm` and an empty `-wal`. */
 export async function fingerprintOf(folder: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

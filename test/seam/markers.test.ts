@@ -1,4 +1,4 @@
-/** Markers, right and wrong: each gives the plan that it names, or a clear error, and never another plan. */
+/** Valid and invalid markers: each gives its named plan or a clear error, never another plan. */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,18 +10,18 @@ import { SeamHome } from "./fixtures.ts";
 
 const MARKERS = sized(500, 5_000);
 const TEN_MEGABYTES = 10 * 1_024 * 1_024;
-/** Even the large number is over in a quarter of a minute; the bound is for a machine that does much else. */
+/** Even the large number of runs takes a quarter of a minute. The limit is for a busy machine. */
 const TIME_LIMIT_MS = 240_000;
 
-/** Plans that are there; each says its own name, so that a wrong one would be seen. */
+/** Existing plans. Each contains its own name, so that a wrong one is detected. */
 const PLANS = ["foo", "Foo-2", "日本", "a b", "...", "PLAN", "PLAN-x", "con.fig"] as const;
-/** There, and no plans. */
+/** Existing entries that are not plans. */
 const NO_PLANS = ["blank", "empty", "folder", "dangling"] as const;
 
 interface Marker {
-  /** What to put at `.harness/active-plan`. */
+  /** Puts the marker at `.harness/active-plan`. */
   readonly put: (path: string) => void;
-  /** The plan that it names; undefined when it must fail. */
+  /** The plan that the marker names. Undefined if it must fail. */
   readonly names: string | undefined;
   readonly shown: string;
 }
@@ -39,12 +39,12 @@ const surround = (name: fc.Arbitrary<string>): fc.Arbitrary<string> =>
 const right = fc
   .tuple(fc.constantFrom(...PLANS), fc.constantFrom("", "PLAN-"), fc.constantFrom("", ".md"), blanks, blanks)
   .map(([plan, beginning, ending, before, after]) => {
-    // "PLAN" alone is the single plan, and "PLAN-x" alone is the plan x, which is not there.
+    // "PLAN" alone is the single plan. "PLAN-x" alone is the plan x, which does not exist.
     const name = `${plan.startsWith("PLAN") ? "PLAN-" : beginning}${plan}${ending}`;
     return text(`${before}${name}${after}`, plan);
   });
 
-/** None of these is the name of a plan that is there. */
+/** None of these names an existing plan. */
 const wrongNames = fc.oneof(
   fc.constantFrom(
     "",
@@ -156,7 +156,7 @@ test(
   2 * TIME_LIMIT_MS,
 );
 
-/** Root reads what it likes, so for root the child drops its rights first. */
+/** Root can read every file, so as root the child gives up its privileges first. */
 test("a marker that may not be read fails, and so does one in a folder that may not be entered", async () => {
   const home = await SeamHome.make();
   await home.write(".harness/PLAN.md", "the single plan");

@@ -1,4 +1,4 @@
-/** Which project a folder belongs to, also where the repository is out to mislead. */
+/** Finding the project of a folder, also in a hostile repository. */
 import { execFile } from "node:child_process";
 import { access, chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { SeamHome } from "./fixtures.ts";
 
 const run = promisify(execFile);
 
-/** With something that is always loaded, so that the header shows the slug. */
+/** A home with a fact that is always loaded, so that the header shows the slug. */
 async function homeWith(settings: string | undefined, origin?: string): Promise<SeamHome> {
   const home = await SeamHome.make();
   await home.store([{ key: "house", category: "always", value: "small functions" }]);
@@ -61,7 +61,7 @@ describe("the project", () => {
       else if (kind === "a folder") await mkdir(path);
       else await symlink("nowhere", path);
       expect(await projectIn(home)).toBe("from-origin");
-      expect(home.notes).toEqual([expect.stringContaining("was passed over")]);
+      expect(home.notes).toEqual([expect.stringContaining("was ignored")]);
     },
   );
 

@@ -1,4 +1,4 @@
-/** The seam writes nothing: no row, no byte of database, repository or home, whether memory is there or not. */
+/** The seam writes nothing: no row, and no byte of database, repository or home, with and without a memory. */
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ const SCHEMA_1 = join(import.meta.dirname, "../data/memory-schema-1.sqlite");
 
 afterEach(() => vi.restoreAllMocks());
 
-/** All three questions, in all their forms, with what fails among them. */
+/** All three questions in all their forms, including ones that fail. */
 async function askEverything(seam: Seam, cwd: string): Promise<readonly PromiseSettledResult<unknown>[]> {
   const questions = PHASES.flatMap((phase) => [
     () => seam.recallHere({ phase }),
@@ -33,12 +33,12 @@ async function askEverything(seam: Seam, cwd: string): Promise<readonly PromiseS
   return answers;
 }
 
-/** Every method that a store has and a reader has not: the ones that write. */
+/** Every method of a store that a reader does not have: the methods that write. */
 function trapWriteMethods(): readonly string[] {
   const reading = new Set(Object.getOwnPropertyNames(SqliteReader.prototype));
   const writing = Object.getOwnPropertyNames(SqliteStore.prototype).filter((name) => !reading.has(name));
   for (const name of writing) {
-    // One name stands for all: the trap never answers, so no type of answer matters.
+    // The trap never returns, so one name can stand for all methods.
     vi.spyOn(SqliteStore.prototype, name as "put").mockImplementation(() => {
       throw new Error(`the seam reached ${name}`);
     });
@@ -94,7 +94,7 @@ describe("with memory present", () => {
 
   test("expired entries stay in the file, and a log that a killed process left stays as it is", async () => {
     const home = await filledHome();
-    // A connection that ends without closing leaves its log behind, as a killed process does.
+    // A connection that ends without closing leaves its log behind, like a killed process.
     const child = join(import.meta.dirname, "children", "leave-log.ts");
     await expect(run(process.execPath, [child, home.databasePath, home.keyPath])).rejects.toMatchObject({
       signal: "SIGKILL",
@@ -160,7 +160,7 @@ test("a database of an older program is read as it is, and not brought up to dat
   const home = await SeamHome.make();
   await mkdir(dirname(home.databasePath), { recursive: true });
   await copyFile(SCHEMA_1, home.databasePath);
-  // As its test key has it; see test/data/README.md.
+  // The test key of this data; see test/data/README.md.
   const env = { ...home.place.env, HELMDECK_MEMORY_KEY: "00112233445566778899aabbccddeeff".repeat(2) };
   const memory = { ...home.place, env };
   const before = await fingerprintOf(home.folder);

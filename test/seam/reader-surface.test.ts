@@ -1,6 +1,6 @@
 /**
- * The engine's reader surface, frozen: what seam/ may have of the engine. To add a name here is to change the engine, with a
- * decision record (docs/decisions/0022-the-engines-reader-surface.md); the compiler refuses this file until both lists agree.
+ * The frozen list of names that seam/ may import from the engine. A new name is a change of the engine and needs a decision record
+ * (docs/decisions/0022-the-engines-reader-surface.md). The compiler rejects this file until both lists agree.
  */
 import { join } from "node:path";
 import ts from "typescript";
@@ -9,7 +9,7 @@ import type * as reader from "../../engine/reader.ts";
 
 type Same<Left, Right> = [Left] extends [Right] ? ([Right] extends [Left] ? true : false) : false;
 
-/** Everything that is there when the program runs. */
+/** Everything that exists at run time. */
 type Values =
   | "DEFAULT_CATEGORY"
   | "FACT_LIMITS"
@@ -22,7 +22,7 @@ type Values =
   | "namespaceOf"
   | "openSqliteReader";
 
-/** Everything, types included. */
+/** All names, including types. */
 const NAMES = [
   "DEFAULT_CATEGORY",
   "Entry",
@@ -43,7 +43,7 @@ const NAMES = [
 ];
 
 const valuesAreTheseAndNoOthers: Same<keyof typeof reader, Values> = true;
-/** What the seam gets when it opens memory has no method that could write. */
+/** The object that the seam gets when it opens memory has no method that could write. */
 const readersCannotWrite: Same<
   Extract<keyof reader.MemoryReader, `put${string}` | `delete${string}` | `write${string}` | "store">,
   never

@@ -1,4 +1,4 @@
-/** What recall shows: the order, the budget and the text, of the caller and the project that are asked for and of no other. */
+/** Recall: order, budget and text, only for the requested caller and project. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FactInput } from "../../app/index.ts";
@@ -7,7 +7,7 @@ import { projectFact, SeamHome } from "./fixtures.ts";
 
 const CATEGORIES = ["index", "decisions", "known_issues", "open_questions", "wiki_style"];
 
-/** One of every category, in an order that is not recall's. */
+/** A home with a fact of every category, in a different order from recall's. */
 async function fullHome(): Promise<SeamHome> {
   const home = await SeamHome.make();
   const facts = CATEGORIES.toReversed().map((category) =>
@@ -57,7 +57,7 @@ describe("the phases", () => {
     );
   });
 
-  test("without a project show what is of no project, and say so", async () => {
+  test("without a project show entries of no project, and say so", async () => {
     const home = await fullHome();
     const text = await home.seam().recallHere({ cwd: home.folder, phase: "plan" });
     expect(text).toContain("phase: plan, project: (unknown)");
@@ -95,7 +95,7 @@ describe("the budget", () => {
     expect(home.notes).toEqual(["None of the 1 entries fits into 100 tokens."]);
   });
 
-  test("drops whole entries from the end, never more than need be", async () => {
+  test("drops complete entries from the end, never more than necessary", async () => {
     const fact = (size: number, place: number): FactHere => {
       return {
         key: `projects/heron/decisions/${place}`,
@@ -159,7 +159,7 @@ describe("a query", () => {
   });
 });
 
-/** Slugs that a careless join, escape or comparison would take for one another, or for a way out. */
+/** Slugs that a careless join, escape or comparison would confuse with one another, or take for a path to another folder. */
 const HOSTILE = [
   "heron",
   "Heron",

@@ -1,4 +1,4 @@
-/** The cases that the seam was first tested with elsewhere, each for ours; where ours does more, it is said. */
+/** The upstream test cases of the seam, with notes on differences. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ describe("recall here", () => {
   test('is "" without memory', async () => {
     const home = await SeamHome.make();
     expect(await home.seam().recallHere({ phase: "work" })).toBe("");
-    expect(home.notes).toEqual([expect.stringMatching(/^Memory is absent: .*neither a key nor a database/)]);
+    expect(home.notes).toEqual([expect.stringMatching(/^Memory is absent: .*no key and no database yet/)]);
   });
 
   test("is the recall of the phase with memory: upstream's was always empty", async () => {
@@ -82,7 +82,7 @@ describe("offer save here", () => {
   test("offers nothing without a project", async () => {
     const home = await homeWithMemory();
     expect(await home.seam().offerSaveHere({ cwd: home.folder }, CANDIDATE)).toEqual([]);
-    expect(home.notes).toEqual([expect.stringContaining("no project")]);
+    expect(home.notes).toEqual([expect.stringContaining("project of this folder is unknown")]);
   });
 
   test("adds the project and the target, and keeps what it was given", async () => {
@@ -136,7 +136,7 @@ describe("offer save here", () => {
     const [offer] = await home.seam().offerSaveHere({}, { kind, slug: "../../../etc/passwd\n# x", body });
     const { databasePath, keyPath } = home;
     const memory = await openTestMemory({ databasePath, keyPath });
-    // The schema that REST and MCP check helmdeck__memory_store's arguments by.
+    // REST and MCP check the arguments of helmdeck__memory_store with this schema.
     const request = storeRequestSchema.parse(offer?.target.arguments);
     await memory.storeFact(String(offer?.target.namespace), factOfRequest(request));
     expect(await home.seam().recallHere({ phase })).toContain(body);
@@ -146,7 +146,7 @@ describe("offer save here", () => {
 describe("state path", () => {
   test("knows plan and progress, and nothing else", async () => {
     const seam = (await SeamHome.make()).seam();
-    // As a caller without types would.
+    // simulates a caller without types
     const asked = "bogus" as "plan";
     await expect(seam.statePath({}, asked)).rejects.toMatchObject({ code: "invalid_input" });
   });
@@ -177,7 +177,7 @@ describe("state path", () => {
       const failure = home.seam().statePath({}, "plan");
       await expect(failure).rejects.toMatchObject({ code: "active_plan_corrupt", details: { path } });
       await expect(failure).rejects.toThrow(JSON.stringify(marker.trim()));
-      await expect(failure).rejects.toThrow("Write the name of a plan that is there into it, or delete it");
+      await expect(failure).rejects.toThrow("Write the name of an existing plan into it, or delete it");
     },
   );
 

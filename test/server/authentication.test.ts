@@ -1,4 +1,4 @@
-/** Who gets in: tokens as helmdeck's, each way of forging one refused, and what a server without a secret does not do. */
+/** Authentication: tokens like helmdeck's, refusal of forged ones, and the limits of a server without a secret. */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ type Claims = Record<string, unknown>;
 
 const good: Claims = { iss: "helmdeck", sub: "alice", exp: SECONDS + 60 };
 
-/** Made by hand, so that it can be wrong in any way. */
+/** Builds a token by hand, so that every part of it can be wrong. */
 function forge(
   claims: Claims,
   header: Claims = { alg: "HS256", typ: "JWT" },
@@ -102,7 +102,7 @@ describe("a server with a secret", () => {
     if (token.length > 10) expect(text).not.toContain(token);
   });
 
-  it("asks of a token that it took before whether it is good now", async () => {
+  it("checks the validity of a cached token again", async () => {
     let seconds = SECONDS;
     const later = await ContextServer.open({ secret: SECRET, now: () => seconds * 1_000 });
     const token = forge({ ...good, nbf: SECONDS });
@@ -117,7 +117,7 @@ describe("a server with a secret", () => {
     expect(statuses).toEqual([200, 200, 200, 401, 200, 200, 401, 200]);
   });
 
-  it("takes nothing for a token that it took before but that token", async () => {
+  it("accepts only the identical token from the cache", async () => {
     const taken = forge(good);
     expect((await served.as(taken).get(ROUTE)).status).toBe(200);
     const [header, claims, signature = ""] = taken.split(".");
@@ -130,13 +130,13 @@ describe("a server with a secret", () => {
     await changed.close();
   });
 
-  it("allows clocks to be thirty seconds apart", async () => {
+  it("tolerates a clock difference of thirty seconds", async () => {
     const late = served.as(forge({ ...good, exp: SECONDS - 29 }));
     const early = served.as(forge({ ...good, nbf: SECONDS + 29 }));
     expect([(await late.get(ROUTE)).status, (await early.get(ROUTE)).status]).toEqual([200, 200]);
   });
 
-  it("answers to nobody but on its open routes", async () => {
+  it("answers without a token only on its open routes", async () => {
     for (const route of served.server.app.routes.filter(({ method }) => method !== "ALL")) {
       const isOpen = ["/healthz", "/readyz", "/version", "/api/v1/openapi.json"].includes(route.path);
       const { status } = await served.answerTo(route.path, { method: route.method });

@@ -1,4 +1,4 @@
-/** Clients that hold connections: each kind is cut in time, none keeps another from being served, and long streams live on. */
+/** Clients that hold connections: each kind is closed in time, none blocks other clients, and long streams continue. */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -19,7 +19,7 @@ import { packThat, testServerContext } from "./fixtures/mcp-context.ts";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 
-/** As the server's own, a fiftieth as long. */
+/** The server's own limits, divided by fifty. */
 const QUICK: Partial<SocketLimits> = {
   headersTimeoutMs: 200,
   requestTimeoutMs: 200,
@@ -30,25 +30,25 @@ const QUICK: Partial<SocketLimits> = {
   answerMs: 600_000,
   checkTimeoutsEveryMs: 20,
 };
-/** So that nothing is freed because its time is up. */
+/** Limits that no test reaches, so that nothing is freed because of a timeout. */
 const NEVER: Partial<SocketLimits> = {
   ...{ headersTimeoutMs: 600_000, requestTimeoutMs: 600_000, keepAliveTimeoutMs: 600_000 },
   ...{ waitMs: 600_000, lingerMs: 600_000, stalledMs: 600_000, answerMs: 600_000 },
 };
-/** Far longer than any of those, far shorter than never. */
+/** Far longer than the quick limits, and far shorter than NEVER. */
 const SOON = { timeout: 15_000, interval: 10 };
 
 const HOST = "Host: localhost\r\n";
 const FACTS = "/api/v1/memory/facts";
 const MEMORY = "helmdeck://my-memory";
 const MCP = "/api/v1/mcp";
-/** More than the system keeps for a client that does not read. */
+/** More than the system buffers for a client that does not read. */
 const LARGE = "x".repeat(12 * 1_024 * 1_024);
 
 const get = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\n${HOST}${headers}\r\n`;
 const asAda = () => `Authorization: Bearer ${token}\r\n`;
 
-/** Each holds one connection, and closes it for nothing. */
+/** Each holds one connection and never closes it. */
 const HOSTILE: Readonly<Record<string, (socket: Socket) => void>> = {
   "says nothing": () => {},
   "stops in its headers": (socket) => socket.write(`GET /version HTTP/1.1\r\n${HOST}X: `),
@@ -100,7 +100,7 @@ let begun: PromiseWithResolvers<void>;
 let held: PromiseWithResolvers<void>;
 const sockets = new Set<Socket>();
 
-/** A server for callers with a token, whose pack goes on until a test lets it. */
+/** A server for callers with a token. Its pack runs until a test releases it. */
 async function serve(limits: Partial<SocketLimits> = {}): Promise<Listening> {
   begun = Promise.withResolvers();
   held = Promise.withResolvers();
@@ -130,7 +130,7 @@ async function serve(limits: Partial<SocketLimits> = {}): Promise<Listening> {
   return listening;
 }
 
-/** Stays half open when the server ends it, and never minds. */
+/** Stays half open when the server ends the connection, and ignores errors. */
 async function hold(begin: (socket: Socket) => void, localAddress = address): Promise<Socket> {
   const socket = connect({ port, host: address, localAddress, allowHalfOpen: true });
   sockets.add(socket);
@@ -144,7 +144,7 @@ async function holdMany(count: number, begin: (socket: Socket) => void): Promise
   for (let n = 0; n < count; n += 1) await hold(begin);
 }
 
-/** How many connections hold a descriptor of the server's. */
+/** The number of connections that hold a file descriptor of the server. */
 async function openConnections(): Promise<number> {
   const { token: metrics } = await mintToken(
     SECRET,
@@ -163,7 +163,7 @@ interface Asking {
   readonly body?: string;
 }
 
-/** One request on a connection of its own, up to the head of its answer. */
+/** Sends one request on a separate connection. Returns when the head of the answer arrives. */
 async function ask(path: string, { method = "GET", from, as = token, headers, body }: Asking = {}) {
   const asking = httpRequest(`${url}${path}`, {
     ...{ method, agent: false },
@@ -182,7 +182,7 @@ async function statusOf(path: string, asking?: Asking): Promise<number | undefin
   return response.statusCode;
 }
 
-/** A session of MCP, with the event stream of a client that wants to hear of its memory. */
+/** An MCP session, with the event stream of a client that subscribes to changes of its memory. */
 async function openSession() {
   const common = { Accept: "application/json, text/event-stream" };
   const opened = await ask(MCP, { method: "POST", headers: common, body: message("initialize", INITIALIZE) });
@@ -205,7 +205,7 @@ const INITIALIZE = {
 
 const message = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 
-describe("a connection is cut, though its client never closes it, when the client", () => {
+describe("a connection is closed, although its client never closes it, if the client", () => {
   it.each(Object.entries(HOSTILE))("%s", async (_what, begin) => {
     await serve();
     await hold(begin);
@@ -214,7 +214,7 @@ describe("a connection is cut, though its client never closes it, when the clien
   });
 });
 
-it("a caller who takes its answer in small sips is cut once that takes far too long", async () => {
+it("a caller who reads its answer very slowly is closed after a time limit", async () => {
   await serve({ ...NEVER, answerMs: 300 });
   const socket = await hold(HOSTILE["reads none of a caller's large answer"] ?? (() => {}));
   const sipping = setInterval(() => socket.read(1_024), 20);
@@ -232,7 +232,7 @@ describe("with as many connections held as may be open", () => {
       await serve(LIMITS);
       await holdMany(20, begin);
       expect(await openConnections()).toBeLessThanOrEqual(8);
-      // One that comes while all of them are being answered may have to try again.
+      // A request that arrives while all of them are being answered may have to be repeated.
       await expect.poll(() => statusOf(FACTS), SOON).toBe(200);
     },
   );
@@ -250,7 +250,7 @@ describe("with as many connections held as may be open", () => {
   );
 
   it.skipIf(process.platform !== "linux")(
-    "what one address has in use is not taken for another that holds more",
+    "a connection in use is not closed for another address that holds more",
     async () => {
       await serve({ ...LIMITS, connections: 6 });
       const idle = await hold((socket) => socket.write(get(FACTS, asAda())), "127.0.0.2");
@@ -288,7 +288,7 @@ describe("with as many connections held as may be open", () => {
 });
 
 describe("what takes long is left alone:", () => {
-  /** By then every time limit has passed twice. */
+  /** After this, every time limit has passed twice. */
   async function longerThanAnyLimit(): Promise<void> {
     for (let n = 0; n < 2; n += 1) {
       const silent = await hold(() => {});
@@ -348,7 +348,7 @@ it("a server's own limits free a connection within 15 s, and keep room for who i
   const { checkTimeoutsEveryMs, connections, connectionsPerAddress } = SOCKET_LIMITS;
   const answered = Math.max(headersTimeoutMs, requestTimeoutMs) + lingerMs + 2 * checkTimeoutsEveryMs;
   const cut = Math.max(waitMs, stalledMs, keepAliveTimeoutMs) + 2 * checkTimeoutsEveryMs;
-  // A busy machine is late.
+  // The rest of the 15 s is for a busy machine.
   expect(Math.max(answered, cut)).toBeLessThanOrEqual(12_000);
   expect(IN_FLIGHT_LIMITS.total).toBeLessThan(connectionsPerAddress);
   expect(connectionsPerAddress).toBeLessThan(connections);

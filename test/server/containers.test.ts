@@ -1,4 +1,4 @@
-/** The container is as hard as its files say: each rule asserted, and each seen to fail on a planted breach. */
+/** The container is hardened: each rule is checked, and a deliberate violation of it is detected. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -23,9 +23,9 @@ interface Expected {
   readonly user?: string;
   readonly volumes?: readonly string[];
   readonly networks: unknown;
-  /** Of its command. */
+  /** Required in its command. */
   readonly has?: string;
-  /** Settings that are no secrets. */
+  /** Settings that are not secrets. */
   readonly shown?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const ALONE: Expected = {
   has: "--require-memory",
 };
 
-/** What is wrong with a service, in words. */
+/** The violations of a service, as texts. */
 function breachesOf(service: Record<string, unknown>, expected = ALONE): string[] {
   const { user, volumes = [], networks, has = "", shown = [] } = expected;
   const rules: Readonly<Record<string, boolean>> = {
@@ -86,7 +86,7 @@ const PROFILE: Readonly<Record<string, Expected>> = {
 };
 
 describe("compose.engine.yml", () => {
-  const compose = composeSchema.parse(parse(composeText, { merge: true })); // strict: docker-compose v1.29 refuses a top-level name
+  const compose = composeSchema.parse(parse(composeText, { merge: true })); // strict, because docker-compose v1.29 refuses a top-level name
   const service = compose.services["helmdeck-memory"] ?? {};
 
   it("hardens the one service that starts without a profile", () => {

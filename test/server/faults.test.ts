@@ -1,4 +1,4 @@
-/** What helmdeck gets wrong on REST (facts/helmdeck.md, "What helmdeck gets wrong"), each as a case that this server passes. */
+/** helmdeck's known faults on REST, each as a case that this server handles correctly. A fault has the same number in all test files. */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -240,7 +240,7 @@ describe("fault 16: times and failures are what they are called", () => {
     }
   });
 
-  it("what nobody foresaw is internal with status 500, counted, reported and without its text", async () => {
+  it("an unexpected error is internal with status 500, counted, reported and without its text", async () => {
     const defect = new TypeError("the value hunter2 was not expected");
     const { served, anyone } = await open({ change: withStoreThat(defect) });
     const { status, body, text } = await anyone.post(STORE, { key: "k", value: "v" });

@@ -1,6 +1,6 @@
 /**
- * Thousands of requests that nobody would write by hand, over REST and MCP: no crash, no 5xx, no defect whatever status it
- * was turned into, and nothing that was sent as a value or a token in a refusal or a log.
+ * Thousands of generated requests over REST and MCP: no crash, no 5xx, no unexpected error whatever its status, and no sent value or token
+ * in a refusal or a log.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -22,7 +22,7 @@ const INITIALIZE = {
 
 let whole: WholeServer;
 let token: string;
-/** How many requests were answered with which status. */
+/** The number of answers with each status. */
 let statuses: Map<number, number>;
 beforeEach(async () => {
   statuses = new Map();
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await whole.close();
-  // Requests that are all refused at the door would show nothing.
+  // If authentication refused all requests, the test would show nothing.
   const requests = [...statuses.values()].reduce((sum, count) => sum + count, 0);
   expect(statuses.get(200)).toBeGreaterThan(requests / 50);
   expect([...statuses].filter(([status]) => status >= 400).length).toBeGreaterThan(0);
@@ -40,7 +40,7 @@ afterEach(async () => {
   expect(whole.log).not.toContain(token);
 });
 
-/** Odd texts, among them ones that look like what is wanted. */
+/** Odd texts, and some that look like valid values. */
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.constantFrom("", " ", "key:", "all", "\ud800", "a/b", "pack:", "__proto__", "\u0000", "x".repeat(600)),
@@ -53,7 +53,7 @@ const anything = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(null, true, [], {}, [""], { key: "x" }) },
 );
 
-/** Mostly what is wanted, so that what is odd beside it is not refused for that. */
+/** Mostly valid values, so that an invalid value beside them is not refused because of them. */
 function mostly(...good: readonly unknown[]) {
   return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: anything });
 }
@@ -86,7 +86,7 @@ function sent(of: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
 }
 
 const segment = text.map((one) => encodeURIComponent(one.toWellFormed()));
-/** A route, and a body that is more or less for it. */
+/** A route, and a body that roughly fits it. */
 const posted = fc.oneof(
   fc.tuple(fc.constantFrom("/api/v1/memory/store", "/api/v1/packs/helmdeck.memory_store"), sent(fact)),
   fc.tuple(fc.constantFrom("/api/v1/memory/forget", "/api/v1/packs/helmdeck.memory_forget"), sent(scope)),

@@ -1,4 +1,4 @@
-/** What is refused before anything is done: foreign hosts and origins, ambiguous addresses, bodies of the wrong kind, floods. */
+/** The guards refuse foreign hosts and origins, ambiguous addresses, wrong bodies and floods before any work. */
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -205,14 +205,14 @@ describe("JSON that two readers could take differently", () => {
     ])
       expect(problemOfJson(text), text).toBeUndefined();
     for (const text of ['{"a":1,"a":1}', '[{"a" : 1, "a" : 2}]', '{"a":{},"b":[],"a":0}', '{"":1,"":2}'])
-      expect(problemOfJson(text), text).toContain("twice");
+      expect(problemOfJson(text), text).toContain("duplicate");
   });
 
   it("is looked for in time that grows with the text, however it is escaped", () => {
     const text = JSON.stringify({ value: '\\"'.repeat(100_000) });
     const started = performance.now();
     expect(problemOfJson(text)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(10_000); // milliseconds; the square of it would be minutes
+    expect(performance.now() - started).toBeLessThan(10_000); // milliseconds; quadratic time would be minutes
   });
 });
 
@@ -228,7 +228,7 @@ describe("rates", () => {
     await limited.close();
   });
 
-  it("are bounded by address for whoever has no good token, without holding up those who have", async () => {
+  it("are limited by address for clients without a valid token, without slowing down others", async () => {
     const limited = await ContextServer.open({ secret: SECRET, requestsPerMinute: 3 });
     const statuses: number[] = [];
     for (let n = 0; n < 5; n += 1) statuses.push((await limited.as("guess").get("/api/v1/packs")).status);
@@ -260,7 +260,7 @@ describe("an address that has used up its requests without a token", () => {
       const refused = await ask(path);
       expect([refused.status, refused.headers.get("connection")]).toEqual([429, "close"]);
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-      expect(refused.headers.get("x-request-id")).toBeNull(); // request handling never heard of it
+      expect(refused.headers.get("x-request-id")).toBeNull(); // the request handling was never reached
       expect(await refused.json()).toMatchObject({ error: "rate_limited" });
     }
     const guessed = await ask("/api/v1/packs", { Authorization: "Bearer guess" });
@@ -273,12 +273,12 @@ describe("an address that has used up its requests without a token", () => {
     expect((await text(flood)).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 429"]);
   });
 
-  it("holds up no good token, on the open routes neither", async () => {
+  it("does not block valid tokens, not even on the open routes", async () => {
     const Authorization = `Bearer ${await tokenFor("alice")}`;
     for (const path of ["/api/v1/packs", "/healthz", "/readyz"]) {
       expect((await ask(path, { Authorization })).status).toBe(200);
     }
-    // Those count against the caller like any other.
+    // They count against the caller like any other request.
     expect((await ask("/healthz", { Authorization })).status).toBe(429);
   });
 });
@@ -308,7 +308,7 @@ describe("requests at once", () => {
 });
 
 describe("every answer", () => {
-  it("forbids a browser to show, frame, guess or keep it", async () => {
+  it("forbids a browser to render, frame, sniff or cache it", async () => {
     for (const path of ["/healthz", "/api/v1/packs", "/no/such/route"]) {
       const { headers } = await alice.get(path);
       expect(headers.get("x-content-type-options")).toBe("nosniff");

@@ -1,4 +1,4 @@
-/** What a host's plugin asks of a server that keeps its memory. */
+/** The routes for a host's plugin. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ContextServer, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => served.close());
 
 describe("the caller", () => {
-  it("is told who the token says it is, what it may, and until when", async () => {
+  it("gets the token's subject, scopes and expiry", async () => {
     expect((await recorder.get("/api/v1/caller")).body).toEqual({
       subject: "alice",
       authenticated: true,
@@ -57,7 +57,7 @@ describe("search", () => {
     });
   });
 
-  it("says why, where it is asked to explain", async () => {
+  it("explains hits on request", async () => {
     const { body } = await alice.post("/api/v1/memory/search", { query: "deploy", explain: true });
     expect(body).toMatchObject({ results: [{ parts: expect.any(Object) }] });
   });
@@ -103,7 +103,7 @@ describe("a record of a tool run", () => {
     expect((await bob.get("/api/v1/memory/status")).body).toMatchObject({ facts: 0, audit_rows: 0 });
   });
 
-  // A token that only stores facts must not write what else only the server writes.
+  // A token that only stores facts must not write rows that only the server writes.
   it("is refused of everybody else", async () => {
     const admin = served.as(await tokenFor("alice", ["admin"]));
     for (const client of [alice, admin]) {
@@ -197,7 +197,7 @@ describe("what ran, and how memory grew", () => {
 });
 
 describe("status and revision", () => {
-  it("say how much there is without a path of the server's, and whether anything changed", async () => {
+  it("report sizes without a path of the server, and whether anything changed", async () => {
     const { body, text } = await alice.get("/api/v1/memory/status");
     expect(body).toEqual({ mode: "keyword", facts: 1, audit_rows: 0 });
     expect(text).not.toContain(served.folder);

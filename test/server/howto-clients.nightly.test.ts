@@ -1,9 +1,9 @@
 /**
- * The how-to pages of MCP clients, from nothing: the command is put onto the path and each page's commands are run as they stand
- * there, with the clients that npm has today, in a home of this run's own.
+ * The how-to pages for MCP clients, from the beginning: the test adds the command to the path and runs each page's commands unchanged, with
+ * the current client versions on npm, in a home of its own.
  *
- * None of it needs a login. What does, a conversation, is not tried here. Only npm's registry is asked, before; the clients
- * themselves reach nothing but this machine.
+ * Nothing here needs a login, so conversations are not tested. Only the installation uses the network, for npm's registry. The clients can
+ * only reach this machine.
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { DEAD_PROXY } from "./fixtures/clients.ts";
 import { configBlock, runBlock } from "./fixtures/howto.ts";
 
 const CLIENTS = ["@anthropic-ai/claude-code", "@google/gemini-cli"];
-/** One that starts a few hundred modules takes seconds; installing takes a minute. */
+/** A command that loads a few hundred modules takes seconds. An installation takes a minute. */
 const TIMEOUT_MS = 600_000;
 
 let home: string;
@@ -22,7 +22,7 @@ let project: string;
 
 interface Ran {
   readonly code: number;
-  /** Of both streams. */
+  /** The output of both streams. */
   readonly said: string;
 }
 
@@ -52,7 +52,7 @@ function npm(args: readonly string[]): Promise<Ran> {
   return sh(`npm ${args.join(" ")}`, { cwd: home, online: true });
 }
 
-/** As a person types it: in the project's folder, with what was installed on the path. */
+/** Runs a command as a person types it: in the project's folder, with the installed programs on the path. */
 function sh(script: string, { cwd = project, online = false } = {}): Promise<Ran> {
   const path = [
     join(home, "npm", "bin"),
@@ -68,7 +68,7 @@ function sh(script: string, { cwd = project, online = false } = {}): Promise<Ran
     TMPDIR: join(home, "tmp"),
     NO_COLOR: "1",
     CI: "1",
-    // Where `npm install --global` installs.
+    // The target of `npm install --global`.
     npm_config_prefix: join(home, "npm"),
     ...(online ? networkOf(process.env) : DEAD_PROXY),
   };
@@ -80,7 +80,7 @@ function sh(script: string, { cwd = project, online = false } = {}): Promise<Ran
   });
 }
 
-/** How this machine reaches npm's registry, if it says so. */
+/** This machine's settings for npm's registry, if there are any. */
 function networkOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = Object.keys(env).filter((name) =>
     /^(npm_config_(registry|cafile|cache|.*proxy)|.*_proxy|.*_CERTS?)$/i.test(name),

@@ -1,4 +1,4 @@
-/** What the how-to pages of MCP clients have in common: each begins with the command, which one page alone explains. */
+/** Rules for all how-to pages for MCP clients: each begins with the command, and only one page explains it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

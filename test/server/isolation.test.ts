@@ -1,6 +1,6 @@
 /**
- * Two callers on every route, tool and resource there is, listed from the registries: what one has, the other never sees and
- * never changes. One that has no case here fails.
+ * Two callers on every route, tool and resource. The lists come from the registries. Neither caller sees or changes the other's data. A
+ * route, tool or resource without a case here fails.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { WholeServer } from "./fixtures/whole-server.ts";
 
 const CANARY = "canary-of-alice";
 
-/** What hers are found by, without being it. */
+/** A query that finds Alice's entries, but does not contain the canary itself. */
 const CANARY_WORDS = "What is it of alice, once more?";
 
 let whole: WholeServer;
@@ -27,7 +27,7 @@ afterAll(async () => {
   expect(whole.defects).toEqual([]);
 });
 
-/** Her canary is in everything that memory, packs and pipelines keep. */
+/** Puts Alice's canary into everything that memory, packs and pipelines keep. */
 async function fillAlice(): Promise<void> {
   const { memory, artifacts, pipelines } = whole.serverContext;
   await memory.storeFact("alice", { key: CANARY, value: CANARY, category: CANARY, tags: [CANARY] });
@@ -58,7 +58,7 @@ async function fillAlice(): Promise<void> {
   await pipelines.ended("alice", runId);
 }
 
-/** What Alice sees of hers, word for word; the same before and after whatever Bob does. */
+/** Everything of Alice's that she sees, word for word. It must be the same before and after Bob's requests. */
 async function hers(): Promise<readonly string[]> {
   const { memory, artifacts, pipelines } = whole.serverContext;
   const { fetched_at: _, ...defaults } = await memory.defaults("alice");
@@ -78,14 +78,14 @@ async function hers(): Promise<readonly string[]> {
 interface Asked {
   readonly path: string;
   readonly body?: unknown;
-  /** Expected of Bob; 200 unless it says otherwise. */
+  /** The status that Bob should get. The default is 200. */
   readonly status?: number;
 }
 
 const issues = { owner: "nobody", repo: "nothing" };
 const solve = { repo_url: "https://localhost/nothing.git", task: "nothing" };
 
-/** What Bob asks on each route to get at what is Alice's. */
+/** Bob's requests on each route, which try to reach Alice's data. */
 const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "GET /healthz": () => [{ path: "/healthz" }],
   "GET /readyz": () => [{ path: "/readyz" }],
@@ -193,10 +193,10 @@ const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> 
   "pipeline__github__open-issues": () => [issues],
 };
 
-/** Prompts hold nothing of anybody's memory, so each reads the same for all. */
+/** Prompts contain nothing from any memory, so each reads the same for everybody. */
 const prompts = ["remember_conversation", "what_you_know"];
 
-/** Addresses of what is hers, by the name of the template. */
+/** Addresses of Alice's data, by the name of the template. */
 const templates: Readonly<Record<string, () => string>> = {
   artifact: () => `helmdeck://artifacts/${artifactId}`,
   "here-recall": () => "helmdeck://here/heron/recall?phase=plan",

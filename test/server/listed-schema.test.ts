@@ -1,4 +1,4 @@
-/** Schemas as tools list them: no lists of types, and no data taken for a schema. */
+/** Schemas as tools list them: without lists of types, and without data that is mistaken for a schema. */
 import { describe, expect, test } from "vitest";
 import { type JsonSchema, listedInput, listedOutput } from "../../server/mcp/listed-schema.ts";
 

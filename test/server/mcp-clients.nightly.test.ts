@@ -1,4 +1,4 @@
-/** MCP clients that nobody here wrote: the official inspector's command line and mcporter, over HTTP and over standard streams. */
+/** MCP clients by other authors: the official inspector's command line and mcporter, over HTTP and over standard streams. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -18,7 +18,7 @@ const TEA = { key: "ada/tea", value: "Oolong in the morning, nothing after four.
 interface Reached {
   readonly subject: string;
   readonly home: string;
-  /** How each client is told where the server is. */
+  /** How each client gets the address of the server. */
   readonly inspector: readonly string[];
   readonly mcporter: readonly string[];
 }
@@ -35,7 +35,7 @@ describe.each([
     const call = (name: string, input: object) =>
       ask("--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(input));
 
-    // `--strict` ends with 6 when a schema is none that every client can use.
+    // `--strict` ends with 6 if some clients cannot use a schema.
     const listed = await ask("--method", "tools/list", "--strict");
     expect(listed).toMatchObject({ code: 0 });
     const { tools } = resultOf(listed);

@@ -1,4 +1,4 @@
-/** The resource helmdeck://here/{project}/recall: what a dev loop asks of a server, for the caller and the project alone. */
+/** The resource helmdeck://here/{project}/recall: a dev loop's questions to a server, only for the caller and the project. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-/** MCP over real HTTP: whose a session is, when it ends, and what becomes of a run whose client cancels or vanishes. */
+/** MCP over real HTTP: session ownership and expiry, and runs whose client cancels or disconnects. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -55,7 +55,7 @@ interface Sending {
   readonly signal?: AbortSignal;
 }
 
-/** A request as a client of one's own might write it. */
+/** A request as a custom client might write it. */
 function send(url: URL, { token, session, method = "POST", message, signal }: Sending): Promise<Response> {
   return fetch(url, {
     method,
@@ -79,7 +79,7 @@ async function open(url: URL, token: string): Promise<string> {
 
 const PING = { jsonrpc: "2.0", id: 2, method: "ping" };
 
-/** What a ping in this session is answered with; 200 when the session is there for this token. */
+/** The status of a ping in this session. It is 200 if the session exists for this token. */
 async function ping(url: URL, token: string, session: string): Promise<number> {
   const response = await send(url, { token, session, message: PING });
   await response.text();
@@ -137,7 +137,7 @@ describe("a session", () => {
     expect((await memory.listFacts("ada", {})).facts).toHaveLength(MOST_IN_BATCH);
   });
 
-  test("is nothing without a token, with or without its id", async () => {
+  test("does not exist without a token, with or without its id", async () => {
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const session = await open(url, await tokenOf("ada"));
     for (const sent of [
@@ -172,7 +172,7 @@ describe("a session", () => {
     expect(await ping(url, token, session)).toBe(404);
   });
 
-  test("ends when nothing was heard of it for half an hour, and not before", async () => {
+  test("ends after half an hour without requests, and not before", async () => {
     const clock = new TestClock();
     const { url, tick } = await serveWithTicks(clock);
     const token = await tokenOf("ada");
@@ -217,7 +217,7 @@ describe("a session", () => {
     expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200]);
   });
 
-  test("is nobody else's to end, however many callers open as many as they may", async () => {
+  test("is never ended for others, however many callers use their full share", async () => {
     const clock = new TestClock();
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
       now: clock.now,
@@ -387,7 +387,7 @@ describe("a subscriber over HTTP", () => {
     await (await send(url, { token, session, message: subscribe })).text();
     await store("tea");
     await store("cake");
-    // Answered behind the look that the ticks began.
+    // The answer comes after the check that the ticks started.
     await (await send(url, { token, session, message: { ...subscribe, id: 4 } })).text();
     const stream = await send(url, { token, session, method: "GET" });
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();

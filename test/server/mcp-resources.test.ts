@@ -1,4 +1,4 @@
-/** The resources of an MCP caller: whose memory they show, and that a change is told whoever made it. */
+/** The resources of an MCP caller: whose memory they show, and that a change is reported whoever made it. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -14,7 +14,7 @@ import { packThat, testServerContext } from "./fixtures/mcp-context.ts";
 const MEMORY = "helmdeck://my-memory";
 const DEFAULTS = "helmdeck://my-defaults";
 
-/** A ticker that ticks when the test says. */
+/** A ticker that ticks when the test says so. */
 class Ticks {
   readonly #callbacks = new Set<() => void>();
   readonly ticker = (callback: () => void): (() => void) => {
@@ -29,7 +29,7 @@ class Ticks {
   }
 }
 
-/** A client that notes each update it is told of. */
+/** A client that records the updates that it gets. */
 class Listener {
   readonly client = new Client({ name: "test", version: "1.0.0" });
   readonly told: string[] = [];
@@ -188,6 +188,28 @@ describe("a subscriber", () => {
     locked = false;
     ticks.tick();
     await expect.poll(() => listener.told).toEqual([MEMORY]);
+  });
+
+  test("is told at once where the database tells of it, and looks in case it does not", async () => {
+    const memory = await openTestMemory();
+    const ticks = new Ticks();
+    const listeners = new Set<() => void>();
+    const watch = (subject: string, listener: () => void) => {
+      if (subject === "ana") listeners.add(listener);
+      return () => listeners.delete(listener);
+    };
+    const service = makeMcpService({ ...testServerContext({ memory }), watch }, { ticker: ticks.ticker });
+    onTestFinished(() => service.watch.close());
+    const { client, told } = await Listener.connect(service, "ana");
+    await client.subscribeResource({ uri: MEMORY });
+    await memory.storeFact("ana", { key: "a", value: "1" });
+    for (const listener of listeners) listener();
+    await expect.poll(() => told).toEqual([MEMORY]);
+    await memory.storeFact("ana", { key: "b", value: "2" });
+    ticks.tick();
+    await expect.poll(() => told).toEqual([MEMORY, MEMORY]);
+    await client.unsubscribeResource({ uri: MEMORY });
+    expect([listeners.size, ticks.count]).toEqual([0, 0]);
   });
 
   test("is looked after by one ticker for each subject, and by none when everybody has gone", async () => {

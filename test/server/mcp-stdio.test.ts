@@ -1,4 +1,4 @@
-/** MCP over standard streams: nothing but the protocol on stdout, and an end that finishes what was accepted. */
+/** MCP over standard streams: only the protocol on stdout, and a shutdown that completes accepted requests. */
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
@@ -22,7 +22,7 @@ const HELLO = [
   { jsonrpc: "2.0", method: "notifications/initialized" },
 ];
 
-/** One server on streams that the test holds. */
+/** One server on streams that the test controls. */
 class Piped {
   readonly stdin = new PassThrough();
   readonly stdout = new PassThrough();
@@ -45,7 +45,7 @@ class Piped {
       this.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
   }
 
-  /** Every line of stdout; each must be a message of the protocol. */
+  /** Every line of stdout. Each must be an MCP message. */
   messages(): readonly { readonly jsonrpc: string; readonly id?: number; readonly result?: unknown }[] {
     const text = Buffer.concat(this.#out).toString("utf8");
     return text
@@ -73,7 +73,7 @@ test("what was accepted is finished and answered when the input ends", async () 
   const ended = once(piped.stdin, "end");
   piped.stdin.end();
   await ended;
-  await setImmediate(); // whatever follows from the end of the input has begun
+  await setImmediate(); // the shutdown after the end of the input has started
   pack.letGo();
   await piped.ended;
   expect(piped.messages().map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
@@ -95,7 +95,7 @@ test("lines that are no messages are counted, not answered, and harm nothing", a
   expect(piped.messages().map(({ id }) => id)).toEqual([1, 2]);
 });
 
-test("a line without an end is given up before it fills the memory of the machine", async () => {
+test("an endless line is abandoned before it fills the memory of the machine", async () => {
   const piped = new Piped(testServerContext({ memory: await openTestMemory() }));
   piped.stdin.write("x".repeat(11 * 1_024 * 1_024));
   await piped.ended;
@@ -116,7 +116,7 @@ test("a signal cancels what runs, and its audit row is there", async () => {
   expect(piped.messages().map(({ id }) => id)).toEqual([1]);
 });
 
-test("a client that reads no more is not waited for, and its run is recorded", async () => {
+test("a client that stops reading is not waited for, and its run is recorded", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
   const serverContext = testServerContext({ memory, packs: [pack] });

@@ -1,4 +1,4 @@
-/** What an MCP client sees: tools, answers, refusals, progress and cancelling, through the SDK's own client in memory. */
+/** MCP as a client sees it: tools, answers, refusals, progress and cancelling, with the SDK's own client in memory. */
 import { existsSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ async function contextWith(...packs: readonly Pack[]): Promise<ServerContext> {
 }
 
 function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
-  return client.callTool({ name, arguments: args }) as Promise<CallToolResult>; // no task was asked for
+  return client.callTool({ name, arguments: args }) as Promise<CallToolResult>; // no task was requested
 }
 
 function textIn({ content }: CallToolResult): string {
@@ -266,7 +266,7 @@ describe("a pack's session", () => {
   test("is named by text", async () => {
     const [ada] = await connectAll();
     expect(textIn(await look(ada, { id: 7 }))).toMatch(
-      /^invalid_input: _meta\["helmdeck\/session_id"\] must be text/,
+      /^invalid_input: _meta\["helmdeck\/session_id"\] must be a string/,
     );
   });
 });

@@ -1,4 +1,4 @@
-/** What MCP clients are shown, in every mode: few bytes, titles, schemas that all of them take, and no text more often than needed. */
+/** The MCP tool list in every mode: small, with titles, with widely accepted schemas, and without repeated text. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
@@ -7,7 +7,7 @@ import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { WholeServer } from "./fixtures/whole-server.ts";
 
-/** Every conversation of a client pays for this. */
+/** The list is part of the context of every conversation. */
 const MOST_BYTES = 6_000;
 const NAMES = ["search", "get", "store", "list", "forget", "history", "corpus"].map(
   (name) => `helmdeck__memory_${name}`,
@@ -42,7 +42,7 @@ async function connect(memoryOnly: boolean): Promise<Client> {
 }
 
 function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
-  return client.callTool({ name, arguments: args }) as Promise<CallToolResult>; // no task was asked for
+  return client.callTool({ name, arguments: args }) as Promise<CallToolResult>; // no task was requested
 }
 
 function countOf(text: string, part: string): number {
@@ -57,7 +57,7 @@ describe("a server of memory alone", () => {
     expect(sent).not.toContain("outputSchema");
   });
 
-  test("lists no fewer tools than it says, where everything is listed", async () => {
+  test("lists at least the tools that it names, if everything is listed", async () => {
     const { tools } = await (await connect(false)).listTools();
     const others = [
       "helmdeck__memory_renew",
@@ -118,7 +118,7 @@ describe.each([
 
   test("OpenClaw shows an answer once", async () => {
     const { content, structuredContent } = await call(await connect(memoryOnly), "helmdeck__memory_list");
-    // It leaves the text out where it is the data written like this.
+    // OpenClaw leaves the text out if it is the same data in this format.
     const asOpenClawWrites = JSON.stringify(structuredContent, null, 2);
     const shown = [
       structuredContent,
@@ -155,7 +155,7 @@ function textOf({ content }: CallToolResult): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-/** Lists under the word "type", wherever they are. */
+/** Counts lists in a member "type", at any depth. */
 function listsOfTypes(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   return Object.entries(value).reduce(

@@ -1,4 +1,4 @@
-/** The OpenAPI description: valid, the same as the copy in docs/, and complete. */
+/** The OpenAPI description is valid, complete, and the same as the copy in docs/. */
 import { readFile } from "node:fs/promises";
 import { validate } from "@readme/openapi-parser";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** How long somebody is signed in to the pages, and how many may be: every end, with a clock that is passed in. */
+/** Expiry and limits of page sessions, with a test clock. */
 import { inspect } from "node:util";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Caller } from "../../server/caller.ts";
@@ -46,7 +46,7 @@ describe("a page session", () => {
     expect(Buffer.from(one ?? "", "base64url")).toHaveLength(32);
   });
 
-  it("ends when nothing was asked for an hour, and not before", () => {
+  it("ends after an hour without requests, and not before", () => {
     const id = sessions.open(alice, NEVER);
     now += HOUR - 1;
     expect(sessions.find(id)).toBeDefined();
@@ -55,7 +55,7 @@ describe("a page session", () => {
     now += HOUR;
     expect(sessions.find(id)).toBeUndefined();
     now -= HOUR;
-    expect(sessions.find(id)).toBeUndefined(); // for good, whatever the clock does
+    expect(sessions.find(id)).toBeUndefined(); // it stays expired, even if the clock goes back
   });
 
   it("ends after twelve hours, however busy it is", () => {

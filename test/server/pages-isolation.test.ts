@@ -1,6 +1,6 @@
 /**
- * Two callers on every page there is, listed from the routes: what one has, the other never sees and never changes, an operator
- * neither; and what only looks changes nothing. A page that has no case here fails.
+ * Two callers on every page. The list comes from the routes. Neither caller sees or changes the other's data, and an operator does not
+ * either. Requests that only read change nothing. A page without a case here fails.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ContextServer, NOW, SECRET, tokenFor } from "./fixtures/context-server.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.close());
 
-/** What Alice has, word for word. */
+/** Everything of Alice's, word for word. */
 async function hers(): Promise<string> {
   const { memory } = served.serverContext;
   const [facts, history, counts] = [
@@ -46,7 +46,7 @@ async function hers(): Promise<string> {
 const ofFact = (path: string) => [`${path}?${KEY}`, path];
 const search = new URLSearchParams({ q: "What is it of alice, once more?" });
 
-/** Addresses of each page that lead to what is Alice's, where she asks. */
+/** Addresses of each page that show Alice's data if she requests them. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   "/": ["/", `/?${search}`],
   "/facts": ["/facts", `/facts?${search}`, `/facts?prefix=${CANARY}`],
@@ -67,7 +67,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
 
 const confirm = { step: "confirm", seen: "", covers: "2+1", value: "of bob", key: CANARY, life: "604800" };
 
-/** What is sent to each to get at hers, or to change it. */
+/** Forms for each page that try to reach or change Alice's data. */
 const sent: Readonly<Record<string, readonly (readonly [path: string, fields: Fields])[]>> = {
   "/edit": [
     [`/edit?${KEY}`, confirm],
@@ -96,7 +96,7 @@ function readable(page: string): string {
 }
 
 const ALL_ENTRIES = /\d+ entries in \d+ memories/;
-/** Where memory lies. */
+/** Appears if a page shows the location of memory. */
 const MACHINE = /<dt>Database/;
 const API = /^\/(api\/|healthz|readyz|version|metrics)/;
 
@@ -130,7 +130,7 @@ describe("of what is Alice's", () => {
         for (const visitor of [visitors.bob, visitors.operator, new PageVisitor(served)]) {
           const { status, text } = await visitor.get(path);
           expect([path, status >= 500]).toEqual([path, false]);
-          // The address itself may come back: a form that goes to it, a field with the words.
+          // The address itself may appear in the page, in a form's target or in a field with the query.
           expect([path, readable(text).includes("canary")]).toEqual([path, false]);
         }
       }

@@ -1,4 +1,4 @@
-/** The pages of `serve`: signing in and out, whose session is good for what, and what another site's page cannot do. */
+/** The pages of `serve`: sign-in and sign-out, sessions, and protection against other sites. */
 import { Writable } from "node:stream";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -104,7 +104,7 @@ describe("signing in", () => {
     expect(status).toBe(303);
   });
 
-  it("keeps no id that was there before, so that nobody can bring one along", async () => {
+  it("accepts no earlier id, against session fixation", async () => {
     const alice = await visitor("alice");
     const [planted = ""] = alice.cookies.values();
     await alice.signIn(await tokenFor("bob"));
@@ -146,14 +146,14 @@ describe("signing in", () => {
     expect(statuses).toEqual([401, ...Array.from({ length: 16 }, () => 200)]);
   });
 
-  it("is what a reload of the sign-in's own address leads to", async () => {
+  it("is shown again on a reload of the sign-in address", async () => {
     const { status, headers } = await new PageVisitor(served).get("/sign-in");
     expect([status, headers.get("location")]).toEqual([303, "/"]);
   });
 });
 
 describe("wrong tokens", () => {
-  it("are counted by address, like wrong ones on REST, and hold up nobody who is signed in", async () => {
+  it("count against the address, as on REST, and do not block signed-in people", async () => {
     const limited = await ContextServer.open({ secret: SECRET, pages: {}, requestsPerMinute: 3 });
     const listening = await limited.server.listen({ port: 0 });
     const Origin = listening.url;
@@ -205,7 +205,7 @@ describe("a form", () => {
     alice = await visitor();
   });
 
-  /** Signing out is what every page can do; it changes something. */
+  /** The tests send the form for signing out, because every page has it and it changes something. */
   async function isStillSignedIn(): Promise<boolean> {
     return (await alice.get("/")).status === 200;
   }
@@ -259,7 +259,7 @@ describe("a form", () => {
     const answer = await left.send("/sign-out", { form_token }, headers.Origin === "" ? {} : given);
     expect(answer.status).toBe(403);
     expect(await isStillSignedIn()).toBe(true);
-    // Nor does it sign anybody in.
+    // It does not sign anybody in either.
     const signedIn = await new PageVisitor(served, given).send("/sign-in", {
       token: await tokenFor("mallory"),
     });
@@ -486,7 +486,7 @@ describe("pages without a secret", () => {
     expect(text).toContain("editor");
     expect(text).not.toContain("hers");
     for (const path of ["/sign-in", "/sign-out"]) {
-      expect((await new PageVisitor(open, {}).send(path, {})).status).toBe(400); // as on any address of REST
+      expect((await new PageVisitor(open, {}).send(path, {})).status).toBe(400); // as for any REST address
     }
   });
 });

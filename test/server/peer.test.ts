@@ -1,4 +1,4 @@
-/** What counts as one address. */
+/** Which addresses count as one. */
 import { expect, it } from "vitest";
 import { peerOf } from "../../server/peer.ts";
 

@@ -245,7 +245,7 @@ describe("packs", () => {
 
   it.each(["2.0.0", "v2", "1", "v10"])("do not run by a version that is not there: %s", async (version) => {
     const { status, body } = await alice.post(`/api/v1/packs/paint.wall/${version}`, {});
-    expect([status, body.message]).toEqual([404, expect.stringContaining("version 1.0.0 only")]);
+    expect([status, body.message]).toEqual([404, expect.stringContaining("has only version 1.0.0")]);
     expect((await alice.get("/api/v1/memory/defaults")).body.recent).toEqual([]);
   });
 

@@ -29,12 +29,12 @@ interface Served {
   readonly url: string;
   readonly summary: Record<string, unknown>;
   readonly process: ReturnType<CommandHome["start"]>;
-  /** Everything on stderr, once it has ended. */
+  /** The complete stderr, once the process has ended. */
   readonly log: Promise<string>;
   readonly ended: Promise<unknown[]>;
 }
 
-/** Resolves when it says that it serves. */
+/** Resolves when the process reports that it serves. */
 async function serve(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Served> {
   const child = home.start(["serve", "--port", "0", "--json", ...args], {
     env: { HELMDECK_MEMORY_KEY: KEY, ...env },
@@ -59,7 +59,7 @@ function store(url: string, fact: unknown, headers: Record<string, string> = {})
   });
 }
 
-/** `fetch` sends no Host but its address's. */
+/** `fetch` always sends the Host of its address, so this uses `node:http`. */
 async function atHost(url: string, host: string): Promise<{ readonly status: number | undefined }> {
   const [answer] = await once(get(url, { headers: { host } }), "response");
   answer.resume();
@@ -74,7 +74,7 @@ describe("serve", () => {
     expect(line).toMatch(
       /^helmdeck-memory serves http:\/\/127\.0\.0\.1:\d+ · memory on, database \S+memory\.sqlite, key from /,
     );
-    expect(line).toContain('no authentication, everybody is "unknown"');
+    expect(line).toContain('no authentication, every caller is "unknown"');
     expect(line).not.toContain(KEY);
   });
 
@@ -108,7 +108,7 @@ describe("serve", () => {
     expect(summary).toMatchObject({ memory: "ephemeral", database: null });
     expect((await store(summary.url, { key: "k", value: "v" })).status).toBe(200);
     child.kill("SIGTERM");
-    expect(await log).toContain("warning: There is no key, so memory is kept in this process only");
+    expect(await log).toContain("warning: There is no key, so memory exists only while this process runs");
   });
 
   // verifies P-quiet-words
@@ -144,7 +144,7 @@ describe("the pages of serve", () => {
   it("are where the second line says, and show whom the memory belongs to", async () => {
     const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
     running.add(child);
-    // An iterator keeps the lines that come at once.
+    // An iterator keeps lines that arrive at the same time.
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     const { value: served } = await lines.next();
     const { value: pages = "" } = await lines.next();
@@ -210,7 +210,9 @@ describe("serve does not start", () => {
       env: { HELMDECK_MEMORY_KEY: KEY },
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^invalid_input: Cannot listen on 127\.0\.0\.1 port \d+: it is in use .+\n$/);
+    expect(stderr).toMatch(
+      /^invalid_input: Cannot listen on 127\.0\.0\.1 port \d+: another process uses it.+\n$/,
+    );
   });
 });
 
@@ -229,7 +231,7 @@ describe("a server that is stopped", () => {
     socket.write(
       "POST /api/v1/packs/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
     );
-    await fetch(`${url}/healthz`); // by now that has been accepted as well
+    await fetch(`${url}/healthz`); // by then the server has accepted the other connection too
     const stopping = new Promise<void>((resolve) => {
       createInterface(child.stderr).on("line", (line) => {
         if (line.includes("stopping")) resolve();
@@ -256,7 +258,7 @@ describe("a server that is stopped", () => {
   });
 });
 
-/** Eight writers at once; killed as soon as thirty answers are in, while others are under way. */
+/** Eight concurrent writers. The server is killed after thirty answers, while other requests are in progress. */
 async function storeUntilKilled(served: Served, name: string, acknowledged: string[]): Promise<void> {
   let answers = 0;
   const writer = async (id: number) => {

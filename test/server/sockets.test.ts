@@ -1,4 +1,4 @@
-/** What only a real socket shows: slow and broken clients, limits of headers, a port in use, and how the server stops. */
+/** Cases that need a real socket: slow and broken clients, limits of headers, a port in use, and how the server stops. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -37,7 +37,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** Everything that comes back until the server closes the connection. */
+/** Everything that the server sends until it closes the connection. */
 async function conversation(sent: string): Promise<string> {
   const socket = await open();
   socket.write(sent);
@@ -48,13 +48,13 @@ const post = (path: string, body: string) =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 describe("a client that is slow or broken", () => {
-  it("with its headers is sent away", async () => {
+  it("with its headers is disconnected", async () => {
     const answer = await conversation("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('"error":"deadline_exceeded"');
   });
 
-  it("with its body is sent away, and nothing is written", async () => {
+  it("with its body is disconnected, and nothing is written", async () => {
     const answer = await conversation(
       "POST /api/v1/memory/store HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 30\r\n\r\n{",
     );
@@ -65,7 +65,7 @@ describe("a client that is slow or broken", () => {
   it("that leaves in the middle of its body is no defect of ours", async () => {
     const socket = await open();
     socket.write(post("/api/v1/memory/store", "{}").replace("Length: 2", "Length: 99"));
-    const response = await fetch(`${listening.url}/healthz`); // by now the request has been read
+    const response = await fetch(`${listening.url}/healthz`); // by then the server has read the request
     expect(response.status).toBe(200);
     socket.destroy();
     await listening.close();
@@ -76,7 +76,7 @@ describe("a client that is slow or broken", () => {
     const begun = `${post("/api/v1/memory/store", "").replace("Content-Length: 0", "Transfer-Encoding: chunked")}5\r\n{"key`;
     const socket = await open();
     socket.write(begun);
-    await fetch(`${listening.url}/healthz`); // by now the request has been read
+    await fetch(`${listening.url}/healthz`); // by then the server has read the request
     socket.destroy();
     expect(await conversation(`${begun}\r\nno chunk\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
     await listening.close();
@@ -153,9 +153,7 @@ describe("listening", () => {
     const { port } = other.address() as AddressInfo;
     await expect(served.server.listen({ port })).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(
-        /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use by another process/,
-      ),
+      message: expect.stringMatching(/^Cannot listen on 127\.0\.0\.1 port \d+: another process uses it/),
     });
     other.close();
   });
@@ -168,7 +166,7 @@ describe("listening", () => {
 });
 
 describe("stopping", () => {
-  it("finishes what was accepted, and takes nothing more", async () => {
+  it("finishes accepted requests, and accepts no more", async () => {
     const answer = fetch(`${listening.url}/api/v1/packs/test.do`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
@@ -184,7 +182,7 @@ describe("stopping", () => {
     await closing;
   });
 
-  it("cuts what does not end within the grace, and cancels its run", async () => {
+  it("closes requests that exceed the grace period, and cancels their runs", async () => {
     const signalled = Promise.withResolvers<void>();
     const endless = packThat(async ({ signal }) => {
       signal.addEventListener("abort", () => signalled.resolve());
@@ -203,7 +201,7 @@ describe("stopping", () => {
     await other.close();
   });
 
-  it("ends connections that only wait", async () => {
+  it("closes idle connections", async () => {
     const socket = await open();
     const ended = text(socket);
     await listening.close();

@@ -1,4 +1,4 @@
-/** Our requests to Ollama and the stand-in's answers, against Ollama's own description of its API. */
+/** Our requests to Ollama and the stand-in's answers match Ollama's own description of its API. */
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiDescription, readApiDescription } from "./api-description.ts";
 import { failureOf, MODEL, type Rig, startRig } from "./rig.ts";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-it("every request that our client can make is as described", async () => {
+it("every possible request of our client is as described", async () => {
   const { sidecar } = rig;
   await sidecar.version();
   await sidecar.models();
@@ -37,7 +37,7 @@ it("every request that our client can make is as described", async () => {
     expect(api.requestFaults(method, path, body), `${method} ${path}`).toEqual([]);
 });
 
-/** The fields that this project or a person relies on: the description calls none of them required. */
+/** The fields that this project or a person needs; the description marks none of them as required. */
 const ANSWERS: readonly (readonly [string, string, unknown, number, readonly string[]])[] = [
   ["GET", "/api/version", undefined, 200, ["version"]],
   ["GET", "/api/tags", undefined, 200, ["models"]],

@@ -1,4 +1,4 @@
-/** Ollama's own description of its API (test/data/ollama-openapi.yaml), as a judge of requests and answers. */
+/** Validates requests and answers against Ollama's own description of its API (test/data/ollama-openapi.yaml). */
 import { fileURLToPath } from "node:url";
 import { dereference } from "@readme/openapi-parser";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -8,9 +8,9 @@ const FILE = fileURLToPath(new URL("../data/ollama-openapi.yaml", import.meta.ur
 type Schema = Readonly<Record<string, unknown>>;
 
 export interface ApiDescription {
-  /** What is wrong with the request, one line each; an unknown field is wrong too. */
+  /** The request's errors, one line each, including unknown fields. */
   requestFaults(method: string, path: string, body: unknown): readonly string[];
-  /** What is wrong with the answer. */
+  /** The answer's errors. */
   answerFaults(
     method: string,
     path: string,
@@ -21,7 +21,7 @@ export interface ApiDescription {
 }
 
 export async function readApiDescription(): Promise<ApiDescription> {
-  // The parser's types cover three versions of OpenAPI; what is looked up here is checked on the way.
+  // The parser's types cover three versions of OpenAPI, so each value is checked when it is read.
   const { paths } = record(await dereference(FILE));
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   const operationOf = (method: string, path: string) => at(paths, path, method.toLowerCase());
@@ -44,10 +44,10 @@ export async function readApiDescription(): Promise<ApiDescription> {
   };
 }
 
-/** `components.schemas.ErrorResponse`, with the field that makes it one. */
+/** `components.schemas.ErrorResponse`, with its only field required. */
 const ERROR: Schema = { type: "object", required: ["error"], properties: { error: { type: "string" } } };
 
-/** An object with named fields may have no others, at any depth: a misspelt field must not pass. */
+/** Forbids additional fields in objects with named fields, at any depth: a misspelt field must not pass. */
 function closed(schema: unknown): Schema {
   const copy = Object.fromEntries(
     Object.entries(record(schema)).map(([key, value]) => [key, isObject(value) ? closedDeep(value) : value]),

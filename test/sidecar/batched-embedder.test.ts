@@ -1,11 +1,11 @@
-/** The embedder over a service of the test's own: each vector belongs to its text, whatever is cut, split or failing. */
+/** The embedder with a test service: each vector belongs to its text, even if texts are truncated or split or requests fail. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { createBatchedEmbedder, type EmbeddingService } from "../../sidecar/batched-embedder.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-/** Takes texts of so many characters, and answers with the very characters. */
+/** Accepts texts up to a number of characters; a text's vector consists of its characters. */
 class LetterService implements EmbeddingService {
   readonly who = "The letter service";
   readonly model = "letters";
@@ -32,7 +32,7 @@ class LetterService implements EmbeddingService {
     return texts.map((text) => Float32Array.from({ length: 64 }, (_, at) => text.charCodeAt(at) || 0));
   }
 
-  /** At most twice for the same texts: a third time would be a failure for good, whatever else was asked in between. */
+  /** Fails at most twice for the same texts, because the third failure would be permanent. */
   #isBusyFor(request: string): boolean {
     const failed = this.#failed.get(request) ?? 0;
     const isBusy = this.#failures.shift() === true && failed < 2;
@@ -53,13 +53,13 @@ const runs = fc.record({
   maxBatchBytes: fc.integer({ min: 1, max: 200 }),
   maxTextBytes: fc.integer({ min: 8, max: 200 }),
   concurrency: fc.integer({ min: 1, max: 4 }),
-  // Never two in a row, so that the circuit stays closed.
+  // Never two failures in a row, so that the circuit stays closed.
   failures: fc
     .array(fc.boolean(), { maxLength: 20 })
     .map((all) => all.map((fails, at) => fails && at % 2 === 0)),
 });
 
-it("keeps the order, the limits and every text, and tells exactly what was cut", async () => {
+it("keeps the order, the limits and every text, and reports exactly what was truncated", async () => {
   await fc.assert(
     fc.asyncProperty(runs, async ({ texts, longest, failures, ...limits }) => {
       const service = new LetterService(longest, limits.concurrency === 1 ? failures : []);

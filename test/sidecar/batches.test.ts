@@ -1,4 +1,4 @@
-/** Texts in batches: nothing is lost, the order holds, the limits hold, no character is torn. */
+/** Batches of texts: no text is lost, order and limits are kept, no character is split. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { halved, isTruncated, itemFor, payloadOf, planBatches } from "../../sidecar/batches.ts";
@@ -47,8 +47,8 @@ describe("batches", () => {
   });
 });
 
-describe("a text that is longer than allowed", () => {
-  it("is cut within the limit, prefix included, at a whole character, and known to be cut", () => {
+describe("a text over the limit", () => {
+  it("is truncated within the limit, prefix included, at a whole character, and reported", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", maxLength: 200 }),

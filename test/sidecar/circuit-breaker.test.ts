@@ -1,4 +1,4 @@
-/** The circuit breaker by a clock that stands still. */
+/** The circuit breaker, with a fake clock. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { CircuitBreaker } from "../../sidecar/circuit-breaker.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -34,21 +34,21 @@ beforeEach(() => {
 });
 
 describe("a service that keeps failing", () => {
-  it("is asked until it failed three times in a row, then left alone", async () => {
+  it("is called until it failed three times in a row, and then not any more", async () => {
     await failTimes(3);
     expect(breaker.state).toBe("open");
     await expect(succeed()).rejects.toThrow(Refused);
     expect(asked).toBe(3);
   });
 
-  it("is not given up for failures with successes between", async () => {
+  it("stays in use if failures alternate with successes", async () => {
     await failTimes(2);
     await succeed();
     await failTimes(2);
     expect(breaker.state).toBe("closed");
   });
 
-  it("is not given up for what is not its fault", async () => {
+  it("stays in use after failures that are not its fault", async () => {
     for (let i = 0; i < 10; i++)
       await expect(breaker.run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
     expect(breaker.state).toBe("closed");
@@ -58,7 +58,7 @@ describe("a service that keeps failing", () => {
 describe("an open circuit", () => {
   beforeEach(() => failTimes(3));
 
-  it("closes by itself when the first call after the pause succeeds", async () => {
+  it("closes when the first call after the pause succeeds", async () => {
     clock.advance(999);
     await expect(succeed()).rejects.toThrow(Refused);
     clock.advance(1);
@@ -78,7 +78,7 @@ describe("an open circuit", () => {
     await succeed();
   });
 
-  it("waits twice as long after each probe that fails, up to a limit, and anew after a success", async () => {
+  it("waits twice as long after each failed probe, up to a limit, and starts over after a success", async () => {
     for (const pauseMs of [1_000, 2_000, 3_000, 3_000]) {
       clock.advance(pauseMs - 1);
       await expect(fail()).rejects.toThrow(Refused);
@@ -92,7 +92,7 @@ describe("an open circuit", () => {
     await succeed();
   });
 
-  it("probes again at once when the probe was called off for reasons of its own", async () => {
+  it("probes again at once when the probe was aborted for other reasons", async () => {
     clock.advance(1_000);
     await expect(breaker.run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
     expect(breaker.state).toBe("half_open");
@@ -100,13 +100,13 @@ describe("an open circuit", () => {
     expect(breaker.state).toBe("closed");
   });
 
-  it("closes when somebody else saw the service work", async () => {
+  it("closes when another caller saw the service work", async () => {
     breaker.close();
     await succeed();
     expect(breaker.state).toBe("closed");
   });
 
-  it("does not stay open longer for a call from before", async () => {
+  it("does not stay open longer for an earlier call", async () => {
     clock.advance(1_000);
     await succeed();
     const late = Promise.withResolvers<void>();

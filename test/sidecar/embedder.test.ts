@@ -1,4 +1,4 @@
-/** Both embedders, against the stand-in: what they send, what they give back, what they do with long texts. */
+/** Both embedders against the stand-in: requests, results, and long texts. */
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import type { Embedder } from "../../recall/index.ts";
 import { createOllamaSidecar, type SidecarEmbedder } from "../../sidecar/index.ts";
@@ -12,10 +12,10 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** One token each, so that 8 KB of them are far more than the model reads. */
+/** Each character is a token, so 8 KB are far more than the model's context. */
 const DENSE = "{}[]();:".repeat(1_000);
 
-it("fits what recall asks for", () => {
+it("matches recall's interface", () => {
   expectTypeOf<SidecarEmbedder>().toExtend<Embedder>();
 });
 
@@ -30,7 +30,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     for (const other of others) expect(other).toBeLessThan(0.2);
   });
 
-  it("gives unit vectors in the order of the texts, over many batches", async () => {
+  it("returns unit vectors in the order of the texts, over many batches", async () => {
     const texts = Array.from({ length: 50 }, (_, at) => `fact number ${at}`);
     const { vectors, truncated } = await rig.embedder(kind, { concurrency: 4 }).embedDocuments(texts);
     expect(inputsOf(rig).map((input) => input.length)).toEqual([16, 16, 16, 2]);
@@ -49,12 +49,12 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(inputsOf(rig).map((input) => input.length)).toEqual([2, 2, 2, 2, 2]);
   });
 
-  it("asks nothing for no texts", async () => {
+  it("sends nothing for no texts", async () => {
     expect(await rig.embedder(kind).embedDocuments([])).toEqual({ vectors: [], truncated: [] });
     expect(rig.standIn.requests).toEqual([]);
   });
 
-  it("refuses a text without meaning before anything is sent", async () => {
+  it("refuses an empty text before anything is sent", async () => {
     const error = await failureOf(rig.embedder(kind).embedDocuments(["fine", " \n"]));
     expect(error).toMatchObject({ code: "invalid_input", details: { index: 1 } });
     expect(rig.standIn.requests).toEqual([]);
@@ -70,14 +70,14 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
   it.each([
     ["all-minilm", "a question", "a fact"],
     ["mxbai-embed-large", "Represent this sentence for searching relevant passages: a question", "a fact"],
-  ])("sends what the card of %s asks for", async (model, query, document) => {
+  ])("sends the prefixes of %s's model card", async (model, query, document) => {
     const embedder = rig.embedder(kind, { model });
     await embedder.embedQuery("a question");
     await embedder.embedDocuments(["a fact"]);
     expect(inputsOf(rig)).toEqual([[query], [document]]);
   });
 
-  it("sends the prefixes of the settings instead, and keeps their vectors apart", async () => {
+  it("sends the configured prefixes instead, and separates their vectors", async () => {
     const own = rig.embedder(kind, { prefixes: { query: "q: ", document: "d: " } });
     await own.embedQuery("a question");
     expect(inputsOf(rig)).toEqual([["q: a question"]]);
@@ -91,14 +91,14 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(embedder.dimensions).toBe(768);
   });
 
-  it("asks for shorter vectors when told to, and keeps them apart", async () => {
+  it("requests shorter vectors when configured, and separates them", async () => {
     const short = rig.embedder(kind, { dimensions: 256 });
     expect((await short.embedQuery("a question")).length).toBe(256);
     expect(rig.standIn.requests.at(-1)?.body).toMatchObject({ dimensions: 256 });
     expect(short.space).not.toBe(rig.embedder(kind).space);
   });
 
-  it("lets one oversized text fail no batch: it is cut, reported, and the others are whole", async () => {
+  it("an oversized text fails no batch: it is truncated and reported, and the others are complete", async () => {
     const texts = ["our dog is Rex", DENSE, "espresso after lunch", "flight to Lisbon"];
     const embedder = rig.embedder(kind);
     const { vectors, truncated } = await embedder.embedDocuments(texts);
@@ -113,14 +113,14 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(vectors).toHaveLength(4);
   });
 
-  it("cuts a long text before it is sent, and says how much of it counts", async () => {
+  it("truncates a long text before it is sent, and reports how much of it counts", async () => {
     const long = "word ".repeat(4_000);
     const { truncated } = await rig.embedder(kind, { maxTextBytes: 1_017 }).embedDocuments(["short", long]);
     expect(truncated).toEqual([{ index: 1, usedLength: 1_000 }]);
     expect(inputsOf(rig)).toHaveLength(1);
   });
 
-  it("answers a question while documents are under way", async () => {
+  it("answers a question while documents are being sent", async () => {
     rig.standIn.setFault({ kind: "hang", times: 1 });
     const embedder = rig.embedder(kind, { concurrency: 1 });
     const documents = failureOf(embedder.embedDocuments(["one", "two"]));
@@ -130,7 +130,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect((await documents).code).toBe("cancelled");
   });
 
-  it("has no more requests with documents under way than allowed", async () => {
+  it("limits the concurrent requests with documents", async () => {
     rig.standIn.setFault({ kind: "hang" });
     const embedder = rig.embedder(kind, { concurrency: 2, maxBatchTexts: 1 });
     const documents = failureOf(embedder.embedDocuments(["one", "two", "three", "four"]));
@@ -142,7 +142,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     await documents;
   });
 
-  it("can be called off by the caller, also while it waits for its turn", async () => {
+  it("can be aborted by the caller, also while it waits for its turn", async () => {
     rig.standIn.setFault({ kind: "hang" });
     const embedder = rig.embedder(kind, { concurrency: 1, maxBatchTexts: 1 });
     const { signal, abort } = abortable();
@@ -156,7 +156,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(inputsOf(rig)).toEqual([["search_document: one"], ["search_document: three"]]);
   });
 
-  it("is cancelled after it was closed", async () => {
+  it("rejects with cancelled after it was closed", async () => {
     const embedder = rig.embedder(kind);
     embedder.close();
     expect((await failureOf(embedder.embedQuery("a question"))).code).toBe("cancelled");
@@ -169,7 +169,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     "maxBatchBytes",
     "maxTextBytes",
     "requestTimeoutMs",
-  ])("refuses a %s that is no positive whole number", async (field) => {
+  ])("refuses a %s that is not a positive whole number", async (field) => {
     for (const value of [0, -1, 1.5, Number.NaN]) {
       const make = async () => rig.embedder(kind, { [field]: value });
       expect(await failureOf(make())).toMatchObject({ code: "invalid_input", details: { field } });
@@ -177,7 +177,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
   });
 });
 
-it("puts OpenAI's vectors in the order of the texts, whatever order they come in", async () => {
+it("sorts OpenAI's vectors in the order of the texts, whatever their order", async () => {
   rig.standIn.setFault({ kind: "reversed" });
   const embedder = rig.openAi();
   const { vectors } = await embedder.embedDocuments(["our dog is Rex", "espresso after lunch"]);
@@ -186,7 +186,7 @@ it("puts OpenAI's vectors in the order of the texts, whatever order they come in
   expect(vectors).toEqual(expected);
 });
 
-it("asks Ollama to cut nothing by itself, and leaves to it how long a model stays loaded", async () => {
+it("asks Ollama not to truncate, and does not set how long a model stays loaded", async () => {
   await rig.ollama().embedQuery("a question");
   await rig.sidecar.warm(MODEL);
   expect(rig.standIn.requests.map(({ body }) => body)).toEqual([
@@ -195,16 +195,16 @@ it("asks Ollama to cut nothing by itself, and leaves to it how long a model stay
   ]);
 });
 
-it("tells Ollama how long to keep a model where that was set", async () => {
+it("tells Ollama how long to keep a model if that is configured", async () => {
   const sidecar = createOllamaSidecar({ address: rig.standIn.address, keepAlive: "1h" }, rig.clock.timer);
   await sidecar.warm(MODEL);
   expect(rig.standIn.requests[0]?.body).toMatchObject({ keep_alive: "1h" });
 });
 
-describe("an OpenAI-compatible service that cuts long texts silently, as Ollama's does", () => {
+describe("an OpenAI-compatible service that truncates long texts silently, as Ollama's does", () => {
   const short = ["our dog is Rex", "espresso after lunch"];
 
-  it("is caught by the tokens that it counted: what was cut is told, and no other text is", async () => {
+  it("is detected by its token counts: truncated texts are reported, and no others", async () => {
     const long = "word ".repeat(300);
     const embedder = rig.openAi({ model: "all-minilm", maxTextBytes: 8_192 });
     const { vectors, truncated } = await embedder.embedDocuments([...short, long]);
@@ -213,7 +213,7 @@ describe("an OpenAI-compatible service that cuts long texts silently, as Ollama'
     expect(inputsOf(rig).flat()).toContain(long.slice(0, 750));
   });
 
-  it("is asked once where no text is long enough to have been cut", async () => {
+  it("is called once when no text is long enough to be truncated", async () => {
     const embedder = rig.openAi({ model: "all-minilm" });
     await embedder.embedDocuments(Array.from({ length: 16 }, (_, at) => `${"word ".repeat(40)}${at}`));
     expect(inputsOf(rig)).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that only moves when a test advances it. */
 import type { Clock, Timer } from "../../engine/timing.ts";
 
 interface Alarm {
@@ -15,7 +15,7 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
-  /** How long until each alarm that is set, soonest first. */
+  /** The remaining time of each timer, soonest first. */
   get pending(): readonly number[] {
     return this.#alarms.map(({ at }) => at - this.#now).sort((one, other) => one - other);
   }
@@ -33,7 +33,7 @@ export class FakeClock implements Clock {
     };
   };
 
-  /** Moves on, and sets off what is due on the way. */
+  /** Advances the time and runs the timers that become due. */
   advance(ms: number): void {
     this.#now += ms;
     const due = this.#alarms.filter(({ at }) => at <= this.#now);
@@ -41,7 +41,7 @@ export class FakeClock implements Clock {
     for (const { action } of due.sort((one, other) => one.at - other.at)) action();
   }
 
-  /** Resolves when an alarm is set that is due in exactly so many milliseconds. */
+  /** Resolves when a timer is set for exactly this number of milliseconds. */
   async alarmIn(ms: number): Promise<void> {
     while (!this.pending.includes(ms)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

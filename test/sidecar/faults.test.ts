@@ -1,4 +1,4 @@
-/** A service that is down, slow, broken or hostile: what the caller is told, that nothing leaks, and how it recovers. */
+/** A service that is down, slow, broken or hostile: errors, no leaked secrets, and recovery. */
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createOllamaSidecar } from "../../sidecar/index.ts";
@@ -14,10 +14,10 @@ afterEach(() => rig.close());
 
 const TEXTS = [SECRET_TEXT, `${SECRET_TEXT} again`];
 
-/** Each with what people are told. None of them is worth a second try. */
+/** Faults with their messages to people. None of them is retried. */
 const REFUSED: readonly (readonly [Fault, string, RegExp])[] = [
   [{ kind: "status", status: 500 }, "embeddings_unavailable", /failed \(HTTP 500\)/],
-  [{ kind: "status", status: 401 }, "embeddings_unavailable", /refuses the key/],
+  [{ kind: "status", status: 401 }, "embeddings_unavailable", /requires a valid key/],
   [
     { kind: "status", status: 404, error: "page not found" },
     "embeddings_unavailable",
@@ -49,26 +49,26 @@ const REFUSED: readonly (readonly [Fault, string, RegExp])[] = [
   [
     { kind: "status", status: 501, error: "this model does not support embeddings" },
     "embeddings_unavailable",
-    /makes no embeddings/,
+    /does not create embeddings/,
   ],
   [{ kind: "echo" }, "embeddings_unavailable", /HTTP 500/],
-  [{ kind: "echo", status: 401 }, "embeddings_unavailable", /refuses the key/],
+  [{ kind: "echo", status: 401 }, "embeddings_unavailable", /requires a valid key/],
   [{ kind: "echo", status: 400 }, "embeddings_unavailable", /HTTP 400/],
   [{ kind: "redirect" }, "embeddings_unavailable", /redirects to another address/],
   [{ kind: "html" }, "embeddings_unavailable", /not JSON/],
   [{ kind: "not_json" }, "embeddings_unavailable", /not JSON/],
   [{ kind: "endless" }, "embeddings_unavailable", /more than \d+ bytes/],
-  [{ kind: "context_overflow" }, "embeddings_unavailable", /not even one character/],
+  [{ kind: "context_overflow" }, "embeddings_unavailable", /not even a single character/],
   [{ kind: "infinite" }, "embeddings_unavailable", /not finite/],
-  [{ kind: "null_number" }, "embeddings_unavailable", /no number/],
-  [{ kind: "zeros" }, "embeddings_unavailable", /vector of zeros/],
+  [{ kind: "null_number" }, "embeddings_unavailable", /value that is not a number/],
+  [{ kind: "zeros" }, "embeddings_unavailable", /vector that is zero/],
   [{ kind: "one_too_few" }, "embeddings_unavailable", /1 vectors for 2 texts/],
   [{ kind: "one_too_many" }, "embeddings_unavailable", /3 vectors for 2 texts/],
   [{ kind: "mixed_dimensions" }, "dimension_mismatch", /767 dimensions, not 768/],
 ];
 
 describe.each(KINDS)("the embedder of kind %s", (kind) => {
-  it.each(REFUSED)("tells people about %o", async (fault, code, message) => {
+  it.each(REFUSED)("explains %o to people", async (fault, code, message) => {
     const embedder = rig.embedder(kind);
     rig.standIn.setFault(fault);
     const error = await failureOf(embedder.embedDocuments(TEXTS));
@@ -79,7 +79,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(embedder.state()).toEqual({ circuit: "closed", reason: undefined });
   });
 
-  it("does not ask again where it makes no sense", async () => {
+  it("does not retry when that is useless", async () => {
     rig.standIn.setFault({ kind: "status", status: 500 });
     await failureOf(rig.embedder(kind).embedDocuments(TEXTS));
     expect(inputsOf(rig)).toHaveLength(1);
@@ -93,7 +93,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
       status: 503,
       error: "server busy, please try again.  maximum pending requests exceeded",
     },
-  ] satisfies Fault[])("asks again after %o, three times at most", async (fault) => {
+  ] satisfies Fault[])("retries after %o, three times at most", async (fault) => {
     const embedder = rig.embedder(kind);
     rig.standIn.setFault({ ...fault, times: 2 });
     expect((await embedder.embedDocuments(TEXTS)).vectors).toHaveLength(2);
@@ -104,7 +104,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(inputsOf(rig)).toHaveLength(6);
   });
 
-  it("waits as long as the service asks for", async () => {
+  it("waits as long as the service requests", async () => {
     rig.standIn.setFault({ kind: "status", status: 503, retryAfter: "2", times: 1 });
     const embedding = rig.embedder(kind).embedDocuments(TEXTS);
     await rig.clock.alarmIn(2_000);
@@ -128,7 +128,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     },
   );
 
-  it("gives up by itself when nobody set a deadline", async () => {
+  it("gives up without a deadline too", async () => {
     rig.standIn.setFault({ kind: "hang" });
     const documents = failureOf(rig.embedder(kind, { requestTimeoutMs: 20_000 }).embedDocuments(TEXTS));
     await rig.standIn.seen(1);
@@ -136,7 +136,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect((await documents).code).toBe("deadline_exceeded");
   });
 
-  it("counts the pauses between tries into the deadline", async () => {
+  it("counts the pauses between attempts toward the deadline", async () => {
     rig.standIn.setFault({ kind: "status", status: 503, retryAfter: "7" });
     const question = failureOf(rig.embedder(kind).embedQuery(SECRET_TEXT, { deadlineMs: 1_500 }));
     await rig.clock.alarmIn(7_000);
@@ -155,13 +155,13 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(embedder.dimensions).toBe(768);
   });
 
-  it("refuses vectors of other dimensions than it was told to ask for", async () => {
+  it("refuses vectors of other dimensions than configured", async () => {
     const embedder = rig.embedder(kind, { dimensions: 1_024 });
     const error = await failureOf(embedder.embedQuery(SECRET_TEXT));
     expect(error).toMatchObject({ code: "dimension_mismatch", details: { expected: 1_024, got: 768 } });
   });
 
-  it("stops asking a broken service, says why at once, and comes back by itself", async () => {
+  it("stops calling a broken service, reports why at once, and recovers automatically", async () => {
     rig.standIn.setFault({ kind: "status", status: 500 });
     const embedder = rig.embedder(kind);
     for (let i = 0; i < 5; i++) await failureOf(embedder.embedQuery(SECRET_TEXT));
@@ -169,7 +169,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     for (let i = 0; i < 3; i++) {
       const error = await failureOf(embedder.embedQuery(SECRET_TEXT));
       expect(error.code).toBe("embeddings_unavailable");
-      expect(error.message).toMatch(/failed \(HTTP 500\)\. It will be tried again in a moment\.$/);
+      expect(error.message).toMatch(/failed \(HTTP 500\)\. It will be retried soon\.$/);
     }
     expect(inputsOf(rig)).toHaveLength(5);
     rig.standIn.setFault(undefined);
@@ -179,7 +179,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(embedder.state()).toEqual({ circuit: "closed", reason: undefined });
   });
 
-  it("says that a service is not running", async () => {
+  it("reports that a service is not running", async () => {
     await rig.standIn.close();
     const error = await failureOf(rig.embedder(kind).embedQuery(SECRET_TEXT));
     expect(error.code).toBe("embeddings_unavailable");
@@ -187,7 +187,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
   });
 });
 
-it("keeps to a deadline on the real clock", async () => {
+it("respects a deadline on the real clock", async () => {
   rig.standIn.setFault({ kind: "hang" });
   const started = performance.now();
   const sidecar = createOllamaSidecar({ address: rig.standIn.address });
@@ -196,7 +196,7 @@ it("keeps to a deadline on the real clock", async () => {
 });
 
 describe("a model that is still being loaded", () => {
-  it("is loaded in the background after a question that came too early, so that the next finds it", async () => {
+  it("is loaded in the background after a question came too early, so that the next one finds it", async () => {
     rig.standIn.setFault({ kind: "hang", times: 1 });
     const embedder = rig.ollama();
     const question = failureOf(embedder.embedQuery("a question", { deadlineMs: 1_500 }));
@@ -208,7 +208,7 @@ describe("a model that is still being loaded", () => {
     expect(await rig.sidecar.loadedModels()).toEqual([`${MODEL}:latest`]);
   });
 
-  it("is asked for once, however many questions are not answered", async () => {
+  it("is requested once, however many questions are not answered", async () => {
     rig.standIn.setFault({ kind: "hang" });
     const embedder = rig.ollama();
     const ask = () => failureOf(embedder.embedQuery("a question", { deadlineMs: 1_500 }));
@@ -236,14 +236,14 @@ describe("an address", () => {
     expect(error.message).toMatch(message);
   });
 
-  it("that does not resolve is called so", async () => {
+  it("that does not resolve is reported as such", async () => {
     const error = await failureOf(
       createOllamaSidecar({ address: "http://helmdeck-embeddings.invalid:11434" }).version(),
     );
     expect(error.message).toMatch(/cannot be found: the host name does not resolve/);
   });
 
-  it("where something else than HTTP answers is no embedding service", async () => {
+  it("where something other than HTTP responds is no embedding service", async () => {
     const server = createServer((socket) => socket.end(`${SECRET_TEXT}\r\n\r\n`));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const bound = server.address();
@@ -254,7 +254,7 @@ describe("an address", () => {
   });
 });
 
-it("nothing that a service says is printed: standard output may belong to a protocol", async () => {
+it("nothing that a service sends is printed: standard output may belong to a protocol", async () => {
   const printed = [
     vi.spyOn(console, "log"),
     vi.spyOn(console, "warn"),
@@ -276,7 +276,7 @@ it("nothing that a service says is printed: standard output may belong to a prot
 });
 
 it.each(["two words", "tab\tkey", "new\nline", "schlüssel", ""])(
-  "a key that is no header value (%j) is refused without being shown",
+  "a key that is an invalid header value (%j) is refused without being shown",
   async (odd) => {
     const make = async () => rig.openAi({ apiKey: `${odd && KEY}${odd}` } as object);
     expect(await failureOf(make())).toMatchObject({ code: "invalid_input", details: { field: "apiKey" } });

@@ -1,4 +1,4 @@
-/** Whatever an embedding service answers: vectors that are fit to keep, or an error of ours. */
+/** Any answer of an embedding service gives valid vectors or one of our errors. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isHelmdeckError } from "../../engine/errors.ts";
@@ -66,7 +66,7 @@ function fetchOf({ body, status: code, contentType: type }: Answer): typeof fetc
   };
 }
 
-/** Found by chance, once in thousands: squares so small that their root is not the vector's length. */
+/** A rare random case: the squares are so small that their root is not the vector's length. */
 const TINY = {
   body: {
     embeddings: [
@@ -81,7 +81,7 @@ const TINY = {
 const parts = () => ({ clock: new FakeClock(), random: () => 0 });
 
 // verifies P-quiet-sidecar
-it("holds for what a server at Ollama's address says", async () => {
+it("holds for any answer at Ollama's address", async () => {
   await fc.assert(
     fc.asyncProperty(answers(ollamaAnswer), async (answer) => {
       const sidecar = createOllamaSidecar({ address: "http://stand-in.test", fetch: fetchOf(answer) });
@@ -92,7 +92,7 @@ it("holds for what a server at Ollama's address says", async () => {
   );
 });
 
-it("holds for what an OpenAI-compatible endpoint says", async () => {
+it("holds for any answer of an OpenAI-compatible endpoint", async () => {
   await fc.assert(
     fc.asyncProperty(answers(openAiAnswer), async (answer) => {
       const settings = { address: "http://stand-in.test/v1", model: "m", fetch: fetchOf(answer) };

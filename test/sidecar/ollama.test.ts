@@ -1,4 +1,4 @@
-/** The Ollama client beside embedding: health, models and their tags, downloads. */
+/** The Ollama client without embedding: health, models and their tags, downloads. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isSameOllamaModel, ollamaName, type PullProgress } from "../../sidecar/index.ts";
 import { failureOf, MODEL, type Rig, startRig } from "./rig.ts";
@@ -16,7 +16,7 @@ describe("health", () => {
     expect(await rig.sidecar.health()).toEqual({ ok: true, version: STAND_IN_VERSION });
   });
 
-  it("is a verdict, never an exception, when it does not", async () => {
+  it("is a verdict, never an exception, without an answer", async () => {
     rig.standIn.setFault({ kind: "hang", times: 1 });
     const health = rig.sidecar.health();
     await rig.standIn.seen(1);
@@ -33,7 +33,7 @@ describe("health", () => {
 });
 
 describe("models", () => {
-  it("are there under exactly their tag, and no tag means latest", async () => {
+  it("are present under exactly their tag, and no tag means latest", async () => {
     await rig.sidecar.pull(MODEL, () => {});
     expect(await rig.sidecar.hasModel(MODEL)).toBe(true);
     expect(await rig.sidecar.hasModel(`${MODEL}:latest`)).toBe(true);
@@ -42,14 +42,14 @@ describe("models", () => {
     expect((await rig.sidecar.models()).map(({ name }) => name)).toEqual([`${MODEL}:latest`]);
   });
 
-  it("are described by what the server knows of them", async () => {
+  it("are described by the server's data", async () => {
     await rig.sidecar.pull("all-minilm", () => {});
     const description = await rig.sidecar.describeModel("all-minilm");
     expect(description).toEqual({ dimensions: 384, contextTokens: 256, embeds: true });
     expect((await failureOf(rig.sidecar.describeModel(MODEL))).code).toBe("model_missing");
   });
 
-  it("are loaded by warming, with nothing embedded", async () => {
+  it("are loaded by warming, without embedding anything", async () => {
     await rig.sidecar.pull(MODEL, () => {});
     expect(await rig.sidecar.loadedModels()).toEqual([]);
     await rig.sidecar.warm(MODEL);
@@ -85,13 +85,13 @@ describe("models", () => {
 describe("one request for embeddings", () => {
   beforeEach(() => rig.sidecar.pull(MODEL, () => {}));
 
-  it("gives unit vectors as the model makes them, without prefixes", async () => {
+  it("returns the model's unit vectors, without prefixes", async () => {
     const vectors = await rig.sidecar.embed({ model: MODEL, texts: ["one", "two"] });
     expect(vectors.map((vector) => vector.length)).toEqual([768, 768]);
     expect(rig.standIn.requests.at(-1)?.body).toMatchObject({ input: ["one", "two"] });
   });
 
-  it("refuses vectors of several lengths, or of another than was asked for", async () => {
+  it("refuses vectors of several lengths, or of another than requested", async () => {
     const mismatch = { code: "dimension_mismatch", details: { expected: 768, got: 767 } };
     rig.standIn.setFault({ kind: "mixed_dimensions" });
     expect(await failureOf(rig.sidecar.embed({ model: MODEL, texts: ["one", "two"] }))).toMatchObject(
@@ -102,14 +102,14 @@ describe("one request for embeddings", () => {
     expect(await failureOf(rig.sidecar.embed(request))).toMatchObject(mismatch);
   });
 
-  it("says that a text is too long, and cuts nothing unseen", async () => {
+  it("reports that a text is too long, and truncates nothing silently", async () => {
     const error = await failureOf(rig.sidecar.embed({ model: MODEL, texts: ["{};".repeat(3_000)] }));
     expect(error.code).toBe("too_large");
   });
 });
 
 describe("a download", () => {
-  it("tells its progress in bytes, and ends when the model is there", async () => {
+  it("reports its progress in bytes, and ends when the model is complete", async () => {
     const lines: PullProgress[] = [];
     await rig.sidecar.pull(MODEL, (progress) => lines.push(progress));
     const shares = lines.flatMap(({ completedBytes: done, totalBytes: all }) =>
@@ -122,12 +122,12 @@ describe("a download", () => {
     expect(await rig.sidecar.hasModel(MODEL)).toBe(true);
   });
 
-  it("of a model that nobody has says so", async () => {
+  it("of an unknown model reports that", async () => {
     const error = await failureOf(rig.sidecar.pull("no-such-model", () => {}));
     expect(error).toMatchObject({ code: "model_missing", details: { model: "no-such-model:latest" } });
   });
 
-  it("that was cut off says so, and the next one finishes it", async () => {
+  it("that was interrupted reports that, and the next one finishes it", async () => {
     rig.standIn.setFault({ kind: "cut_stream", times: 1 });
     const lines: PullProgress[] = [];
     const error = await failureOf(rig.sidecar.pull(MODEL, (progress) => lines.push(progress)));
@@ -145,13 +145,13 @@ describe("a download", () => {
       /cannot reach the registry/,
     ],
     ["open /root/.ollama: read-only file system", /cannot write to its models folder/],
-    ["something canary else", /its log says why/],
-  ])("that fails with %j on the way says why in our words", async (error, message) => {
+    ["something canary else", /the reason is in its log/],
+  ])("that fails with %j on the way gives the reason in our words", async (error, message) => {
     rig.standIn.setFault({ kind: "status", error });
     expect((await failureOf(rig.sidecar.pull(MODEL, () => {}))).message).toMatch(message);
   });
 
-  it("may take as long as it makes progress, and is given up after a minute of silence", async () => {
+  it("may take as long as it makes progress, and is abandoned after a minute without a message", async () => {
     rig.standIn.setFault({ kind: "silent_stream" });
     const arrived = Promise.withResolvers<void>();
     const pull = failureOf(
@@ -167,7 +167,7 @@ describe("a download", () => {
     expect(await pull).toMatchObject({ code: "deadline_exceeded", details: { model: `${MODEL}:latest` } });
   });
 
-  it("can be called off", async () => {
+  it("can be aborted", async () => {
     rig.standIn.setFault({ kind: "silent_stream" });
     const controller = new AbortController();
     const pull = failureOf(rig.sidecar.pull(MODEL, () => controller.abort(), { signal: controller.signal }));
@@ -175,7 +175,7 @@ describe("a download", () => {
   });
 
   it.each(["html", "not_json", "endless", "redirect", "reset"] as const)(
-    "that is answered with %s is none",
+    "that is answered with %s fails",
     async (kind) => {
       rig.standIn.setFault({ kind });
       expect((await failureOf(rig.sidecar.pull(MODEL, () => {}))).code).toBe("embeddings_unavailable");

@@ -1,4 +1,4 @@
-/** docs/reference/embeddings.md says of each model what the code does. */
+/** docs/reference/embeddings.md matches the code for each model. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import models from "../../sidecar/embedding-models.json" with { type: "json" };
@@ -14,13 +14,13 @@ const rows = readFileSync(new URL("../../docs/reference/embeddings.md", import.m
       .map(plain),
   );
 
-/** What stands in a cell, its code marks and escapes undone. */
+/** A table cell's text without code marks and escapes. */
 function plain(cell: string): string {
   return cell.trim().replace(/^`|`$/g, "").replaceAll("\\|", "|").replaceAll("↵", "\n");
 }
 
 describe("the table of models", () => {
-  it("is there", () => {
+  it("exists", () => {
     expect(rows.length).toBeGreaterThan(15);
   });
 
@@ -30,7 +30,7 @@ describe("the table of models", () => {
   });
 });
 
-it("each model of the data file has a source, and says whether it was run here", () => {
+it("each model of the data file has a source, and whether it was tested here", () => {
   for (const { source, tried } of models) {
     expect(source).toMatch(/^https:\/\/[^ ]+$/);
     expect(["run here", "not run here"]).toContain(tried);

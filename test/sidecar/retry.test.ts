@@ -1,4 +1,4 @@
-/** How long is waited between tries, by a clock that stands still. */
+/** The pauses between attempts, with a fake clock. */
 import { expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Timer } from "../../engine/timing.ts";
@@ -8,7 +8,7 @@ import { FakeClock } from "./fake-clock.ts";
 const busy = (details = {}) =>
   new HelmdeckError("embeddings_unavailable", "Busy.", { details: { passing: true, ...details } });
 
-/** The pauses before the second and third try. */
+/** The pauses before the second and third attempt. */
 async function pauses(random: number, error: HelmdeckError): Promise<readonly number[]> {
   const clock = new FakeClock();
   const pausesMs: number[] = [];
@@ -21,18 +21,18 @@ async function pauses(random: number, error: HelmdeckError): Promise<readonly nu
   return pausesMs;
 }
 
-it("is random from nothing up to a bound that doubles", async () => {
+it("is random up to a limit that doubles", async () => {
   expect(await pauses(0, busy())).toEqual([0, 0]);
   expect(await pauses(0.5, busy())).toEqual([125, 250]);
   expect(await pauses(0.999, busy())).toEqual([249.75, 499.5]);
 });
 
-it("is at least what the service asks for, and not the same for everybody", async () => {
+it("is at least what the service requests, and differs between clients", async () => {
   expect(await pauses(0, busy({ retryAfterMs: 2_000 }))).toEqual([2_000, 2_000]);
   expect(await pauses(0.5, busy({ retryAfterMs: 2_000 }))).toEqual([2_125, 2_250]);
 });
 
-it("ends when the caller goes away", async () => {
+it("ends when the caller aborts", async () => {
   const clock = new FakeClock();
   const controller = new AbortController();
   const options = { timer: clock.timer, random: () => 0.5, signal: controller.signal };

@@ -1,4 +1,4 @@
-/** The stand-in, both clients and a clock that stands still, as the tests of this room use them. */
+/** The stand-in, both clients and a fake clock, for the tests of this module. */
 import { inspect } from "node:util";
 import { HelmdeckError } from "../../engine/errors.ts";
 import {
@@ -13,7 +13,7 @@ import { FakeClock } from "./fake-clock.ts";
 import { type StandInOllama, type StandInOptions, startStandInOllama } from "./stand-in-ollama.ts";
 
 export const MODEL = "nomic-embed-text";
-/** Must never be seen outside a request. */
+/** Must only appear in requests. */
 export const KEY = "sk-canary-6b1f0c9ad2";
 export const SECRET_TEXT = "the canary sings at midnight";
 
@@ -60,7 +60,7 @@ export async function startRig(options: StandInOptions = { models: [MODEL] }): P
   };
 }
 
-/** The error, seen to be one of ours and to tell nothing that it must not. */
+/** Returns the error, after checking that it is one of ours and reveals no secret. */
 export async function failureOf(promise: Promise<unknown>): Promise<HelmdeckError> {
   const error: unknown = await promise.then(
     () => new Error("It did not fail."),
@@ -73,10 +73,10 @@ export async function failureOf(promise: Promise<unknown>): Promise<HelmdeckErro
   return error;
 }
 
-/** The texts of each request for embeddings so far. */
+/** The texts of each embedding request so far. */
 export function inputsOf({ standIn }: Rig): readonly (readonly string[])[] {
   const bodies = standIn.requests.map(({ body }) => body);
-  // What our clients send; api-description.test.ts checks its shape.
+  // Our clients' requests have this form; api-description.test.ts checks it.
   return bodies.filter((body) => body !== undefined).map((body) => (body as { input: string[] }).input);
 }
 

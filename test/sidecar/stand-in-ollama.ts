@@ -1,13 +1,13 @@
 /**
- * A stand-in for Ollama, for tests: it speaks the part of Ollama's API that this project uses, with the same error bodies,
- * and has no model in it (stand-in-meaning.ts). Its answers are checked against Ollama's own API description by
- * api-description.test.ts. Plain Node runs it, with no other package:
+ * A stand-in for Ollama, for tests. It implements the part of Ollama's API that this project uses, with the same error bodies
+ * but without a model (stand-in/meaning.ts). api-description.test.ts checks its answers against Ollama's own API description.
+ * It runs with Node alone:
  *
  *     node test/sidecar/stand-in-ollama.ts [serve] [--port 0] [--host 127.0.0.1] [--model NAME]… [--models-file FILE]
  *     node test/sidecar/stand-in-ollama.ts list | pull NAME        (asks the server at OLLAMA_HOST, like the real command)
  *
- * `serve` prints the address as its first line. What is under /stand-in/ is no part of Ollama's API: `PUT /stand-in/fault`
- * makes the next answers fail (a `Fault`, null ends it), `GET /stand-in/requests` tells what was asked.
+ * `serve` prints its address in the first line. The routes under /stand-in/ are not part of Ollama's API: `PUT /stand-in/fault`
+ * makes the next answers fail (the body is a `Fault`; null removes it), and `GET /stand-in/requests` lists the requests.
  */
 import { parseArgs } from "node:util";
 import { startStandInOllama } from "./stand-in/server.ts";
@@ -54,7 +54,7 @@ async function serve(args: readonly string[]): Promise<number> {
 
 async function list(address: string): Promise<number> {
   const response = await fetch(`${address}/api/tags`);
-  // The server is the one above.
+  // This program's own server sends the answer.
   const { models } = (await response.json()) as { models: readonly { name: string; digest: string }[] };
   console.log("NAME\tID");
   for (const { name, digest } of models) console.log(`${name}\t${digest.slice(0, 12)}`);

@@ -1,4 +1,4 @@
-/** The stand-in itself: near in meaning is near in space, and it runs as a process, also bundled and alone. */
+/** The stand-in: similar texts have similar vectors, and it runs as a process, also bundled in a single file. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -75,7 +75,7 @@ describe("as a process, bundled, in a folder of its own", () => {
     return ended;
   }
 
-  it("keeps what was pulled, fails when told to, and ends at SIGTERM", async () => {
+  it("keeps pulled models, fails on request, and ends at SIGTERM", async () => {
     const modelsFile = join(folder, "models.json");
     const first = await serve("--models-file", modelsFile);
     const sidecar = createOllamaSidecar({ address: first.address });

@@ -1,4 +1,4 @@
-/** The promise in short, in the real OpenClaw with the packed plugin: what was told in one conversation is found in the next. */
+/** The main promise, in the real OpenClaw with the packed plugin: a fact stored in one conversation is found in the next. */
 import { describe, expect, it } from "vitest";
 import { agentTurn, pathsOf, promptOf, sharedOpenClaw } from "../gateway/shared.ts";
 import { scriptFor } from "../gateway/stand-in-model.ts";

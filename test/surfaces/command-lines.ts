@@ -30,7 +30,7 @@ export function openclawHelmdeck(
     hostFindings: async () => [],
     hostWarnings: () => [],
   });
-  // Two libraries of SQLite must not have one file open in one process.
+  // One process must not open the same file with two SQLite libraries.
   const memoryOptions = async (context: CommandContext) => ({
     ...(await line.memoryOptions(context)),
     driver: betterSqliteDriver,

@@ -1,4 +1,4 @@
-/** Every way in which somebody can have something forgotten, each over the same memory and answering in the same form. */
+/** Every surface that can forget, with the same memory and answers in the same form. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
@@ -27,7 +27,7 @@ interface Stage {
   readonly place: StorageLocation;
 }
 
-/** What somebody gets to see: data, words, or both; or a refusal. */
+/** The answer as a person or program sees it: data, text or both, or a refusal. */
 interface Outcome {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly words?: string;
@@ -38,9 +38,9 @@ export type Forget = (scope: string, dryRun?: boolean) => Promise<Outcome>;
 
 export interface ForgetSurface {
   readonly name: string;
-  /** Whose memory it is that this surface forgets from. */
+  /** The subject whose memory this surface changes. */
   readonly caller: string;
-  /** Its own: two libraries of SQLite must not have one file open in one process. */
+  /** A driver for each surface: one process must not open the same file with two SQLite libraries. */
   readonly driver: OpenMemoryOptions["driver"];
   readonly open: (stage: Stage) => Promise<{ readonly forget: Forget; readonly close?: () => Promise<void> }>;
 }
@@ -177,7 +177,7 @@ function overMcp(tool: string): ForgetSurface["open"] {
         const result = (await client.callTool({
           name: tool,
           arguments: { scope, dry_run },
-        })) as CallToolResult; // no task was asked for
+        })) as CallToolResult; // the call requested no task
         const words = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
         return result.isError === true
           ? { refusal: words }

@@ -1,4 +1,4 @@
-/** What `forget` takes and what it answers, the same on every surface. */
+/** The scopes and answers of `forget`, the same on every surface. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     return (await memory.listFacts(caller, {})).facts.map(({ key }) => key).sort();
   }
 
-  /** As a person or a model reads it: forgotten, and how many. */
+  /** Checks the text that a person or model reads: that facts were forgotten, and how many. */
   function expectForgotten(outcome: Awaited<ReturnType<Forget>>, dryRun = false): void {
     expect(outcome.refusal).toBeUndefined();
     if (outcome.data)
@@ -108,7 +108,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     async (dry) => {
       await stored("deploy/preference", ["deploy", "preference"]);
       const { refusal } = await forget("deploy/preference", dry);
-      expect(refusal).toMatch(/invalid_input.*names 2 entries/);
+      expect(refusal).toMatch(/invalid_input.*matches 2 entries/);
       for (const spelling of ["key:deploy/preference", "key:preference", "helmdeck/deploy/preference.md"])
         expect(refusal).toContain(spelling);
       expect(await left()).toEqual(["deploy/preference", "preference"]);

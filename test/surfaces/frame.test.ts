@@ -1,8 +1,8 @@
 /**
- * The frame of what was stored, against keys and values that would like to be another hit, a record or an order.
+ * The header and quotation of stored text, tested with keys and values that imitate another hit, a record or an instruction.
  *
- * Each surface is read back as a careful reader would: what stands outside the quotation is ours, and says one document, with
- * its true kind, key, category and days.
+ * The test parses each surface's output like a careful reader: text outside of the quotation is ours, and describes one document
+ * with its true kind, key, category and days.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
@@ -29,7 +29,7 @@ import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { openclawHelmdeck } from "./command-lines.ts";
 import { type ReadHit, readPrinted, readReply, readSnippet } from "./read-frame.ts";
 
-/** REST calls everybody without a token so; the other surfaces are told to use the same memory. */
+/** REST uses this name for callers without a token. The other surfaces are set to the same memory. */
 const CALLER = "unknown";
 const WRITER = { surface: "openclaw", agent: "main", sessionKind: "direct" };
 const SURE = "zebrafish";
@@ -123,7 +123,7 @@ async function surfacesOver(memory: OpenMemory) {
 
 type Surfaces = Awaited<ReturnType<typeof surfacesOver>>;
 
-/** The one hit of memory_search, and the document that its path and its citation give. */
+/** The single hit of memory_search, and the documents at its path and at its citation. */
 async function throughOpenClaw({ supplement }: Surfaces, query: string) {
   const [hit, ...others] = await supplement.search({ ...MAIN, query });
   if (hit === undefined || others.length > 0) throw new Error(`${others.length + 1} hits`);
@@ -147,11 +147,11 @@ async function chunksOverMcp({ client }: Surfaces, query: string): Promise<unkno
 
 async function typed({ slash }: Surfaces, query: string): Promise<string> {
   const context: object = { ...MAIN_CONTEXT, args: `search ${query}` };
-  const reply = await slash.handler(context as SlashContext); // only the fields that the command reads
+  const reply = await slash.handler(context as SlashContext); // the command only reads these fields
   return reply.text ?? "";
 }
 
-/** Where the frame had no room for all of the key, it says so. */
+/** Checks the header. If the frame cuts the key, it must say so. */
 function expectTrue(read: ReadHit, given: Hostile, time: (at: number) => string): void {
   expect(read).toMatchObject({ kind: "fact", category: given.category });
   expect({ stored: read.stored, updated: read.updated }).toEqual({

@@ -1,15 +1,15 @@
-/** What is odd about the names and times in a JSON of ours. */
+/** Finds invalid names and times in our JSON. */
 
 const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** helmdeck's own audit rows and defaults count seconds. */
+/** In seconds, because helmdeck's audit rows and defaults use them. */
 const UNIX_SECONDS = /^(at|last_used|last_seen)_unix$/;
-/** What stands in these is named by others: by JSON Schema, or by whoever wrote a pipeline. */
+/** Other sources define the names in these: JSON Schema, or the author of a pipeline. */
 const FOREIGN = new Set(["input_schema", "output_schema", "inputs", "learn_inputs", "common_inputs"]);
-/** Of every time from September 2001 on: in seconds, and in milliseconds the more. */
+/** Less than any Unix time since September 2001, in seconds or milliseconds. */
 const LEAST_TIME = 1_000_000_000;
 
-/** Where a name is not snake_case, or a time not RFC 3339: one line for each. */
+/** One line for each name that is not snake_case, and each time that is not RFC 3339. */
 export function oddities(value: unknown, place = "$"): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => oddities(item, `${place}[${index}]`));
   if (typeof value !== "object" || value === null) return [];

@@ -1,4 +1,4 @@
-/** One fact, one shape: what every surface says in JSON about the same fact, hit, report and error. */
+/** Every surface uses the same JSON for the same fact, hit, report and error. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { oddities } from "./json-names.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** REST calls everybody without a token so; the other surfaces are told to use the same memory. */
+/** REST uses this name for callers without a token. The other surfaces are set to the same memory. */
 const CALLER = "unknown";
 const FACT = {
   key: "deploy/preference",
@@ -83,7 +83,7 @@ async function overRest(path: string, body?: Json): Promise<Json> {
 
 async function overMcp(tool: string, args: Json): Promise<Json> {
   const call = { name: `helmdeck__memory_${tool}`, arguments: args };
-  const { structuredContent, isError, _meta } = (await client.callTool(call)) as CallToolResult; // no task was asked for
+  const { structuredContent, isError, _meta } = (await client.callTool(call)) as CallToolResult; // the call requested no task
   return isError ? fieldsOf(_meta?.["helmdeck/error"]) : fieldsOf(structuredContent);
 }
 
@@ -103,7 +103,7 @@ async function byTool(make: typeof makeStoreTool, args: Json): Promise<Json> {
   return fieldsOf((await tool.execute("call", args)).details);
 }
 
-/** A failure's on standard error, everything else on standard output, and never both. */
+/** Parses standard error after a failure, otherwise standard output, and checks that the other one is empty. */
 function jsonOf({ code, stdout, stderr }: Seen): Json {
   expect(code === 0 ? stderr : stdout).toBe("");
   return JSON.parse(code === 0 ? stdout : stderr);

@@ -1,9 +1,9 @@
-/** Reading a framed hit back, written apart from the product: what stands outside the quotation is its frame. */
+/** Parses a framed hit, independently of the product's code: the text outside of the quotation is its header. */
 
 export interface ReadHit {
   readonly kind: string;
   readonly key: string;
-  /** The frame says that the key goes on. */
+  /** Whether the frame says that the key is cut. */
   readonly isKeyCut: boolean;
   readonly category: string;
   readonly stored: string;
@@ -15,7 +15,7 @@ export interface ReadHit {
 const FRAME =
   /^(fact|pack call|pipeline run) ("(?:[^"\\]|\\.)*")(…?) in ([a-z0-9][a-z0-9_.-]*), stored (\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)(?:, updated (\d{4}-\d\d-\d\d(?: \d\d:\d\d)?))?(?: by (.+))?$/;
 
-/** Throws where a line is neither the frame nor quoted, or where there is more than one frame. */
+/** Throws if a line is neither part of the frame nor quoted, or if there is more than one frame. */
 function readHit(frame: string, quotation: readonly string[]): ReadHit {
   const [, kind = "", key = "", cut, category = "", stored = "", updated, writer] = FRAME.exec(frame) ?? [];
   if (kind === "") throw new Error(`no frame: ${frame}`);
@@ -29,14 +29,14 @@ function readHit(frame: string, quotation: readonly string[]): ReadHit {
   };
 }
 
-/** A snippet or a document that OpenClaw is given. */
+/** Parses a snippet or document that OpenClaw receives. */
 export function readSnippet(snippet: string, lead = ""): ReadHit {
   const [first = "", ...quotation] = snippet.split("\n");
   if (!first.startsWith(lead) || !first.endsWith(":")) throw new Error(`no frame: ${first}`);
   return readHit(first.slice(lead.length, -1), quotation);
 }
 
-/** What `search` prints on a command line: each hit begins at the margin, and only a hit does. */
+/** Parses the output of `search` on a command line. A line without indentation starts a hit. */
 export function readPrinted(printed: string): readonly ReadHit[] {
   const hits = printed.trimEnd().split(/\n(?=\S)/);
   return hits.map((hit) => {
@@ -49,12 +49,12 @@ export function readPrinted(printed: string): readonly ReadHit[] {
   });
 }
 
-/** What /helmdeck search replies: each hit begins with its number; "…" says that there are more lines. */
+/** Parses the reply to /helmdeck search: each hit starts with its number; "…" stands for omitted lines. */
 export function readReply(reply: string): readonly ReadHit[] {
   const [first = "", ...rest] = reply.split(/(?:^|\n)\d+\. /);
   if (
     first !== "" &&
-    !/^Nothing answers "[^\n]*" surely; what follows is only possibly related\.\n$/.test(first)
+    !/^Nothing answers "[^\n]*" with certainty; these hits are only possibly related\.\n$/.test(first)
   )
     throw new Error(`not ours: ${first}`);
   return rest.map((hit) => {

@@ -1,4 +1,4 @@
-/** How much is shown where nothing answers surely, by the same words on each surface; and what an empty answer says. */
+/** The recall setting: the same values on each surface, and the text of an empty answer. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,13 +11,13 @@ import { inTurn, openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
 
-/** REST calls everybody without a token so; the other surfaces are told to use the same memory. */
+/** REST uses this name for callers without a token. The other surfaces are set to the same memory. */
 const CALLER = "unknown";
 const FACTS = ["Kolibri", "Nordlicht", "Birkenhof", "Seestern"].map((name) => ({
   key: `wifi/${name}`,
   value: `The wifi ${name} was set up by the ${name} people.`,
 }));
-/** Shares a word with each, and nothing answers it. */
+/** Shares a word with each fact, but no fact answers it. */
 const QUERY = "password of the wifi upstairs";
 const SHOWN = { balanced: 2, quiet: 0, eager: 3 } as const;
 
@@ -47,7 +47,7 @@ async function clientOf(context: ReturnType<typeof testServerContext>) {
 
 type Answers = readonly (readonly [surface: string, answer: Record<string, unknown>])[];
 
-/** `recall` left out: what each surface does by itself. */
+/** Without `recall`, each surface uses its default. */
 async function ask(
   { place, rest, client, commandLine }: Awaited<ReturnType<typeof surfaces>>,
   query: string,

@@ -1,4 +1,4 @@
-/** What each format makes of its sample, and how Markdown is read. */
+/** The result of importing each format's sample, and the rules for parsing Markdown. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { guessFormat, wantsFormat, workspaceNotes } from "../../app/index.ts";
@@ -55,7 +55,7 @@ describe("the notes of OpenClaw", () => {
     expect(rfc3339(directive?.createdAt ?? 0)).toBe("2026-10-02T00:00:00.000Z");
   });
 
-  test("are those files of a workspace that its documentation names", () => {
+  test("are the files of a workspace that its documentation names", () => {
     const names = ["AGENTS.md", "DREAMS.md", "USER.md", "MEMORY.md", "memory/2026-11-18.md", "memory/x.json"];
     expect(workspaceNotes(names)).toEqual(["MEMORY.md", "USER.md", "memory/2026-11-18.md"]);
   });
@@ -63,12 +63,12 @@ describe("the notes of OpenClaw", () => {
   test("are no other file", async () => {
     const memory = await openTestMemory();
     await expect(importNotes(memory, "openclaw", [textFile("x", "AGENTS.md")])).rejects.toThrow(
-      "AGENTS.md is none of OpenClaw's notes",
+      "AGENTS.md is not one of OpenClaw's notes",
     );
   });
 });
 
-test("any Markdown goes by its folder and name, and what is said twice comes once", async () => {
+test("any Markdown is named by folder and file, and duplicates are imported once", async () => {
   const memory = await openTestMemory();
   const result = await importNotes(memory, "markdown", SAMPLES.markdown.map(sample));
   expect(result).toMatchObject({ stored: 4, leftOut: { "a repetition": 1 } });
@@ -80,7 +80,7 @@ test("any Markdown goes by its folder and name, and what is said twice comes onc
   });
 });
 
-test("mem0's memories keep ids, times, categories and owners, and what has expired stays away", async () => {
+test("mem0's memories keep ids, times, categories and owners, and expired ones are skipped", async () => {
   const memory = await openTestMemory();
   const result = await importNotes(memory, "mem0", SAMPLES.mem0.map(sample));
   expect(result).toMatchObject({ stored: 2, refusedCount: 1 });
@@ -89,7 +89,7 @@ test("mem0's memories keep ids, times, categories and owners, and what has expir
       file: sample("mem0.json").name,
       line: 3,
       code: "invalid_input",
-      reason: "It has expired where it comes from.",
+      reason: "It has already expired in its source.",
     },
   ]);
   const fact = await memory.getFact("main", "mem0/6f0c1e7a-3f7e-4a55-9a53-0d2b7a2f1c11");
@@ -103,13 +103,13 @@ test("mem0's memories keep ids, times, categories and owners, and what has expir
 
 test.each([
   ["not JSON", "{", "is not JSON"],
-  ["an export of another shape", '{"full_name": "x"}', "is not what mem0's get_all answers"],
-])("mem0: %s is refused whole", async (_name, text, message) => {
+  ["an export of another shape", '{"full_name": "x"}', "is not a response of mem0's get_all"],
+])("mem0: %s is refused completely", async (_name, text, message) => {
   const memory = await openTestMemory();
   await expect(importNotes(memory, "mem0", [textFile(text, "mem0.json")])).rejects.toThrow(message);
 });
 
-test("mem0: a graph's relations are facts, the other library's names count, and a page is no whole answer", async () => {
+test("mem0: a graph's relations are facts, the other library's names work, and a single page is reported as incomplete", async () => {
   const memory = await openTestMemory();
   const answer = {
     next: "https://api.example.org/v2/memories/?page=2",
@@ -131,19 +131,19 @@ test("mem0: a graph's relations are facts, the other library's names count, and 
     tags: ["user_id=ana", `import:${result.importId}`],
   });
   expect(result.refused.map(({ line, reason }) => [line, reason])).toEqual([
-    [3, "This is no relation of mem0's graph."],
+    [3, "This is not a relation of mem0's graph."],
   ]);
-  expect(result.leftOut).toEqual({ "further pages of mem0's answer, which are not in the file": 1 });
+  expect(result.leftOut).toEqual({ "further pages of mem0's response, which are not in the file": 1 });
 });
 
-test("mem0: one memory of another kind is refused alone, without its value", async () => {
+test("mem0: a memory of another type is refused alone, without its value", async () => {
   const memory = await openTestMemory();
   const text = JSON.stringify([{ id: "a", memory: 7 }, "hunter2", { id: "b", memory: "kept" }]);
   const { refused, stored } = await importNotes(memory, "mem0", [textFile(text, "mem0.json")]);
   expect(stored).toBe(1);
   expect(refused.map(({ line, reason }) => [line, reason])).toEqual([
-    [1, "This memory's memory is not of the kind mem0 writes."],
-    [2, "This is no memory of mem0."],
+    [1, "This memory's memory does not have the type that mem0 writes."],
+    [2, "This is not a mem0 memory."],
   ]);
 });
 
@@ -159,14 +159,12 @@ test("server-memory's observations and relations are facts, with the entity's na
   expect((await memory.getFact("main", "graph/runner"))?.tags).toEqual(["host", `import:${importId}`]);
 });
 
-test("server-memory: a line of another kind is refused by its number", async () => {
+test("server-memory: a line of another type is refused by its number", async () => {
   const memory = await openTestMemory();
   const lines =
     '{"type":"entity","name":"A"}\nhunter2\n{"type":"relation","from":"A","to":"B","relationType":"uses"}';
   const result = await importNotes(memory, "server-memory", [textFile(lines, "memory.jsonl")]);
-  expect(
-    result.refused.map(({ line, reason }) => [line, /neither an entity nor a relation/.test(reason)]),
-  ).toEqual([
+  expect(result.refused.map(({ line, reason }) => [line, /not an entity or relation/.test(reason)])).toEqual([
     [1, true],
     [2, true],
   ]);
@@ -177,13 +175,13 @@ test.each([["facts.jsonl"], ["-"], ["export"]])("%s is our own format", (name) =
   expect(guessFormat([name])).toBe("jsonl");
 });
 
-test.each([["CLAUDE.md"], ["notes.MARKDOWN"], ["mem0.json"]])("what %s is wants to be said", (name) => {
+test.each([["CLAUDE.md"], ["notes.MARKDOWN"], ["mem0.json"]])("the format of %s must be given", (name) => {
   expect(() => guessFormat(["facts.jsonl", name])).toThrow(wantsFormat(name).message);
   expect(wantsFormat(name).message).toContain("helmdeck, openclaw, markdown, mem0, server-memory");
 });
 
 describe("Markdown", () => {
-  test("has its lines counted, front matter and Windows' line ends included", () => {
+  test("has line numbers that include front matter and Windows line ends", () => {
     const items = itemsOf(
       "\uFEFF---\r\na: 1\r\n---\r\n# T\r\n\r\n- one\r\n- two\r\n\r\n> a quote\r\n> of two lines\r\n",
     );
@@ -195,7 +193,7 @@ describe("Markdown", () => {
     ]);
   });
 
-  test("knows headings of every kind and depth, and a title that names nothing", () => {
+  test("supports headings of every kind and depth, and a title that adds no name", () => {
     const items = itemsOf("Title\n=====\n## A\nx\n### B\ny\n## C #\nz\n# D\nw");
     expect(items.map((item) => ("text" in item ? [...item.headings, item.text] : []))).toEqual([
       ["A", "x"],
@@ -205,7 +203,7 @@ describe("Markdown", () => {
     ]);
   });
 
-  test("keeps links, HTML and emphasis as they are written, and takes comments out", () => {
+  test("keeps links, HTML and emphasis as written, and removes comments", () => {
     expect(
       textsOf("a [link](https://example.org) and *this*<br> <!-- gone -->there\n\n<div>\nb\n</div>"),
     ).toEqual(["a [link](https://example.org) and *this*<br>there", "<div>\nb\n</div>"]);
@@ -214,7 +212,7 @@ describe("Markdown", () => {
     ]);
   });
 
-  test("gives a block of code to the paragraph before it, else it stands for itself", () => {
+  test("adds a block of code to the paragraph before it; otherwise it is an item", () => {
     expect(textsOf("run\n\n```\na\n```\n\n```\nb\n```\n\n- x\n\n    indented\n\n---\n\n```\nc\n```")).toEqual(
       ["run\n\n```\na\n```\n\n```\nb\n```", "x\n\n  indented", "```\nc\n```"],
     );
@@ -231,7 +229,7 @@ describe("Markdown", () => {
     ["backticks", Array.from({ length: 1_000 }, (_none, length) => "`".repeat(length)).join(" ")],
     ["lines without end", "b\n".repeat(200_000)],
     ["front matter without end", `---\n${"\n".repeat(6_000_000)}b`],
-  ])("of %s is read in little time", { timeout: 5_000 }, (_name, hostile) => {
+  ])("of %s is read quickly", { timeout: 5_000 }, (_name, hostile) => {
     expect(itemsOf(hostile).length).toBeGreaterThan(0);
   });
 });
@@ -239,7 +237,7 @@ describe("Markdown", () => {
 test.each([
   ["with a mark", Buffer.from("\uFEFF- one\n", "utf16le")],
   ["without one", Buffer.from("- one\n", "utf16le")],
-])("a file of UTF-16 %s is refused, and nothing of it comes in", async (_name, bytes) => {
+])("a file of UTF-16 %s is refused, and nothing of it is imported", async (_name, bytes) => {
   const memory = await openTestMemory();
   const file = {
     name: "notes.md",
@@ -273,14 +271,14 @@ test("Markdown that begins with a link, a check box or a brace is Markdown", asy
   }
 });
 
-test("server-memory: an empty observation is left out", async () => {
+test("server-memory: an empty observation is skipped", async () => {
   const memory = await openTestMemory();
   const entity = { type: "entity", name: "Ana", entityType: "person", observations: ["likes tea", " ", ""] };
   const result = await importNotes(memory, "server-memory", [textFile(JSON.stringify(entity))]);
   expect(result).toMatchObject({ stored: 1, leftOut: { "an empty observation": 1 } });
 });
 
-describe("a key made of words", () => {
+describe("a key made from words", () => {
   test.each([
     ["**Production:** through Konflux", "production"],
     ["**Production**: through Konflux", "production"],
@@ -294,7 +292,7 @@ describe("a key made of words", () => {
     expect(nameOfText(text)).toBe(name);
   });
 
-  test("that is wanted again gets a number, also where names look numbered already", {
+  test("that is repeated gets a number, also when names already look numbered", {
     timeout: 5_000,
   }, () => {
     const keys = new NoteKeys();
@@ -304,7 +302,7 @@ describe("a key made of words", () => {
     expect([numbered[0], numbered.at(-1)]).toEqual(["step-30000", "step-34999"]);
   });
 
-  test("is the same again, and one that a fact can have, whatever the text", () => {
+  test("is deterministic and valid for any text", () => {
     const texts = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 12 }), texts, (headings, text) => {

@@ -1,4 +1,4 @@
-/** Databases as helmdeck 0.29 keeps them: made from the written description, and by helmdeck itself where HELMDECK_BIN names it. */
+/** Databases of helmdeck 0.29: created from its description and, if HELMDECK_BIN names it, by helmdeck itself. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createCipheriv, createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -24,22 +24,22 @@ export interface HelmdeckRow {
   readonly updatedAt?: string;
   readonly expiresAt?: string | null;
   readonly fingerprint?: string;
-  /** Another than the database's. */
+  /** A key other than the database's. */
   readonly sealedWith?: Uint8Array;
 }
 
-/** 00 01 … 1f */
+/** The bytes 00 01 … 1f. */
 export const KEY = Uint8Array.from({ length: 32 }, (_none, index) => index);
 export const KEY_HEX = Buffer.from(KEY).toString("hex");
 
-/** The vector of the description: sealed under {@link KEY} with the nonce 6465666768696a6b6c6d6e6f. */
+/** Encrypts like helmdeck. Its description has a test vector with {@link KEY} and the nonce 6465666768696a6b6c6d6e6f. */
 export function seal(value: Uint8Array, key: Uint8Array, nonce: Uint8Array = randomBytes(12)) {
   const sealing = createCipheriv("aes-256-gcm", key, nonce);
   const sealed = Buffer.concat([sealing.update(value), sealing.final(), sealing.getAuthTag()]);
   return { sealed, nonce };
 }
 
-/** Of a helmdeck that runs: what came last, and what `forgotten` names, stands in the log alone. */
+/** The database of a running helmdeck: the newest rows and the deletes of `forgotten` are only in the log. */
 export function makeDatabase(
   folder: string,
   rows: readonly HelmdeckRow[],
@@ -65,7 +65,7 @@ export function makeDatabase(
   return path;
 }
 
-/** Written ten days before `now`, and good for two months. */
+/** Written ten days before `now`, and valid for two months. */
 function columnsOf(row: HelmdeckRow, now: number) {
   const { namespace = "openclaw-configure", key, category = "user_facts", tags = [], sealedWith = KEY } = row;
   const { createdAt = goTime(now - 10 * DAY_MS), updatedAt = createdAt } = row;
@@ -78,12 +78,12 @@ function columnsOf(row: HelmdeckRow, now: number) {
   return [id, namespace, key, sealed, nonce, fingerprint, ...texts, expiresAt] as const;
 }
 
-/** As Go writes it: without zeros at the end. */
+/** Go's notation: without trailing zeros. */
 export function goTime(time: number): string {
   return new Date(time).toISOString().replace(/\.?0*Z$/, "Z");
 }
 
-/** A run of a pack or a pipeline, ended so long before `now`. */
+/** A run of a pack or a pipeline that ended this long before `now`. */
 export function run(kind: "pack" | "pipeline", ago: number, now: number, row: object = {}): HelmdeckRow {
   const at_unix = Math.floor((now - ago) / 1_000);
   const name = kind === "pack" ? "github.list_issues" : "builtin.grounded-blog";
@@ -94,14 +94,14 @@ export function run(kind: "pack" | "pipeline", ago: number, now: number, row: ob
   return { key, category: `${kind}_history`, value, createdAt, expiresAt };
 }
 
-/** What every source of the suite holds, whoever made it. */
+/** The contents that every source of the suite must have. */
 export interface Source {
   readonly path: string;
   readonly keyFile: string;
-  /** Of `openclaw-configure` and of `admin`. */
+  /** The facts of `openclaw-configure` and of `admin`. */
   readonly facts: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly forgotten: string;
-  /** At least so many runs of packs of `openclaw-configure`. */
+  /** The minimum number of `openclaw-configure`'s pack runs. */
   readonly runs: number;
 }
 
@@ -131,7 +131,7 @@ function source(folder: string, path: string, hex: string): Source {
   return { path, keyFile, facts: FACTS, forgotten: FORGOTTEN, runs: 1 };
 }
 
-/** Runs the binary, has it store the same, and kills it, so that its log stays. */
+/** Runs the helmdeck program, stores the same facts through it, and kills it, so that its log remains. */
 export async function madeByHelmdeck(folder: string, binary: string): Promise<Source> {
   const secret = randomBytes(32).toString("hex");
   const hex = randomBytes(32).toString("hex").toUpperCase();
@@ -181,7 +181,7 @@ async function answering(url: string, child: ChildProcess): Promise<void> {
     if (child.exitCode !== null) throw new Error(`helmdeck ended with ${child.exitCode}`);
     const answer = await fetch(url).catch(() => undefined);
     if (answer?.ok) return;
-    await pause(50); // it says nowhere that it listens
+    await pause(50); // helmdeck does not report when it starts to listen
   }
 }
 
@@ -192,7 +192,7 @@ function asking(base: string, secret: string) {
       headers: { authorization: `Bearer ${tokenFor(subject, secret)}`, "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    const isRun = path.includes("/packs/"); // a run that fails leaves its row all the same
+    const isRun = path.includes("/packs/"); // a failed run is recorded too
     if (!answer.ok && !isRun) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
   };
 }

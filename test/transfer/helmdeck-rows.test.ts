@@ -1,4 +1,4 @@
-/** What becomes of each kind of row in helmdeck's database, and of each that is odd. */
+/** The import's result for each kind of row in helmdeck's database, and for each invalid one. */
 import { readdirSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import * as files from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -28,7 +28,7 @@ async function importPath(memory: OpenMemory, path: string, { map = [], ...optio
     ...{ key: helmdeckKey(KEY_HEX, "the key"), keySource: "the key", owners: parseOwners(map) },
     ...options,
   };
-  const given = [{ name: path, open: () => [] as unknown as AsyncIterable<Uint8Array> }]; // read by its path
+  const given = [{ name: path, open: () => [] as unknown as AsyncIterable<Uint8Array> }]; // the import reads the file at its path
   const copy = await openCopy(path);
   const read = helmdeckReader(copy, source);
   try {
@@ -58,14 +58,14 @@ const note = (value: string, updatedAt: string, namespace = SESSION): HelmdeckRo
   },
 });
 
-test("rows are made for these tests as the description says", () => {
+test("rows are created for these tests as documented", () => {
   const { sealed } = seal(Buffer.from("React over Vue"), KEY, Buffer.from("6465666768696a6b6c6d6e6f", "hex"));
   expect(sealed.toString("hex")).toBe("1a7ebf050dc939e85b107fbeaf0035a85a645c6a4e88a9d8717a56a7ac6f");
   expect(run("pack", 0, NOW).key).toMatch(/^pack_history\/github\.list_issues\/\d{20}$/);
 });
 
-describe("of helmdeck's rows", () => {
-  test("facts, runs and notes come in, and caches, plans, expired and foreign ones are counted", async () => {
+describe("helmdeck's rows:", () => {
+  test("facts, runs and notes are imported, and caches, plans, expired and foreign ones are counted", async () => {
     const memory = await openTestMemory();
     const cached = { category: "cache", value: "{}" };
     const result = await importRows(memory, [
@@ -105,7 +105,7 @@ describe("of helmdeck's rows", () => {
     expect(entries.map(({ key }) => key.slice(-9))).toEqual(["000000007", "000000007"]);
   });
 
-  test("keep their times, also a year's life; what never ends gets the usual end", async () => {
+  test("times are kept, also a year's life; without an expiry the default applies", async () => {
     const memory = await openTestMemory();
     const times = { createdAt: "2026-03-01T10:00:00.123456789Z", updatedAt: "2026-04-01T10:00:00.5Z" };
     await importRows(memory, [
@@ -146,16 +146,16 @@ describe("of helmdeck's rows", () => {
   });
 
   test.each<[string, Partial<HelmdeckRow>, RegExp]>([
-    ["a key that is too long", { key: "k".repeat(600) }, /^key may have 512 bytes/],
+    ["a key that is too long", { key: "k".repeat(600) }, /^key may have at most 512 bytes/],
     ["a control character in its key", { key: "a\u0000b" }, /^key holds the control .* U\+0000/],
-    ["a value that is too long", { value: "hunter2 ".repeat(9_000) }, /^value may have 65536 bytes/],
-    ["no text", { value: Buffer.from([0xff, 0xfe]) }, /^value is not text/],
+    ["a value that is too long", { value: "hunter2 ".repeat(9_000) }, /^value may have at most 65536 bytes/],
+    ["no text", { value: Buffer.from([0xff, 0xfe]) }, /^value is not valid text/],
     [
       "too many tags",
       { tags: Array.from({ length: 32 }, (_none, index) => `t${index}`) },
       /^tags may be at most 31/,
     ],
-    ["a changed fingerprint", { fingerprint: "0".repeat(16) }, /^Its fingerprint does not fit/],
+    ["a changed fingerprint", { fingerprint: "0".repeat(16) }, /^Its fingerprint does not match/],
     ["a time that is none", { updatedAt: "yesterday" }, /^updated_at must be an RFC 3339 time/],
     ["an audit row that is none", { category: "pack_history", value: "hunter2" }, /^It is not JSON/],
     [
@@ -163,9 +163,9 @@ describe("of helmdeck's rows", () => {
       run("pipeline", 0, NOW, { outcome: "hunter2" }),
       /outcome must be succeeded/,
     ],
-    ["a run in the future", run("pack", -DAY_MS, NOW), /^at_unix lies in the future/],
+    ["a run in the future", run("pack", -DAY_MS, NOW), /^at_unix is in the future/],
   ])(
-    "one with %s is refused by its key, without its value, and the rest comes in",
+    "one with %s is refused by its key, without its value, and the rest is imported",
     async (_, odd, reason) => {
       const memory = await openTestMemory();
       const rows = [
@@ -191,7 +191,7 @@ describe("of helmdeck's rows", () => {
 });
 
 describe("callers", () => {
-  test("become agents by their names or as they are mapped, and the newer of two facts counts", async () => {
+  test("become agents by name or mapping, and the newer of two facts counts", async () => {
     const memory = await openTestMemory();
     const rows = [
       { key: "k", value: "older", createdAt: goTime(NOW - 2 * DAY_MS) },
@@ -201,13 +201,13 @@ describe("callers", () => {
     const result = await importRows(memory, rows, { map: ["admin=main", "a=b=work"] });
     expect(result).toMatchObject({
       stored: 2,
-      leftOut: { "an older row of the same name": 1 },
+      leftOut: { "an older row with the same name": 1 },
       takers: ["main", "work"],
     });
     expect([await factsOf(memory), await factsOf(memory, "work")]).toEqual([{ k: "newer" }, { k: "other" }]);
   });
 
-  test("have keys that look alike, and facts that were superseded, each for themselves", async () => {
+  test("have separate look-alike keys and superseded facts", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "v" });
     await memory.storeFact("admin", { key: "was", value: "v" });
@@ -224,11 +224,11 @@ describe("callers", () => {
   });
 
   test.each([
-    [["nobody=main"], /--map names nobody, .* There are: admin, openclaw-configure\./],
-    [["admin"], /--map wants FROM=TO/],
-    [["admin="], /--map wants FROM=TO/],
-    [["admin=a", "admin=b"], /--map gives admin twice/],
-  ])("that are mapped as %j are a slip", async (map, message) => {
+    [["nobody=main"], /--map names nobody, .* Its callers: admin, openclaw-configure\./],
+    [["admin"], /--map must be FROM=TO/],
+    [["admin="], /--map must be FROM=TO/],
+    [["admin=a", "admin=b"], /--map maps admin twice/],
+  ])("with the mapping %j are refused", async (map, message) => {
     const memory = await openTestMemory();
     const rows = [
       { key: "k", value: "v" },
@@ -257,7 +257,7 @@ describe("a second import", () => {
     });
   });
 
-  test("does not write over a note that swe.solve keeps here, and follows its own", async () => {
+  test("does not overwrite a note of swe.solve here, and updates its own", async () => {
     const memory = await openTestMemory();
     const ref = {
       namespace: namespaceOf("main"),
@@ -285,7 +285,7 @@ describe("a second import", () => {
   });
 });
 
-test("forgetting an import takes its runs and notes, and leaves runs that were recorded here", async () => {
+test("forgetting an import deletes its runs and notes, and keeps runs that were recorded here", async () => {
   const memory = await openTestMemory();
   await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: NOW / 1_000 });
   const rows = [run("pack", 60_000, NOW), note("n", goTime(NOW - DAY_MS)), { key: "k", value: "v" }];
@@ -307,10 +307,10 @@ describe("the key", () => {
   });
 
   test.each(["", "hunter2", KEY_HEX.slice(1), `HELMDECK_VAULT_KEY=${KEY_HEX}`])(
-    "that is none is refused, and not shown (%#)",
+    "that is invalid is refused, and not shown (%#)",
     (text) => {
       const failure = () => helmdeckKey(text, "F");
-      expect(failure).toThrow(/^F holds no key of helmdeck's/);
+      expect(failure).toThrow(/^F has no helmdeck key/);
       expect(failure).not.toThrow(/hunter2|0001/);
     },
   );
@@ -318,7 +318,7 @@ describe("the key", () => {
 
 describe("the database", () => {
   // verifies P-import-source
-  test("is read with its log, also through a link, in a folder for its owner alone that a signal removes", async () => {
+  test("is read with its log, also through a link, in a private folder that a signal removes", async () => {
     const folder = await tempFolder();
     const path = makeDatabase(folder, [{ key: "k", value: "v" }], { now: NOW });
     symlinkSync(path, join(folder, "link.db"));
@@ -335,7 +335,7 @@ describe("the database", () => {
     await close();
   });
 
-  test("is copied again when it was written to meanwhile, and not for ever", async () => {
+  test("is copied again when it was written meanwhile, but not endlessly", async () => {
     const memory = await openTestMemory();
     const path = makeDatabase(await tempFolder(), [{ key: "k", value: "v" }], { now: NOW });
     const copying = vi.mocked(files.copyFile);
@@ -358,7 +358,7 @@ describe("the database", () => {
     copying.mockRestore();
   });
 
-  test("is another thing's: said, and nothing of it is left", async () => {
+  test("is another program's: reported, and no copy of it is left", async () => {
     const memory = await openTestMemory();
     const folder = await tempFolder();
     const path = makeDatabase(folder, [{ key: "k", value: "v" }], { now: NOW });
@@ -369,7 +369,7 @@ describe("the database", () => {
     await expect(importPath(memory, join(folder, "none.db"))).rejects.toThrow(
       /Cannot read .*there is no such file/,
     );
-    await expect(importPath(memory, folder)).rejects.toThrow("is not a plain file");
+    await expect(importPath(memory, folder)).rejects.toThrow("is not a regular file");
     renameSync(`${path}-wal`, join(folder, "aside"));
     const { lacksLog, close } = await openCopy(path);
     expect(lacksLog).toBe(true);

@@ -1,4 +1,4 @@
-/** helmdeck's database as a source, the same for one that is made from its description and for one that helmdeck made. */
+/** Importing helmdeck's database: the same result for one created from its description and one that helmdeck created. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -43,38 +43,47 @@ describe.each([
   },
 ])("a database that was made by $by", ({ make, isLeftOut }) => {
   // verifies P-import-source
-  test.skipIf(isLeftOut)("comes in for its callers' agents, twice the same, and goes again", async () => {
-    const source = await make(home.folder);
-    const before = stateOf(dirname(source.path));
-    const facts = (caller: string) => source.facts[caller] ?? {};
-    const first = JSON.parse((await importing(source)).stdout);
-    expect(first).toMatchObject({ stored: 3, replaced: 0, kept: 0, refused: [], takers: ["main", "admin"] });
-    expect(first.audit).toBeGreaterThanOrEqual(source.runs);
-    expect([...first.owners].map(({ from, to }) => `${from} → ${to}`).sort()).toEqual([
-      "admin → admin",
-      "openclaw-configure → main",
-    ]);
-    expect(await factsOf("main")).toEqual(facts("openclaw-configure"));
-    expect(await factsOf("admin")).toEqual(facts("admin"));
+  test.skipIf(isLeftOut)(
+    "is imported for its callers' agents, with the same result twice, and can be forgotten",
+    async () => {
+      const source = await make(home.folder);
+      const before = stateOf(dirname(source.path));
+      const facts = (caller: string) => source.facts[caller] ?? {};
+      const first = JSON.parse((await importing(source)).stdout);
+      expect(first).toMatchObject({
+        stored: 3,
+        replaced: 0,
+        kept: 0,
+        refused: [],
+        takers: ["main", "admin"],
+      });
+      expect(first.audit).toBeGreaterThanOrEqual(source.runs);
+      expect([...first.owners].map(({ from, to }) => `${from} → ${to}`).sort()).toEqual([
+        "admin → admin",
+        "openclaw-configure → main",
+      ]);
+      expect(await factsOf("main")).toEqual(facts("openclaw-configure"));
+      expect(await factsOf("admin")).toEqual(facts("admin"));
 
-    const again = JSON.parse((await importing(source)).stdout);
-    expect(again).toMatchObject({ stored: 0, refreshed: 3, replaced: 0, kept: 0, audit: first.audit });
-    expect(again.import).toBeUndefined();
-    expect(JSON.parse((await home.run(["imports", "--json"])).stdout)).toEqual({
-      imports: [{ id: first.import, facts: 2, former: 0, records: first.audit }],
-    });
-    expect(stateOf(dirname(source.path))).toEqual(before);
-    expect(readdirSync(home.path("tmp"))).toEqual([]);
+      const again = JSON.parse((await importing(source)).stdout);
+      expect(again).toMatchObject({ stored: 0, refreshed: 3, replaced: 0, kept: 0, audit: first.audit });
+      expect(again.import).toBeUndefined();
+      expect(JSON.parse((await home.run(["imports", "--json"])).stdout)).toEqual({
+        imports: [{ id: first.import, facts: 2, former: 0, records: first.audit }],
+      });
+      expect(stateOf(dirname(source.path))).toEqual(before);
+      expect(readdirSync(home.path("tmp"))).toEqual([]);
 
-    await home.run(["forget", `import:${first.import}`, "--everyone", "--yes"]);
-    for (const caller of ["main", "admin"]) {
-      expect(await factsOf(caller)).toEqual({});
-      expect((await home.run(["export", "--caller", caller])).stdout).toBe("");
-    }
-  });
+      await home.run(["forget", `import:${first.import}`, "--everyone", "--yes"]);
+      for (const caller of ["main", "admin"]) {
+        expect(await factsOf(caller)).toEqual({});
+        expect((await home.run(["export", "--caller", caller])).stdout).toBe("");
+      }
+    },
+  );
 
   // verifies P-import-source
-  test.skipIf(isLeftOut)("without its log is not believed", async () => {
+  test.skipIf(isLeftOut)("without its log is refused", async () => {
     const source = await make(home.folder);
     rmSync(`${source.path}-wal`);
     rmSync(`${source.path}-shm`, { force: true });
@@ -83,13 +92,13 @@ describe.each([
     expect(JSON.parse(refused.stderr)).toMatchObject({
       error: "invalid_input",
       message: expect.stringMatching(
-        /There is no log .*say --stopped\. .* what was forgotten last comes back\.$/,
+        /There is no log .*pass --stopped\. .* recently forgotten facts return\.$/,
       ),
     });
     expect(await factsOf("main")).toEqual({});
   });
 
-  test.skipIf(isLeftOut)("is left as it is, and no copy of it, where the key is wrong", async () => {
+  test.skipIf(isLeftOut)("is unchanged, without a copy left, when the key is wrong", async () => {
     const source = await make(home.folder);
     const before = stateOf(dirname(source.path));
     await home.write("other.key", "ab".repeat(32));

@@ -1,4 +1,6 @@
-/** Notes on their way in, again, and out: what stays a person's, what follows its source, and what a forget of an import leaves. */
+/**
+ * Importing notes, importing them again, and forgetting imports: people's own changes remain, other facts follow their source.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -29,7 +31,7 @@ const sealedIn = (path: string): readonly Buffer[] => {
 };
 
 describe("a second import", () => {
-  test("of the same file adds nothing, keeps tags and times, and gives a new life", async () => {
+  test("of the same file adds nothing, keeps tags and times, and renews lives", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     const first = await importText(memory, MD);
@@ -46,7 +48,7 @@ describe("a second import", () => {
     expect(await memory.factHistory("main", TOOL)).toMatchObject({ former: [] });
   });
 
-  test("of an edited file replaces what was edited, there and back, and leaves what is gone from it", async () => {
+  test("of an edited file replaces edited notes, there and back, and keeps removed ones", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
     const edited = MD.replace("Konflux", "Argo").replace("- Day: Monday\n", "");
@@ -61,7 +63,7 @@ describe("a second import", () => {
     expect(await factsOf(memory)).toEqual({ [DAY]: "Day: Monday", [TOOL]: "Tool: Konflux" });
   });
 
-  test("does not come back over what a person wrote since, unless they say so", async () => {
+  test("does not overwrite what a person wrote since, unless they request it", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
     await memory.storeFact("main", { key: TOOL, value: "Tool: by hand" });
@@ -74,7 +76,7 @@ describe("a second import", () => {
     });
   });
 
-  test("does not bring back what another fact superseded since", async () => {
+  test("does not restore what another fact superseded since", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
     await memory.storeFact("main", { key: "deploy/tool", value: "Argo", supersedes: [TOOL] });
@@ -82,7 +84,7 @@ describe("a second import", () => {
     expect(Object.keys(await factsOf(memory))).toEqual(["deploy/tool", DAY]);
   });
 
-  test("of notes that say their day follows the newer of the two", async () => {
+  test("of dated notes keeps the newer one", async () => {
     const memory = await openTestMemory();
     const daily = (text: string) => textFile(text, "memory/2026-11-18.md");
     await importNotes(memory, "openclaw", [daily("- Cache: here")]);
@@ -112,7 +114,7 @@ describe("an import", () => {
     });
   });
 
-  test("in a dry run counts what it would do, shows the first ten, says the end, and writes nothing", async () => {
+  test("as a dry run counts what it would do, shows the first ten, names the expiry, and writes nothing", async () => {
     const memory = await openTestMemory();
     const text = Array.from({ length: 12 }, (_none, index) => `- item ${index}\n`).join("");
     const revision = await memory.revision("main");
@@ -124,7 +126,7 @@ describe("an import", () => {
     expect((await memory.getFact("main", "notes/notes/item-3"))?.expiresAt).toBe(NOW + 7_200_000);
   });
 
-  test("reads no more of a file than its bound", async () => {
+  test("reads no more of a file than its limit", async () => {
     const memory = await openTestMemory();
     let read = 0;
     const endless = {
@@ -137,29 +139,29 @@ describe("an import", () => {
       },
     };
     await expect(importNotes(memory, "markdown", [endless])).rejects.toThrow(
-      "endless.md is larger than 4 MiB",
+      "endless.md is larger than the limit of 4 MiB",
     );
     expect(read).toBeLessThan(12);
   });
 
-  test("that fills the memory says how to go on, and what takes back the part that is in", async () => {
+  test("that fills the memory says how to continue, and how to undo the imported part", async () => {
     const memory = await openTestMemory({ env: { HELMDECK_MEMORY_MAX_ENTRIES: "300" } });
     const text = Array.from({ length: 600 }, (_none, index) => `- Item ${index}: x\n`).join("");
     const importing = importText(memory, text, { importId: "notes-1" });
     await expect(importing).rejects.toMatchObject({
       code: "quota_exceeded",
-      message: expect.stringMatching(/import the file again to go on\. .* forget import:notes-1\.$/),
+      message: expect.stringMatching(/import the file again to continue\. .* forget import:notes-1\.$/),
     });
     expect(await forget(memory, "notes-1")).toMatchObject({ deleted: 250 });
     expect(await factsOf(memory)).toEqual({});
   });
 
-  test("with a life that no fact may have is refused once, before anything is read", async () => {
+  test("with an invalid ttl is refused once, before anything is read", async () => {
     const memory = await openTestMemory();
     await expect(importText(memory, MD, { ttlSeconds: 60 })).rejects.toThrow("ttl_seconds must be");
   });
 
-  test("is not listed by a tag that a file brought and that names none", async () => {
+  test("is not listed by a tag in a file that names no import", async () => {
     const memory = await openTestMemory();
     const line = JSON.stringify({ key: "a", value: "v", tags: ["import:", "import:A B", "import:notes-1"] });
     await importNotes(memory, "jsonl", [textFile(line, "facts.jsonl")]);
@@ -178,7 +180,7 @@ describe("an import", () => {
 });
 
 describe("forgetting an import", () => {
-  test("takes what it brought, brings back what it replaced, and leaves what a person wrote since", async () => {
+  test("deletes what it brought, restores what it replaced, and keeps what a person wrote since", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: TOOL, value: "Tool: Argo", tags: ["own"] });
     await memory.storeFact("main", { key: HOST, value: "Host: first" });
@@ -198,7 +200,7 @@ describe("forgetting an import", () => {
     expect(await forget(memory, importId)).toMatchObject({ deleted: 0, erased: "nothing" });
   });
 
-  test("leaves other imports, other facts with like tags, and another subject's import of the same id", async () => {
+  test("keeps other imports, other facts with similar tags, and another subject's import of the same id", async () => {
     const memory = await openTestMemory();
     const { importId = "" } = await importText(memory, MD);
     await importText(memory, MD, { importId, subject: "work" });
@@ -209,14 +211,14 @@ describe("forgetting an import", () => {
     expect(Object.keys(await factsOf(memory, "work"))).toEqual([DAY, TOOL]);
   });
 
-  test("is what nobody can make a fact part of by its tags", async () => {
+  test("cannot be extended to a fact by its tags", async () => {
     const memory = await openTestMemory();
     const { importId } = await importText(memory, MD);
     await memory.storeFact("main", { key: "mine", value: "v", tags: [`import:${importId}`, "kept"] });
     expect((await memory.getFact("main", "mine"))?.tags).toEqual(["kept"]);
   });
 
-  test("of a later import goes back to the earlier one, whose own forget then takes the rest", async () => {
+  test("of a later import returns to the earlier one, whose own forget then deletes the rest", async () => {
     const memory = await openTestMemory();
     const first = await importText(memory, MD);
     const second = await importText(memory, MD.replace("Konflux", "Argo"));
@@ -268,7 +270,7 @@ describe("forgetting an import", () => {
     }
   });
 
-  test("takes a fact back only while it has the tag", async () => {
+  test("undoes a fact only while it has the tag", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: TOOL, value: "Tool: Argo" });
     const { importId } = await importText(memory, MD);
@@ -281,7 +283,9 @@ describe("forgetting an import", () => {
   test("is a wide forget, and its scope names an import", async () => {
     const memory = await openTestMemory();
     expect([isWideForget("import:x"), isWideForget("key:import:x")]).toEqual([true, false]);
-    await expect(memory.forget("main", { scope: "import:" })).rejects.toThrow('"import:" names nothing');
-    await expect(memory.forget("main", { scope: "import:A b" })).rejects.toThrow("names no import");
+    await expect(memory.forget("main", { scope: "import:" })).rejects.toThrow('"import:" has no name');
+    await expect(memory.forget("main", { scope: "import:A b" })).rejects.toThrow(
+      "is not the id of an import",
+    );
   });
 });

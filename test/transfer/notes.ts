@@ -1,4 +1,4 @@
-/** The sample notes, and what tests of imports share. */
+/** The sample notes, and helpers for tests of imports. */
 import { createReadStream, globSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

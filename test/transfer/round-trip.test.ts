@@ -1,4 +1,4 @@
-/** What is exported as Markdown comes back as it was; and so does what was imported in any format. */
+/** A Markdown export can be imported without changes, whatever format the facts were first imported from. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { exportLines, exportMarkdown, importLines, type OpenMemory } from "../../app/index.ts";
@@ -44,7 +44,7 @@ test.each(HARD)("a value such as %j comes back from Markdown", async (value) => 
   expect(await everyFact(copy)).toEqual(await everyFact(memory));
 });
 
-test("whatever facts there are, their Markdown brings back keys, values, categories, tags and times", async () => {
+test("for any facts, their Markdown restores keys, values, categories, tags and times", async () => {
   const text = fc.oneof(fc.string({ unit: "grapheme", maxLength: 40 }), fc.constantFrom(...HARD));
   const fact = fc.record({
     key: fc.string({ unit: fc.constantFrom(..."abc/_*`[]<>#&~|\\ é日.-"), minLength: 1, maxLength: 20 }),
@@ -84,7 +84,7 @@ test("whatever facts there are, their Markdown brings back keys, values, categor
 });
 
 describe("an export as Markdown", () => {
-  test("reads as this", async () => {
+  test("reads like this", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy/*prod*", value: "Konflux,\nstaging first", tags: ["ci"] });
     await memory.storeFact("main", { key: "agreed", value: "no Fridays", category: "team" });
@@ -116,7 +116,7 @@ describe("an export as Markdown", () => {
 `);
   });
 
-  test("acts on no terminal, and keeps what is writing as it is", async () => {
+  test("is safe on a terminal, and keeps legitimate characters", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "a", value: "\u001b]0;owned\u0007 \u202Eback" });
     await memory.storeFact("main", { key: "b", value: "می‌خواهم 👩‍👩‍👧" });
@@ -125,7 +125,7 @@ describe("an export as Markdown", () => {
     expect(text).toContain("> می‌خواهم 👩‍👩‍👧");
   });
 
-  test("that somebody wrote into is refused where it says something else, and taken where it does not", async () => {
+  test("with edits is refused where they change the meaning, and accepted elsewhere", async () => {
     const memory = await openTestMemory();
     const text = `${MARKDOWN_MARK}\nhello\n## team\n### a\n> one\n### b\nhunter2\n> two\n### c\n- tags: [1]\n> three\n### d\n> four\r\n`;
     const { refused, stored } = await importNotes(memory, "markdown", [textFile(text)]);
@@ -134,7 +134,7 @@ describe("an export as Markdown", () => {
     expect(await memory.getFact("main", "d")).toMatchObject({ value: "four", category: "team" });
   });
 
-  test("of an import is no import itself: it brings the tags that it has, and no other", async () => {
+  test("of an import is not an import itself: it keeps its tags, and adds none", async () => {
     const memory = await openTestMemory();
     const { importId } = await importNotes(memory, "openclaw", SAMPLES.openclaw.map(sample));
     const copy = await openTestMemory();
@@ -146,7 +146,7 @@ describe("an export as Markdown", () => {
 });
 
 describe.each(Object.entries(SAMPLES))("%s", (format, files) => {
-  test("goes in, out as JSON Lines and as Markdown, and in elsewhere, and is the same", async () => {
+  test("survives import, export as JSON Lines and Markdown, and another import unchanged", async () => {
     const memory = await openTestMemory();
     const result = await importNotes(memory, format as keyof typeof SAMPLES, files.map(sample));
     expect(result.stored).toBeGreaterThan(1);

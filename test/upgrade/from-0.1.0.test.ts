@@ -1,4 +1,4 @@
-/** What version 0.1.0 left on a machine (test/data/0.1.0) is opened, upgraded, exported, imported and uninstalled by this version. */
+/** This version opens, upgrades, exports, imports and uninstalls an installation of version 0.1.0 (test/data/0.1.0). */
 import { chmod, copyFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -29,7 +29,7 @@ async function placed(): Promise<StorageLocation> {
   await mkdir(dirname(place.databasePath), { recursive: true });
   await copyFile(join(MADE, "memory.sqlite"), place.databasePath);
   await copyFile(join(MADE, "helmdeck-memory.key"), place.keyPath);
-  await chmod(place.keyPath, 0o600); // git keeps no such mode
+  await chmod(place.keyPath, 0o600); // git does not store this mode
   return place;
 }
 
@@ -61,7 +61,7 @@ function byKey(a: Line, b: Line): number {
   return a.key < b.key ? -1 : 1;
 }
 
-/** How far the file has come, and how many rows it has, by SQLite alone. */
+/** The file's schema version and number of rows, read with SQLite alone. */
 async function lookAt({ databasePath }: StorageLocation) {
   const connection = await nodeSqliteDriver.open(databasePath, "write");
   try {
@@ -191,7 +191,7 @@ describe("beside it,", () => {
   });
 });
 
-/** Its statements that may write, counted over all connections; the one with this number fails, and all after it. */
+/** Counts the statements that may write, over all connections. The one with this number fails, and all later ones. */
 function failingAt(step: number): { readonly driver: SqliteDriver; readonly hasFailed: () => boolean } {
   let done = 0;
   const count = () => {
@@ -230,7 +230,7 @@ function failingAt(step: number): { readonly driver: SqliteDriver; readonly hasF
   return { driver, hasFailed: () => done >= step };
 }
 
-/** Each to its end, triggers whole. */
+/** Splits SQL into statements and keeps triggers intact. */
 function statementsOf(sql: string): readonly string[] {
   const parts = sql.replaceAll(/--[^\n]*/g, "").split(";");
   const statements: string[] = [];

@@ -1,10 +1,10 @@
-/** A file of which the beginning was looked at. It is opened once: what comes by standard input cannot be read twice. */
+/** A file whose beginning was examined. It is opened once, because standard input cannot be read twice. */
 import type { ImportFile } from "./format.ts";
 
 export interface BegunFile {
-  /** At least as many bytes as were asked for, where the file has them. */
+  /** At least the requested number of bytes, if the file has them. */
   readonly start: Buffer;
-  /** The file from its beginning; to be read once. */
+  /** The whole file; can be read once. */
   readonly file: ImportFile;
 }
 

@@ -1,9 +1,8 @@
 /**
- * What a format is: how the bytes of files become entries to import, one after another.
+ * The interface of import formats: they turn files into entries, one by one.
  *
- * Two kinds of items come out of one. An entry as a memory of ours had it (a line of an export; facts and audit rows) goes in as it
- * is. A note is what was made of somebody's text, or of another program's memory: its import is marked on it, and it gives way to
- * what a person wrote since.
+ * There are two kinds of items. An entry, from a line of our own export, is imported as it is. A note was made from somebody's
+ * text or another program's memory: it is tagged with its import, and does not overwrite what a person wrote since.
  */
 import {
   FACT_LIMITS,
@@ -17,24 +16,24 @@ import {
 } from "../../../engine/index.ts";
 
 export interface ImportFile {
-  /** As messages show it, and as keys are made of it. */
+  /** Shown in messages, and used for keys. */
   readonly name: string;
-  /** Called once for each reading of it: what comes by standard input is gone afterwards. */
+  /** Called once per reading; standard input can be read only once. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
 export interface ReadContext {
   readonly namespace: Namespace;
   readonly now: UnixMs;
-  /** The life of what says no end itself; absent: the usual one. */
+  /** The lifetime of items without an expiry; absent: the default. */
   readonly ttlSeconds?: number;
 }
 
 export interface Place {
   readonly file: string;
-  /** From 1; of a file that has no lines, the number of the item. */
+  /** From 1; for a file without lines, the number of the item. */
   readonly line: number;
-  /** Of what has a name of its own, by which a person finds it sooner. */
+  /** The item's own name, which helps a person to find it. */
   readonly key?: string;
 }
 
@@ -42,13 +41,13 @@ export type ImportItem = Place &
   (
     | {
         readonly entry: NewEntry;
-        /** What all keys of the note's file begin with, "" for nothing; absent for an entry as some memory had it. */
+        /** The common prefix of all keys of the note's file, possibly ""; absent for an entry. */
         readonly noteOf?: string;
-        /** Whose it is where it comes from, for a source with several owners. */
+        /** The owner in a source with several owners. */
         readonly from?: string;
       }
     | { readonly problem: HelmdeckError }
-    /** By the format's own rules, which the documentation lists. */
+    /** Skipped by the format's rules, which the documentation lists. */
     | { readonly leftOut: string }
   );
 
@@ -57,20 +56,20 @@ export type ReadItems = (
   context: ReadContext,
 ) => AsyncGenerator<ImportItem, void, undefined>;
 
-/** What a format found out about a fact. */
+/** A fact as read by a format. */
 export interface Note {
   readonly key: string;
   readonly value: string;
   readonly category?: string;
   readonly tags?: readonly string[];
-  /** As the source says it; a time that lies ahead of now is not believed. */
+  /** As given by the source; a future time is ignored. */
   readonly createdAt?: UnixMs | undefined;
   readonly updatedAt?: UnixMs | undefined;
-  /** When the source would have ended it: the earlier of that and the usual end counts. */
+  /** The expiry in the source; the earlier of this and the default counts. */
   readonly endsAt?: UnixMs | undefined;
 }
 
-/** The mark of the import is one of a fact's tags. */
+/** One tag is reserved for the import's own. */
 export const MOST_NOTE_TAGS = FACT_LIMITS.tags - 1;
 
 /** The item of a note: its entry, or why the policy refuses it. */
@@ -87,7 +86,7 @@ function noteEntry(note: Note, { namespace, now, ttlSeconds }: ReadContext): New
   const fact = validateFact({ ...note, ttlSeconds });
   const usualEnd = now + fact.ttlSeconds * 1_000;
   const expiresAt = Math.min(note.endsAt ?? usualEnd, usualEnd);
-  if (expiresAt <= now) throw new HelmdeckError("invalid_input", "It has expired where it comes from.");
+  if (expiresAt <= now) throw new HelmdeckError("invalid_input", "It has already expired in its source.");
   const createdAt = pastOf(note.createdAt, now);
   const updatedAt = pastOf(note.updatedAt, now) ?? createdAt;
   return factEntry(namespace, fact, {

@@ -1,16 +1,16 @@
-/** Which format files plainly are. */
+/** Guesses the format of files. */
 import { extname } from "node:path";
 import { HelmdeckError } from "../../../engine/index.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 
-/** Which it is when nobody says: our own, unless the name of a file says that it is something else. */
+/** The format when none is given: our own, unless a file's name indicates another. */
 export function guessFormat(names: readonly string[]): ImportFormat {
   const other = names.find((name) => [".md", ".markdown", ".json"].includes(extname(name).toLowerCase()));
   if (other === undefined) return "jsonl";
   throw wantsFormat(other);
 }
 
-/** For a text that is none of the format that was named: what it looks like, as the end of a sentence. */
+/** What a text looks like when it is not in the given format; ends a sentence. */
 export function looksLike(text: string): string {
   const begin = text.trimStart();
   const isJson = begin.startsWith("{") || begin.startsWith("[");
@@ -23,7 +23,7 @@ export function looksLike(text: string): string {
     : "it looks like JSON Lines (--from helmdeck)";
 }
 
-/** Whether a text of Markdown is rather one of JSON: nobody's notes begin so. */
+/** Whether a text given as Markdown looks like JSON: no notes begin like this. */
 export function isJson(text: string): boolean {
   const begin = text.trimStart();
   if (!begin.startsWith("{") && !begin.startsWith("[")) return false;
@@ -47,6 +47,6 @@ function parsed(text: string): unknown {
 export function wantsFormat(name: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    `What ${name} is cannot be told by its name: say it with --from, one of ${IMPORT_FORMATS.join(", ")}.`,
+    `Cannot tell the format of ${name} by its name; give it with --from, one of ${IMPORT_FORMATS.join(", ")}.`,
   );
 }

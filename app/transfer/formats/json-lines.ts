@@ -1,10 +1,10 @@
-/** Our own JSON Lines, as `export` writes them: streamed, of any size. */
+/** Our own JSON Lines, as written by `export`: streamed, of any size. */
 import { HelmdeckError, isHelmdeckError, type NewEntry } from "../../../engine/index.ts";
 import { readLines } from "../line-reader.ts";
 import { readEntry } from "../lines.ts";
 import type { ImportItem, Place, ReadItems } from "./format.ts";
 
-/** A value of 64 KiB with every character escaped, and then some. */
+/** More than a value of 64 KiB with every character escaped. */
 export const LINE_BYTES = 1_024 * 1_024;
 
 export const readJsonLines: ReadItems = async function* (files, context) {

@@ -1,6 +1,6 @@
 /**
- * Our own Markdown, as `export --to markdown` writes it, read back exactly: it is no Markdown parser's guess, since each line says by
- * its beginning what it is.
+ * Our own Markdown, as written by `export --to markdown`, read back exactly: each line's prefix says what it is, so nothing is
+ * guessed.
  */
 import { HelmdeckError } from "../../../engine/index.ts";
 import { type ReadLine, readLines } from "../line-reader.ts";
@@ -17,7 +17,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 const FIELD = /^- (tags|created|updated|ends): (.*)$/;
 
-/** Whether a file that begins so is one. */
+/** Whether a file with this beginning is in this format. */
 export function isMarkdownExport(start: Buffer): boolean {
   return start
     .toString("utf8")
@@ -25,7 +25,7 @@ export function isMarkdownExport(start: Buffer): boolean {
     .startsWith(MARKDOWN_MARK);
 }
 
-/** What tells it, a byte order mark before it included. */
+/** The length of the mark with a byte order mark. */
 export const MARK_BYTES = MARKDOWN_MARK.length + 3;
 
 export async function* readMarkdownExport(
@@ -91,7 +91,7 @@ class OpenFact {
     else if (!this.#isTaken(line.text)) this.#problem ??= notOurs(line.number);
   }
 
-  /** Read as a line of JSON would be, with all its checks. */
+  /** Validated like a line of JSON. */
   item(file: string, context: ReadContext): ImportItem {
     const { line } = this;
     if (this.#problem !== undefined) return { file, line, problem: this.#problem };
@@ -136,6 +136,6 @@ function notOurs(line?: number): HelmdeckError {
   const which = line === undefined ? "This line" : `Line ${line}`;
   return new HelmdeckError(
     "invalid_input",
-    `${which} is not as the export writes it: a value stands behind "> " on each of its lines, and - tags:, - created:, - updated: and - ends: before it.`,
+    `${which} is not in the format of the export: each line of a value begins with "> ", and - tags:, - created:, - updated: and - ends: come before it.`,
   );
 }

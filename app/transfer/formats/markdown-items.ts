@@ -1,12 +1,12 @@
 /**
- * The items of any Markdown: each list item of the outermost level (with what is nested in it), and each paragraph, quote, table or
- * block of code, under its headings. Text stays as it is written.
+ * Splits any Markdown into items: each top-level list item with its nested content, and each paragraph, quote, table or code
+ * block, under its headings. The text is kept as written.
  *
- * Left out: front matter, comments, link definitions, lines across, and headings themselves. A title (a first heading of the first
- * level) names nothing. A paragraph that ends in a colon before a list stands for a heading of that list. A block of code belongs
- * to the paragraph before it.
+ * Skips front matter, comments, link definitions, thematic breaks, and headings themselves. A title (a single leading heading of
+ * level one) adds no name. A paragraph that ends in a colon before a list acts as that list's heading. A code block belongs to
+ * the paragraph before it.
  *
- * A file may come from anywhere: nesting is followed to a depth, and nothing is parsed within a line.
+ * A file may come from anywhere: nesting is limited, and nothing is parsed within a line.
  */
 import MarkdownIt from "markdown-it";
 
@@ -14,7 +14,7 @@ export interface MarkdownItem {
   readonly line: number;
   readonly headings: readonly string[];
   readonly text: string;
-  /** The comment right before the item, or before the list that it is in. */
+  /** The comment directly before the item, or before its list. */
   readonly comment?: string;
 }
 
@@ -33,12 +33,12 @@ type Token = ReturnType<InstanceType<typeof MarkdownIt>["parse"]>[number];
 
 interface Block {
   readonly type: string;
-  /** Of a heading. */
+  /** Level of the heading. */
   readonly depth: number;
   /** From 0. */
   readonly line: number;
   readonly text: string;
-  /** Lines of its items, where it is a list. */
+  /** For a list, the lines of its items. */
   readonly items: readonly { readonly line: number; readonly text: string }[];
 }
 
@@ -46,14 +46,14 @@ export function* markdownItems(markdown: string): Generator<MarkdownItem | LeftO
   const source = markdown.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
   const front = frontMatterOf(source);
   if (front !== "") yield { line: 1, leftOut: "front matter" };
-  // Lines keep their numbers.
+  // Keeps line numbers.
   const body = front.replaceAll(/[^\n]/g, "") + source.slice(front.length);
   const walk = new Walk();
   for (const block of blocksOf(body)) yield* walk.take(block);
   yield* walk.finish();
 }
 
-/** Looked for from its beginning and then from its end: one expression for both runs out of stack in a long file. */
+/** Finds the start and then the end: a single regular expression exhausts the stack on a long file. */
 function frontMatterOf(source: string): string {
   const begin = FRONT_MATTER_BEGINS.exec(source);
   if (begin === null) return "";
@@ -62,13 +62,13 @@ function frontMatterOf(source: string): string {
   return end === null ? "" : source.slice(0, end.index + end[0].length);
 }
 
-/** What is still open while blocks are read. */
+/** State while blocks are read. */
 class Walk {
   #headings: { readonly depth: number; readonly text: string }[] = [];
   #isFirst = true;
   #intro: string | undefined;
   #comment: string | undefined;
-  /** A paragraph, until it is known what follows it. */
+  /** A paragraph, until the next block is known. */
   #paragraph: MarkdownItem | undefined;
 
   *take(block: Block): Generator<MarkdownItem | LeftOut> {
@@ -155,7 +155,7 @@ function typeOf({ type }: Token, text: string): string {
   return type === "html_block" && WHOLE_COMMENT.test(text.trim()) ? "comment" : "text";
 }
 
-/** Of the list that begins at this token: its own, not those nested in them. */
+/** The list's own items, without nested ones. */
 function* itemsOf(tokens: readonly Token[], start: number, lines: readonly string[]) {
   for (let index = start + 1; index < tokens.length; index += 1) {
     const token = tokens[index];
@@ -169,7 +169,7 @@ function sourceOf(lines: readonly string[], [from, to]: readonly [number, number
   return lines.slice(from, to).join("\n").trimEnd();
 }
 
-/** What is nested moves to the left by as much as the item's own text does. */
+/** Removes the bullet, and the same indentation from nested lines. */
 function withoutBullet(text: string): string {
   const [first = "", ...others] = text.split("\n");
   const width = BULLET.exec(first)?.[0].length ?? 0;
@@ -180,14 +180,14 @@ function withoutBullet(text: string): string {
   return [first.slice(width), ...rest].join("\n");
 }
 
-/** An expression for it would look at each run of blanks again and again. */
+/** A regular expression would be quadratic on long runs of blanks. */
 function withoutBlanksBehind(text: string): string {
   let end = text.length;
   while (text[end - 1] === " " || text[end - 1] === "\t") end -= 1;
   return text.slice(0, end);
 }
 
-/** Those within code stay: what stands between equal runs of backticks. */
+/** Keeps comments within code, between equal runs of backticks. */
 function withoutComments(text: string): string {
   let kept = "";
   let at = 0;

@@ -22,10 +22,10 @@ export const readMarkdown: ReadItems = async function* (files, context) {
 };
 
 export interface NoteFile {
-  /** What all keys of the file begin with. */
+  /** The prefix of all keys of the file. */
   readonly root: string;
   readonly keys: NoteKeys;
-  /** What the format knows of an item besides; undefined text: why it is left out. */
+  /** Additional data of an item; undefined text: why it is skipped. */
   readonly about?: (item: MarkdownItem) => Omit<Note, "key" | "value"> | { readonly leftOut: string };
 }
 
@@ -61,7 +61,7 @@ export async function* notesOfFile(
   }
 }
 
-/** The file and the folder that it is in: many folders have a file of one name. */
+/** The file and its folder: many folders have a file with the same name. */
 function rootOf(path: string): string {
   const stem = slugOf(basename(path).replace(/\.[^.]*$/, ""));
   const root = keyOfParts([slugOf(basename(dirname(path))), stem]);

@@ -1,10 +1,10 @@
 /**
- * What mem0 answers to `get_all` (its documentation's way to export everything), saved as JSON: a list of memories, or an object
- * with them in `results` and a graph in `relations` (docs.mem0.ai, "Export Stored Memories" and the API reference of "Get
- * Memories", November 2026). Its TypeScript library spells the same fields in camel case. An export job's answer has whatever
- * shape its schema says, and is not read.
+ * The response of mem0's `get_all` (its documented export), saved as JSON: a list of memories, or an object with memories in
+ * `results` and a graph in `relations` (docs.mem0.ai, "Export Stored Memories" and the API reference of "Get Memories", November
+ * 2026). Its TypeScript library uses camel case for the same fields. The result of an export job has a custom shape and is not
+ * supported.
  *
- * A memory's key is its id, which stays when mem0 updates it.
+ * The key is the memory's id, which mem0 keeps when it updates the memory.
  */
 import * as z from "zod/mini";
 import { defined, FACT_LIMITS, HelmdeckError } from "../../../engine/index.ts";
@@ -23,11 +23,11 @@ import { readWhole } from "./whole-text.ts";
 
 const MOST_MIB = 64;
 const ROOT = "mem0";
-const FURTHER_PAGES = "further pages of mem0's answer, which are not in the file";
-/** Whose memory it was, there. */
+const FURTHER_PAGES = "further pages of mem0's response, which are not in the file";
+/** The memory's owner in mem0. */
 const OWNERS = ["user_id", "agent_id", "app_id", "run_id"] as const;
 
-/** As the TypeScript library has it. */
+/** Names in the TypeScript library. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   createdAt: "created_at",
   updatedAt: "updated_at",
@@ -50,11 +50,11 @@ type Memory = z.infer<typeof memory>;
 
 const relation = z.looseObject({ source: z.string(), relationship: z.string(), target: z.string() });
 
-/** What one file holds. */
+/** The content of one file. */
 interface Answer {
   readonly memories: readonly unknown[];
   readonly relations: readonly unknown[];
-  /** There is more on a page that is not in the file. */
+  /** There are further pages that are not in the file. */
   readonly isPage: boolean;
 }
 
@@ -80,19 +80,19 @@ function answerIn(name: string, json: string): Answer {
     throw new HelmdeckError("invalid_input", `${name} is not JSON: ${looksLike(json)}.`);
   }
   if (Array.isArray(parsed)) return { memories: parsed, relations: [], isPage: false };
-  const { results, relations, next } = { ...Object(parsed) } as Readonly<Record<string, unknown>>; // of JSON, whatever it is
+  const { results, relations, next } = { ...Object(parsed) } as Readonly<Record<string, unknown>>; // any JSON value
   if (Array.isArray(results)) {
     return { memories: results, relations: Array.isArray(relations) ? relations : [], isPage: next != null };
   }
   throw new HelmdeckError(
     "invalid_input",
-    `${name} is not what mem0's get_all answers: a list of memories, or an object with them in "results". What an export job answers has another shape; save get_all.`,
+    `${name} is not a response of mem0's get_all: a list of memories, or an object with them in "results". Results of export jobs have another shape; save the response of get_all instead.`,
   );
 }
 
 function relationItem(place: Place, given: unknown, keys: NoteKeys, context: ReadContext): ImportItem {
   const read = relation.safeParse(given);
-  if (!read.success) return refused(place, "This is no relation of mem0's graph.");
+  if (!read.success) return refused(place, "This is not a relation of mem0's graph.");
   const parts = [read.data.source, read.data.relationship, read.data.target];
   const value = parts.join(" ");
   const key = keys.give(keyOfParts([ROOT, "relations", ...parts.map((part) => slugOf(part))]), value);
@@ -110,7 +110,9 @@ function memoryItem(place: Place, given: unknown, keys: NoteKeys, context: ReadC
   if (!read.success) {
     const field = String(read.error.issues[0]?.path[0] ?? "");
     const problem =
-      field === "" ? "This is no memory of mem0." : `This memory's ${field} is not of the kind mem0 writes.`;
+      field === ""
+        ? "This is not a mem0 memory."
+        : `This memory's ${field} does not have the type that mem0 writes.`;
     return refused(place, problem);
   }
   const found = read.data;
@@ -126,7 +128,7 @@ function memoryItem(place: Place, given: unknown, keys: NoteKeys, context: ReadC
   return noteItem(place, ROOT, { key, value, tags: tagsOf(found), ...times }, context);
 }
 
-/** Categories, who it was about, and what metadata says in a word. Longer ones than a tag may be are left off. */
+/** Categories, owners, and one-word metadata. Drops tags that are too long. */
 function tagsOf(found: Memory): readonly string[] {
   const owners = OWNERS.flatMap((name) => (found[name] ? [`${name}=${found[name]}`] : []));
   const said = Object.entries(found.metadata ?? {})
@@ -142,7 +144,7 @@ function inSnakeCase(given: unknown): unknown {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [OTHER_NAMES[name] ?? name, value]));
 }
 
-/** A day counts from its beginning, and a time without a zone is one of UTC. */
+/** A date means its beginning, and a time without a zone is UTC. */
 function timeOf(text: string | null | undefined): number | undefined {
   if (!text) return undefined;
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return readTime(`${text}T00:00:00Z`);

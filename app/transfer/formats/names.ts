@@ -1,4 +1,4 @@
-/** The names of formats: all that declaring a command needs. */
+/** The names of formats: all that is needed to declare a command. */
 
 export const IMPORT_FORMATS = ["jsonl", "helmdeck", "openclaw", "markdown", "mem0", "server-memory"] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];

@@ -1,8 +1,8 @@
 /**
- * OpenClaw's own notes, as its documentation describes a workspace (docs/concepts/memory.md, docs/concepts/user-model.md and the
- * template of USER.md in 2026.9.6): `MEMORY.md`, `USER.md` and the daily notes in `memory/`.
+ * OpenClaw's notes, as documented for a workspace (docs/concepts/memory.md, docs/concepts/user-model.md and the template of
+ * USER.md in 2026.9.6): `MEMORY.md`, `USER.md` and the daily notes in `memory/`.
  *
- * A comment before a directive of USER.md says when it was observed and whether it still holds; what was superseded is left out.
+ * A comment before a directive of USER.md says when it was observed and whether it is still valid; superseded ones are skipped.
  */
 import { basename } from "node:path";
 import { HelmdeckError, type UnixMs } from "../../../engine/index.ts";
@@ -19,7 +19,7 @@ const STATUS = /\bstatus:\s*([a-z]+)/;
 
 export const readOpenClaw: ReadItems = async function* (files, context) {
   const keys = new NoteKeys();
-  const known = files.map((file) => ({ file, ...kindOf(file) })); // all of them before the first is read
+  const known = files.map((file) => ({ file, ...kindOf(file) })); // checks all names before reading the first file
   for (const { file, root, about } of known) yield* notesOfFile(file, { root, keys, about }, context);
 };
 
@@ -38,7 +38,7 @@ function kindOf({ name }: ImportFile): Pick<Required<NoteFile>, "root" | "about"
   }
   throw new HelmdeckError(
     "invalid_input",
-    `${name} is none of OpenClaw's notes: give a workspace folder, MEMORY.md, USER.md or memory/YYYY-MM-DD.md; any other Markdown is read with --from markdown.`,
+    `${name} is not one of OpenClaw's notes: give a workspace folder, MEMORY.md, USER.md or memory/YYYY-MM-DD.md; use --from markdown for other Markdown.`,
   );
 }
 
@@ -50,7 +50,7 @@ function aboutDirective({ comment = "" }: MarkdownItem): ReturnType<Required<Not
   return { createdAt: at, updatedAt: at };
 }
 
-/** Its beginning, in UTC, so that it is the same wherever it is imported. */
+/** The beginning of the day in UTC, so that it does not depend on the importing machine. */
 function dayOf(day: string): UnixMs | undefined {
   return readTime(`${day}T00:00:00Z`);
 }

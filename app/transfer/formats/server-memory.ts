@@ -1,6 +1,6 @@
 /**
- * The graph of `@modelcontextprotocol/server-memory` (its `memory.jsonl`; as version 2026.8.31 writes it): each observation about
- * an entity is a fact, and each relation is one. The type of an entity is a tag. The graph says no times.
+ * The graph of `@modelcontextprotocol/server-memory` (its `memory.jsonl`, as written by version 2026.8.31): each observation
+ * about an entity becomes a fact, and so does each relation. The type of an entity becomes a tag. The graph has no times.
  */
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../../engine/index.ts";
@@ -48,8 +48,7 @@ export const readServerMemory: ReadItems = async function* (files, context) {
 function* itemsOf(place: Place, text: string, keys: NoteKeys, context: ReadContext): Generator<ImportItem> {
   const read = graphLine.safeParse(jsonOf(text));
   if (!read.success) {
-    const message =
-      "This is neither an entity nor a relation as server-memory writes them, one JSON object a line.";
+    const message = "This is not an entity or relation of server-memory, one JSON object per line.";
     yield { ...place, problem: new HelmdeckError("invalid_input", message) };
     return;
   }
@@ -64,7 +63,7 @@ function* itemsOf(place: Place, text: string, keys: NoteKeys, context: ReadConte
   }
 }
 
-/** The entity's name stands in each value: an observation alone does not say of what it is one. */
+/** Each value includes the entity's name: an observation alone does not say what it is about. */
 function notesOf(line: GraphLine): readonly Note[] {
   if (line.type === "relation") {
     const parts = [line.from, line.relationType, line.to];

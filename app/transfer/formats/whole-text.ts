@@ -1,8 +1,8 @@
-/** A file that has to be read whole: bounded while it is read, and UTF-8. */
+/** Reads a whole file: with a size limit, and as UTF-8. */
 import { HelmdeckError } from "../../../engine/index.ts";
 import type { ImportFile } from "./format.ts";
 
-/** Throws `invalid_input` as soon as more has come, without reading on. */
+/** Throws `invalid_input` as soon as the limit is exceeded. */
 export async function readWhole({ name, open }: ImportFile, mostMib: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -11,15 +11,15 @@ export async function readWhole({ name, open }: ImportFile, mostMib: number): Pr
     if (sizeBytes > mostMib * 1_024 * 1_024) {
       throw new HelmdeckError(
         "invalid_input",
-        `${name} is larger than ${mostMib} MiB, which is as much as is read of one file; split it.`,
+        `${name} is larger than the limit of ${mostMib} MiB; split it.`,
       );
     }
     parts.push(Buffer.from(part));
   }
   const text = decoded(Buffer.concat(parts));
-  // UTF-16 without a mark is valid UTF-8, with a NUL beside each letter.
+  // UTF-16 without a byte order mark is valid UTF-8 with NUL characters.
   if (text === undefined || text.includes("\0")) {
-    throw new HelmdeckError("invalid_input", `${name} is not UTF-8 text. Convert it first.`);
+    throw new HelmdeckError("invalid_input", `${name} is not UTF-8 text. Convert it to UTF-8 first.`);
   }
   return text;
 }

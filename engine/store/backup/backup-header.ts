@@ -1,11 +1,11 @@
-/** The first line of a backup, in the clear: which store, which key, how old. No values, and no names of any. */
+/** The first line of a backup, in plain text: the store, the key's id, the age. It holds no values and no keys of facts. */
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../errors.ts";
 
 const FORMAT = "helmdeck-memory backup";
 const VERSION = 1;
 
-/** What is known before it is sealed. */
+/** The header's content before sealing. */
 export interface BackupFacts {
   /** 32 hexadecimal digits. */
   readonly storeId: string;
@@ -17,7 +17,7 @@ export interface BackupFacts {
 }
 
 export interface BackupHeader extends BackupFacts {
-  /** The key that opens it. */
+  /** The id of the key that opens it. */
   readonly keyId: string;
   readonly salt: string;
 }
@@ -51,7 +51,7 @@ export function encodeBackupHeader(header: BackupHeader): Buffer {
   return Buffer.from(`${JSON.stringify(line)}\n`);
 }
 
-/** Undefined for what is no backup of ours; throws `store_newer` for one of a later format. */
+/** Undefined when this is not a backup of ours; throws `store_newer` for a later format. */
 export function parseBackupHeader(text: string, path: string): BackupHeader | undefined {
   const given = jsonOf(text);
   const parsed = lineSchema.safeParse(given);

@@ -1,11 +1,10 @@
 /**
- * A file sealed whole: one line in the clear that says what it is, then its bytes in chunks.
+ * Encrypts a whole file: one plain line that describes it, then its bytes in chunks.
  *
- * Who attacks: whoever has the file, to read or to change it: a chunk edited, moved, taken from another file or left out, the
- * line rewritten, the end cut off or added to. What stops them: each file has a key of its own (HKDF of the master key over 16
- * random bytes), each chunk its number and whether it is the last in its nonce, and the line is authenticated with each of them.
- * This is the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015), as age has it. Nothing of a file counts before its
- * end has been seen.
+ * The attacker can read and change the file: edit, move, drop or replace chunks, rewrite the line, cut the end off or add to it.
+ * Each file has its own key (HKDF of the master key with 16 random bytes as salt), each chunk's nonce holds its number and
+ * whether it is the last, and the line is authenticated with every chunk. This is the STREAM construction (Hoang, Reyhanitabar,
+ * Rogaway, Vizár 2015), as in age. No output may be used before the last chunk was verified.
  */
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
@@ -27,7 +26,7 @@ const LONGEST_LINE_BYTES = 4_096;
 
 export type OnBytes = (done: number, total: number) => void;
 
-/** Seals all that is in a file into one that is open and empty. */
+/** Encrypts a file into another one, which must be open and empty. */
 export async function sealFile(
   { from, to }: { readonly from: string; readonly to: FileHandle },
   { key, facts }: { readonly key: MasterKey; readonly facts: BackupFacts },
@@ -55,14 +54,14 @@ export async function sealFile(
   }
 }
 
-/** What a sealed file says of itself. Without the key it may say anything. Throws `invalid_input`, `store_newer`. */
+/** The header of a sealed file. Not authenticated: it may claim anything. Throws `invalid_input`, `store_newer`. */
 export async function readBackupHeader(path: string): Promise<BackupHeader> {
   return withFile(path, async (source) => (await headerIn(source, path)).header);
 }
 
 /**
- * Opens all of it into a file that is open and empty. Throws `key_wrong` for another key than the one it names, `store_corrupt`
- * when it is not whole: then what was written so far counts for nothing.
+ * Decrypts the file into another one, which must be open and empty. Throws `key_wrong` for a key other than the header's, and
+ * `store_corrupt` when the file is incomplete or changed; discard the output then.
  */
 export async function openSealedFile(
   { from, to }: { readonly from: string; readonly to: FileHandle },
@@ -140,10 +139,10 @@ async function bytesAt(source: FileHandle, position: number, length: number): Pr
 
 async function withFile<T>(path: string, work: (source: FileHandle) => Promise<T>): Promise<T> {
   const source = await open(path, "r").catch((cause: unknown) => {
-    throw invalid(path, "cannot be opened; check the path, its owner and mode", cause);
+    throw invalid(path, "cannot be opened; check the path and the file's owner and mode", cause);
   });
   try {
-    if (!(await source.stat()).isFile()) throw invalid(path, "is not a plain file");
+    if (!(await source.stat()).isFile()) throw invalid(path, "is not a regular file");
     return await work(source);
   } finally {
     await source.close();
@@ -161,8 +160,8 @@ function invalid(path: string, why: string, cause?: unknown): HelmdeckError {
 function otherKey(path: string, needed: string, found: string): HelmdeckError {
   return new HelmdeckError(
     "key_wrong",
-    `The backup ${path} needs the key ${needed}, and the key at hand is ${found}. Name the file of that key in ` +
-      "HELMDECK_MEMORY_KEY_FILE; nothing was changed.",
+    `The backup ${path} needs the key ${needed}, but the configured key is ${found}. Set ` +
+      "HELMDECK_MEMORY_KEY_FILE to the file of that key; nothing was changed.",
     { details: { path, needed, found } },
   );
 }
@@ -170,7 +169,7 @@ function otherKey(path: string, needed: string, found: string): HelmdeckError {
 function notWhole(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `The backup ${path} is damaged or not whole: it was cut, changed or put together anew. Nothing of it is used; take another one.`,
+    `The backup ${path} is damaged or incomplete: it was cut off or changed. Nothing was restored from it; use another backup.`,
     { details: { path } },
   );
 }

@@ -1,24 +1,24 @@
 /**
- * A store that nobody else has open, for as long as it moves: its rows as they lie, and what it says of itself.
+ * A store during a move, which nobody else has open: its raw rows and its metadata.
  *
- * Who attacks: mishap. One memory in two places would grow apart, and a half one would be taken for the whole. What stops it: only one
- * place is open at a time. What is coming in is marked before its first row, and what has moved away before the other place
- * is opened; both marks keep every program out, and a move that was killed goes on from wherever it was.
+ * The danger is an accident: one memory in two places would diverge, and a partial one would be taken for complete. So only one
+ * place can be open at a time. The target is marked before its first row, and the source before the target is opened; both marks
+ * keep every program out, and an interrupted move resumes where it stopped.
  */
 import { HelmdeckError } from "../../errors.ts";
 import type { StoredKeys } from "../key-ring.ts";
 import type { UnixMs } from "../memory-store.ts";
 import type { Cells, TableName, TableShape } from "./stored-tables.ts";
 
-/** Why a store may not be opened: its memory is elsewhere, or is not all here yet. */
+/** Why a store cannot be opened: its memory was moved away, or is still incomplete. */
 export interface MoveMark {
   readonly kind: "away" | "incoming";
-  /** The other place, as a person would name it; without a password. */
+  /** The other place as a person would name it; without a password. */
   readonly place: string;
   readonly at: UnixMs;
 }
 
-/** All that a store says of itself. */
+/** A store's metadata. */
 export interface StoreHead {
   /** 32 hexadecimal digits. */
   readonly storeId: string;
@@ -31,7 +31,7 @@ export interface StoreHead {
 }
 
 export interface Page {
-  /** Only what comes after this place. */
+  /** Only rows after this position. */
   readonly after: Cells | undefined;
   readonly limit: number;
 }
@@ -44,32 +44,32 @@ export interface Replacing {
 export interface MovableStore {
   /** For people: a path, or a database and its host. */
   readonly name: string;
-  /** Undefined where there is no store yet. */
+  /** Undefined when there is no store yet. */
   head(): Promise<StoreHead | undefined>;
   count(table: TableName): Promise<number>;
-  /** In the order of their places. */
+  /** In the order of their positions. */
   read(table: TableShape, page: Page): Promise<readonly Cells[]>;
-  /** Whole rows, in one transaction. */
+  /** Complete rows, in one transaction. */
   replace(table: TableShape, rows: Replacing): Promise<void>;
-  /** Begins to take the rows of the store with this head, under this mark. */
+  /** Starts to receive the rows of the store with this head, under this mark. */
   begin(head: StoreHead, mark: MoveMark): Promise<void>;
-  /** All rows are here: numbers go on after the highest, readers begin anew, and the store may be opened. */
+  /** All rows are present: sequence numbers continue after the highest, readers start over, and the store can be opened. */
   finish(head: StoreHead): Promise<void>;
-  /** Keeps every program out. */
+  /** Keeps every program from opening it. */
   markAway(mark: MoveMark): Promise<void>;
-  /** Takes the mark off; who remembers the store begins anew. */
+  /** Removes the mark; readers start over. */
   reopen(generation: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Why a store with this mark is not opened. */
+/** The error for opening a store with this mark. */
 export function movedError(name: string, { kind, place, at }: MoveMark): HelmdeckError {
   const day = new Date(at).toISOString().slice(0, 10);
   const says =
     kind === "away"
-      ? `was moved to ${place} on ${day}, and nothing is written here any longer. Use the memory there (helmdeck-memory serve --store), ` +
-        "or bring it back with helmdeck-memory move --from. If that place is lost: helmdeck-memory move --reopen"
-      : `is not all here yet: a move from ${place} was begun on ${day}. Run the same helmdeck-memory move again; it goes on from there`;
+      ? `was moved to ${place} on ${day} and accepts no more writes. Use the memory there (helmdeck-memory serve --store), ` +
+        "or bring it back with helmdeck-memory move --from. If that place is lost, run helmdeck-memory move --reopen"
+      : `is incomplete: a move from ${place} began on ${day}. Run the same helmdeck-memory move command again to finish it`;
   return new HelmdeckError("store_moved", `The memory database ${name} ${says}.`, {
     details: { place, moved: kind },
   });

@@ -1,8 +1,8 @@
 /**
- * The move of a store's rows from one place to another: both are walked in the same order, and what differs is made the same.
+ * Moves a store's rows: walks source and target in the same order and fixes every difference.
  *
- * So a move that was killed goes on by itself: what is there already is compared and left. A second walk, which changes nothing, then
- * proves each row.
+ * So an interrupted move resumes: rows that are already there are compared and kept. A second, read-only walk then verifies each
+ * row.
  */
 import { HelmdeckError } from "../../errors.ts";
 import type { MovableStore, Replacing } from "./movable-store.ts";
@@ -18,14 +18,14 @@ import {
 
 const ROWS_AT_ONCE = 250;
 
-/** Rows of each table. */
+/** Rows per table. */
 export type RowCounts = Readonly<Record<TableName, number>>;
 
 export interface MovedRows {
   readonly copied: number;
-  /** Of an earlier run that did not end. */
+  /** From an interrupted run. */
   readonly kept: number;
-  /** Of an earlier run, or an earlier life of this place, and no longer right. */
+  /** Outdated rows of an earlier run or an earlier store. */
   readonly removed: number;
 }
 
@@ -37,10 +37,10 @@ export interface Places {
 export async function countRows(store: MovableStore): Promise<RowCounts> {
   const counts: Partial<Record<TableName, number>> = {};
   for (const { name } of STORED_TABLES) counts[name] = await store.count(name);
-  return counts as RowCounts; // each table has been counted
+  return counts as RowCounts; // every table has been counted
 }
 
-/** `onRows` is told of rows of the source as they are done. */
+/** Calls `onRows` with the number of source rows done. */
 export async function copyRows(places: Places, onRows: (rows: number) => void): Promise<MovedRows> {
   let [copied, kept, removed] = [0, 0, 0];
   for (const table of STORED_TABLES) {
@@ -55,7 +55,7 @@ export async function copyRows(places: Places, onRows: (rows: number) => void): 
   return { copied, kept, removed };
 }
 
-/** Throws `store_corrupt` for the first row that is not the same in both places, byte for byte. */
+/** Throws `store_corrupt` for the first row that differs between the places. */
 export async function verifyRows(places: Places, onRows: (rows: number) => void): Promise<void> {
   for (const table of STORED_TABLES) {
     for await (const { remove, insert, same } of differences(places, table)) {
@@ -82,7 +82,7 @@ async function* differences({ from, to }: Places, table: TableShape): AsyncGener
   } while (after !== undefined);
 }
 
-/** As far as both pages tell what is there; undefined for to the end. */
+/** The position up to which both pages are complete; undefined for the end. */
 function endOf(table: TableShape, ...pages: readonly (readonly Cells[])[]): Cells | undefined {
   const ends = pages.flatMap((rows) => {
     const last = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1);
@@ -106,8 +106,8 @@ function difference(table: TableShape, wanted: readonly Cells[], there: readonly
 function notTheSame({ from, to }: Places, { name }: TableShape): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `A row of ${name} is not the same in ${to.name} as in ${from.name}. Nothing was switched over, and ${from.name} is in use as ` +
-      "before. Run the move again; if it stays, see the disks of both.",
+    `A row of ${name} differs between ${to.name} and ${from.name}. The move was not completed, and ${from.name} is still in ` +
+      "use. Run the move again; if the error persists, check the disks of both.",
     { details: { table: name } },
   );
 }

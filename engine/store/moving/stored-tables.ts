@@ -1,4 +1,4 @@
-/** The tables of a store as rows that lie there: what each back end gives and takes of them when a store moves, byte for byte. */
+/** The tables of a store as raw rows, which back ends exchange byte for byte during a move. */
 
 export type Cell = string | number | Uint8Array | null;
 /** In the order of {@link TableShape.columns}. */
@@ -6,14 +6,16 @@ export type Cells = readonly Cell[];
 
 export interface TableShape {
   readonly name: TableName;
-  /** The first so many columns say where a row stands, in ascending order; no two rows share them. */
+  /** How many of the first columns form the unique, ascending position of a row. */
   readonly places: number;
   readonly columns: readonly string[];
 }
 
 export type TableName = "entries" | "history" | "vectors" | "reference_vectors";
 
-/** Entries first: what hangs on one ends with it. `owner` is the subject's namespace, which only some back ends keep. */
+/**
+ * Entries first, since dependent rows are deleted with them. `owner` is the subject's namespace, which only some back ends store.
+ */
 export const STORED_TABLES: readonly TableShape[] = [
   {
     name: "entries",
@@ -32,7 +34,7 @@ export function placeOf({ places }: TableShape, row: Cells): Cells {
   return row.slice(0, places);
 }
 
-/** In the order in which both back ends give rows: numbers by value, texts by their bytes. */
+/** The order in which both back ends return rows: numbers by value, texts by bytes. */
 export function comparePlaces(a: Cells, b: Cells): number {
   for (const [i, cell] of a.entries()) {
     const order = compareCells(cell, b[i] ?? null);

@@ -1,4 +1,4 @@
-/** The change feed over the sequence numbers of rows and removals, which one subject's writers commit in order. */
+/** The change feed over the sequence numbers of rows and removals; one subject's changes are committed in order. */
 import type { Beginnings } from "../beginnings.ts";
 import { encodeChangeCursor, type History, historySince, resumeFrom, seqOfCursor } from "../cursors.ts";
 import { changesLimitOf } from "../entry-rules.ts";
@@ -12,19 +12,19 @@ import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
 import { readSubject } from "./subjects.ts";
 
-/** As it was at one moment. */
+/** A consistent snapshot of the feed. */
 export interface FeedPage {
   readonly history: History;
-  /** The highest number that anybody's change has. */
+  /** The highest number of any change. */
   readonly lastNumber: number;
   /** Entries and removals, in order. */
   readonly rows: readonly StoredRow[];
   readonly more: boolean;
-  /** Something expires between the times that were asked for. */
+  /** Whether something expires between the two given times. */
   readonly hides: boolean;
 }
 
-/** All of it is asked at once; to be called in a read transaction. */
+/** Sends all queries at once; call it in a read transaction. */
 export async function readFeed(
   connection: Connection,
   query: ChangesQuery,
@@ -62,7 +62,7 @@ export async function readFeed(
   };
 }
 
-/** What a reader is told. */
+/** Turns a page into the contract's changes. */
 export function changesOf(
   { history: kept, lastNumber, rows, more, hides }: FeedPage,
   { since: cursor }: ChangesQuery,

@@ -1,9 +1,9 @@
 /**
- * Changing the key of a database, while engines use it and however often it is interrupted.
+ * Changes the key of a database while engines use it; can be interrupted at any point.
  *
- * It begins with one transaction that names the new key and keeps each key sealed under the other, so that from then on either of them
- * opens everything. Rows are then sealed anew, subject by subject. The last transaction takes the former key away. Each of the two waits
- * until no engine writes, so that nothing comes to lie under a key that is gone; engines find the new key in the database.
+ * The first transaction makes the new key current and stores each key sealed under the other, so that either of them opens
+ * everything from then on. Rows are then resealed, subject by subject. The last transaction removes the former key. The first and
+ * the last wait until no engine writes, so that no row is sealed under a removed key; engines find the new key in the database.
  */
 import { HEADER_BYTES } from "../envelope.ts";
 import { begunChange, finishedChange, type KeyChangeReport, requireChanging } from "../key-change.ts";
@@ -32,7 +32,7 @@ interface Parts {
   readonly readingAll: ReadingAll;
 }
 
-/** Makes `newKey` the one in use; beginning again changes nothing. */
+/** Makes `newKey` the current key; calling it again has no effect. */
 export async function beginKeyChange(
   { sealer: { ring }, transactions }: Parts,
   newKey: MasterKey,
@@ -47,7 +47,7 @@ export async function beginKeyChange(
   if (changed !== undefined) ring.update(changed);
 }
 
-/** Runs `exchange` while no other process can finish this change, nor begin another one. */
+/** Runs `exchange` while no other process can finish this change or begin another one. */
 export function whileChanging({ sealer, transactions }: Parts, exchange: () => void): Promise<void> {
   return transactions.alone(async (connection) => {
     requireChanging(sealer.ring, (await requireStoreRow(connection)).keys);
@@ -55,7 +55,7 @@ export function whileChanging({ sealer, transactions }: Parts, exchange: () => v
   });
 }
 
-/** Can be interrupted at any time, and called again. A row that does not open is left as it is. */
+/** Can be interrupted and called again at any time. A row that does not open stays unchanged. */
 export async function sealAnew(parts: Parts, { onProgress, signal }: SealAnewOptions): Promise<void> {
   const owners = await parts.readingAll((connection) =>
     connection.query("SELECT owner, entries FROM subjects ORDER BY owner"),
@@ -63,7 +63,7 @@ export async function sealAnew(parts: Parts, { onProgress, signal }: SealAnewOpt
   const total = owners.reduce((sum, { entries }) => sum + Number(entries), 0);
   let done = 0;
   for (const row of owners) {
-    const owner = textOf(row.owner) as Namespace; // only ever written as one
+    const owner = textOf(row.owner) as Namespace; // always written as a namespace
     for (let after: number | undefined = 0; after !== undefined; ) {
       signal?.throwIfAborted();
       const from: number = after;

@@ -23,14 +23,14 @@ export function filterCondition(filter: EntryFilter): Condition {
   ]);
 }
 
-/** Whose entries a filter is about. */
+/** The namespaces of a filter. */
 export function withinCondition({ namespace, includeSessions = false }: EntryFilter): Condition {
   return includeSessions && namespace === ownerOf(namespace)
     ? ownedBy(namespace)
     : namespaceCondition(namespace);
 }
 
-/** The live entries of a listing that come after its cursor. */
+/** The live entries of a listing after its cursor. */
 export function listCondition(query: ListQuery, now: UnixMs): Condition {
   return all([
     namespaceCondition(query.namespace),
@@ -44,7 +44,7 @@ export function listCondition(query: ListQuery, now: UnixMs): Condition {
   ]);
 }
 
-/** Not expired, which means now >= expires_at. */
+/** Not expired (now >= expires_at). */
 export function liveCondition(now: UnixMs): Condition {
   return { sql: "expires_at IS NULL OR expires_at > ?", values: [now] };
 }
@@ -55,7 +55,7 @@ export function namespaceCondition(namespace: Namespace): Condition {
 }
 
 export function ownedBy(owner: Namespace): Condition {
-  return equals("entries.owner", owner); // histories have one too
+  return equals("entries.owner", owner); // histories have this column too
 }
 
 function equals(column: string, value: string): Condition {
@@ -77,7 +77,7 @@ function tagged(tag: string): Condition {
   return { sql: "? = ANY (tag_list)", values: [textBytes(tag)] };
 }
 
-/** The index holds only how keys begin. */
+/** The index holds only the beginnings of keys. */
 function startsWith(prefix: string): Condition {
   const bytes = textBytes(prefix);
   const successor = bytes === null ? undefined : successorOf(bytes);

@@ -1,18 +1,18 @@
-/** One connection while it is lent: its statements, sent without waiting for each other's answers, and its transactions. */
+/** A borrowed connection: statements are pipelined, that is, sent without waiting for each other's results; and transactions. */
 import type { PoolClient, QueryConfig } from "pg";
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
-import { isLost } from "./postgres-errors.ts";
+import { isLost, isOfNoTransaction } from "./postgres-errors.ts";
 import { prepared, type SqlValue } from "./sql.ts";
 import { bytesOf } from "./texts.ts";
 
-/** "HDMM", for advisory locks of ours. */
+/** "HDMM", the class of our advisory locks. */
 const LOCK_CLASS = 0x48444d4d;
 
 const BEGIN = {
-  // Whoever writes has locked the subject first, and each statement then sees what was committed before.
+  // A writer has locked the subject first, and each statement then sees what was committed before.
   write: "BEGIN ISOLATION LEVEL READ COMMITTED",
-  // All statements see one moment.
+  // All statements see the same snapshot.
   read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 };
 type Mode = keyof typeof BEGIN;
@@ -22,19 +22,23 @@ export interface ConnectionParts {
   readonly schema: string;
   /** For messages. */
   readonly name: string;
+  /** Changes when the server has recovered from a crash. */
+  readonly life?: string | undefined;
 }
 
-/** By which the server knows a transaction afterwards. */
+/** Identifies a transaction on the server afterwards. */
 export interface TransactionName {
   readonly id: string;
-  /** Which line of the server's history it belongs to: a standby that takes over begins another. */
+  /** The server's timeline: a promoted standby starts a new one. */
   readonly timeline: string;
+  /** The server's life in which it began: see {@link ConnectionParts}. */
+  readonly life: string | undefined;
 }
 
-/** The connection was lost while it committed: only the server knows whether it did. */
+/** The connection was lost during a commit: only the server knows the outcome. */
 export class CommitLost extends Error {
   readonly transaction: TransactionName;
-  /** What the call would have answered. */
+  /** The result of the call, if it was committed. */
   readonly answer: unknown;
 
   constructor(transaction: TransactionName, answer: unknown, cause: unknown) {
@@ -44,72 +48,102 @@ export class CommitLost extends Error {
   }
 }
 
-/** Of a server that may be written to: a name for its line of history. */
-export const TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+const OWN_TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+/** Identifies the server's timeline; null on a standby. */
+export const TIMELINE = `CASE WHEN NOT pg_is_in_recovery() THEN ${OWN_TIMELINE} END`;
 
 export class Connection {
   readonly schema: string;
   readonly name: string;
   readonly #client: PoolClient;
-  /** The first of this transaction; what comes after it only says that it came after. */
+  readonly #life: string | undefined;
+  /** The first failure of this transaction; later ones only follow from it. */
   #failure: unknown;
   #owner: string | undefined;
   #transaction: TransactionName | undefined;
 
-  constructor({ client, schema, name }: ConnectionParts) {
+  constructor({ client, schema, name, life }: ConnectionParts) {
     this.#client = client;
+    this.#life = life;
     this.schema = schema;
     this.name = name;
   }
 
-  /** Sent at once, behind what was sent before. */
+  /** Sent at once, after earlier statements. */
   query(sql: string, values: readonly SqlValue[] = []): Promise<readonly StoredRow[]> {
     return this.#send({ ...prepared(sql), values: [...values] });
   }
 
-  /** SQL of our own without values: one statement or several. */
+  /** Our own SQL without values: one or several statements. */
   run(sql: string): Promise<readonly StoredRow[]> {
     return this.#send({ text: sql });
   }
 
-  /** Whose rows the statements that follow are about, until the transaction ends. */
+  /**
+   * Like {@link as}, or without an owner like {@link acrossSubjects}, and returns the columns: a single statement, since reads
+   * are frequent.
+   */
+  readAs(owner: Namespace | undefined, columns: string): Promise<readonly StoredRow[]> {
+    if (owner === undefined)
+      return this.query(`SELECT set_config('helmdeck.span', 'read', true), ${columns}`);
+    this.#owner = hexOf(owner);
+    return this.query(`SELECT set_config('helmdeck.owner', ?, true), ${columns}`, [this.#owner]);
+  }
+
+  /** Limits the following statements to this owner's rows, until the transaction ends. */
   as(owner: Namespace): this {
-    const hex = Buffer.from(bytesOf(owner)).toString("hex");
+    const hex = hexOf(owner);
     if (this.#owner !== hex) void this.run(`SET LOCAL helmdeck.owner = '${hex}'`);
     this.#owner = hex;
     return this;
   }
 
-  /** The statements that follow read everybody's rows, and write nobody's but the owner's. */
+  /** The following statements can read all subjects' rows, and write only the owner's. */
   acrossSubjects(): this {
     void this.run("SET LOCAL helmdeck.span = 'read'");
     return this;
   }
 
-  /** Beside others who write, or alone, to change what all rows depend on: tables and keys. Until the transaction ends. */
+  /** Locks tables and keys until the transaction ends: shared with other writers, or exclusively to change them. */
   lockSchema(how: "beside others" | "alone"): Promise<unknown> {
     const shared = how === "alone" ? "" : "_shared";
     return this.query(`SELECT pg_advisory_xact_lock${shared}(${LOCK_CLASS}, hashtext(?))`, [this.schema]);
   }
 
-  /** Others wait to write until this connection is given back. */
+  /** Other writers wait until this connection is returned. */
   lockAlone(): Promise<unknown> {
     return this.query(`SELECT pg_advisory_lock(${LOCK_CLASS}, hashtext(?))`, [this.schema]);
   }
 
-  /** Lets the outcome be found out if the commit is lost; in a write transaction. */
+  /** Allows to determine the outcome if the commit is lost; call it in a write transaction. */
   async nameTransaction(): Promise<TransactionName> {
     const sql = `SELECT pg_current_xact_id()::text AS id, ${TIMELINE} AS timeline`;
     const [row] = await this.query(sql);
-    this.#transaction = { id: `${row?.id}`, timeline: `${row?.timeline}` };
+    this.#transaction = { id: `${row?.id}`, timeline: `${row?.timeline}`, life: this.#life };
     return this.#transaction;
   }
 
-  /** What became of a transaction of another connection; undefined when this server cannot know. */
-  async outcomeOf({ id, timeline }: TransactionName): Promise<string | undefined> {
+  /**
+   * The outcome of another connection's transaction; undefined when this server cannot know it.
+   *
+   * After a crash, the server reuses ids that were not on disk yet, so a commit may belong to another transaction. But an id that
+   * is not committed now was never committed: ids on disk are not reused.
+   */
+  async outcomeOf({ id, timeline, life }: TransactionName): Promise<string | undefined> {
     const sql = `SELECT CASE WHEN ${TIMELINE} = ? THEN pg_xact_status(?::text::xid8) END AS outcome`;
-    const [row] = await this.query(sql, [timeline, id]);
-    return typeof row?.outcome === "string" ? row.outcome : undefined;
+    const [row] = await this.query(sql, [timeline, id]).catch((error: unknown) => {
+      if (isOfNoTransaction(error)) return [{ outcome: "aborted" }];
+      throw error;
+    });
+    if (typeof row?.outcome !== "string") return undefined;
+    if (life === this.#life) return row.outcome;
+    return row.outcome === "committed" ? undefined : "aborted";
+  }
+
+  /** See {@link TIMELINE}. */
+  async timeline(): Promise<unknown> {
+    const [row] = await this.query(`SELECT ${TIMELINE} AS timeline`);
+    return row?.timeline;
   }
 
   /** All of `work` or none of it. */
@@ -140,13 +174,17 @@ export class Connection {
 
   #send(query: QueryConfig): Promise<readonly StoredRow[]> {
     const answer = this.#client.query(query).then(
-      ({ rows }) => rows as readonly StoredRow[], // the types of columns are ours, see database.ts
+      ({ rows }) => rows as readonly StoredRow[], // we define the columns' types, see database.ts
       (error: unknown) => {
         this.#failure ??= error;
         throw this.#failure;
       },
     );
-    answer.catch(() => undefined); // whoever waits for it is told, and the commit in any case
+    answer.catch(() => undefined); // the caller that awaits it sees the error, and so does the commit
     return answer;
   }
+}
+
+function hexOf(owner: Namespace): string {
+  return Buffer.from(bytesOf(owner)).toString("hex");
 }

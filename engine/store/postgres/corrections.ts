@@ -1,4 +1,4 @@
-/** What was written while the clock was certainly wrong, given its true times once the clock is right. */
+/** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
@@ -12,8 +12,8 @@ import { textOf } from "./texts.ts";
 import { OneWriting } from "./writing.ts";
 
 /**
- * Else a fact that was stored before the server knew the date would have lived its life by then. In the transaction that wrote down
- * that the clock is right, so that nothing is corrected twice, or not at all. A row that does not open keeps what it claims.
+ * Otherwise a fact that was stored before the server knew the date would expire at once. Runs in the transaction that records the
+ * corrected clock, so that each entry is corrected exactly once. A row that does not open stays unchanged.
  */
 export async function setTimesRight(
   connection: Connection,
@@ -25,7 +25,7 @@ export async function setTimesRight(
   const owners = await connection
     .acrossSubjects()
     .query(`SELECT DISTINCT owner FROM entries WHERE ${written.sql} ORDER BY owner`, written.values);
-  const names = owners.map(({ owner }) => textOf(owner) as Namespace); // only ever written as one
+  const names = owners.map(({ owner }) => textOf(owner) as Namespace); // always written as a namespace
   const writing = await OneWriting.begin(connection, { owners: names, now: () => to });
   for (const owner of names) {
     writing.of(owner);
@@ -45,7 +45,7 @@ async function setRowRight(
   const columns = parseColumns(row);
   const content = columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
   if (columns === undefined || content === undefined) return;
-  const subject = writing.of(columns.namespace as Namespace); // it authenticates
+  const subject = writing.of(columns.namespace as Namespace); // it was authenticated
   const right = { ...withTimesRight(columns, correction), seq: await writing.nextSeq(subject) };
   void writing.connection.query(UPDATE_ENTRY, [...valuesOf(right, sealer.seal(right, content)), columns.id]);
   const before = await readFormer(writing.connection, sealer, columns.id);

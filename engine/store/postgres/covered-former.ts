@@ -1,8 +1,8 @@
 /**
- * Former values by what they were called: listing them, and erasing those that a scope covers from the histories of facts that stay.
+ * Finds former values by their names: lists them, and erases those that a scope covers from the histories of remaining facts.
  *
- * Their names are sealed, so every history of the subject is opened, while nobody else writes for it: afterwards nothing of what was
- * meant is in a history, and nothing can come into one.
+ * Their names are sealed, so every history of the subject is opened while nobody else writes for it: afterwards no covered value
+ * is in a history, and none can enter one.
  */
 import { invalidField } from "../../errors.ts";
 import { isCovered, mayCoverFormer } from "../history.ts";
@@ -30,7 +30,7 @@ export async function readFormerKeys(
   return rows.length < ROWS_AT_ONCE || last === undefined ? { keys } : { keys, nextCursor: `${last.number}` };
 }
 
-/** Answers how many; what goes with its own fact is not counted. */
+/** Returns their number; those erased with their own fact are not counted. */
 export async function eraseCovered(writing: Writing, sealer: Sealer, filter: EntryFilter): Promise<number> {
   if (!mayCoverFormer(filter)) return 0;
   const subject = writing.of(filter.namespace);
@@ -51,7 +51,7 @@ export async function eraseCovered(writing: Writing, sealer: Sealer, filter: Ent
   return erased;
 }
 
-/** What does not open may be what is meant. */
+/** An unreadable value may be covered. */
 function isMeant({ former, of }: FoundFormer, filter: EntryFilter): boolean {
   return !isCovered(of, filter) && (former === undefined || isCovered(former, filter));
 }
@@ -65,5 +65,5 @@ function keyOf({ former, of }: FoundFormer): readonly FormerKey[] {
 function afterCursor(cursor: string | undefined): number {
   const after = cursor === undefined ? 0 : Number(cursor);
   if (Number.isSafeInteger(after)) return after;
-  throw invalidField("cursor", "is not one from an earlier page; ask without it");
+  throw invalidField("cursor", "is not from an earlier page; leave it out");
 }

@@ -1,7 +1,7 @@
 /**
- * The server's clock, as this process knows it: engines on several machines go by one clock, however their own are set.
+ * The server's clock as seen by this process: engines on several machines share one clock, however their own are set.
  *
- * Each transaction that writes, and each opening, tells it anew; in between it goes on by this machine's count of time gone by.
+ * Each write transaction, and each opening, synchronises it; in between it advances by this machine's monotonic clock.
  */
 import type { UnixMs } from "../memory-store.ts";
 

@@ -1,17 +1,17 @@
-/** The connections to one database: lent for one piece of work each, made anew when they are lost. */
+/** The connections to one database: each is borrowed for one piece of work, and replaced when it is lost. */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { CommitLost, Connection, TIMELINE } from "./connection.ts";
 import { explainPostgresError, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
 
-/** How the server is reached: as `pg` takes it. The password may be a function, which is asked for each connection. */
+/** Connection options of `pg`. The password may be a function, which is called for each connection. */
 export type PostgresConnection = Pick<
   pg.ClientConfig,
   "connectionString" | "host" | "port" | "database" | "user" | "password" | "ssl"
 >;
 
-/** A name or an address, or the folder of a socket. */
+/** A host name, an IP address, or the folder of a socket. */
 export interface DatabaseHost {
   readonly host: string;
   readonly port: number;
@@ -19,49 +19,57 @@ export interface DatabaseHost {
 
 export interface DatabaseOptions {
   readonly connection: PostgresConnection;
-  /** In place of the connection's: the next is tried where one does not answer, or is not what is needed. */
+  /** Replaces the connection's host: the next one is tried when one does not answer, or is not suitable. */
   readonly hosts?: readonly DatabaseHost[];
-  /** `read-write`: a standby is passed over. Default `any`. */
+  /** `read-write`: skips standbys. Default `any`. */
   readonly needs?: "any" | "read-write";
-  /** Where the tables are; default `helmdeck_memory`. */
+  /** The schema of the tables; default `helmdeck_memory`. */
   readonly schema?: string;
-  /** At most so many at once; default 10. */
+  /** The most concurrent connections; default 10. */
   readonly connections?: number;
   /** How long a statement waits for another writer's lock; default 5,000. */
   readonly busyTimeoutMs?: number;
   /** Default 30,000. */
   readonly statementTimeoutMs?: number;
-  /** How long a call goes on trying while the server cannot be reached; default 5,000. */
+  /** How long a call retries while the server cannot be reached; default 5,000. */
   readonly patienceMs?: number;
 }
 
+type Task<T> = (connection: Connection, client: pg.ClientBase) => Promise<T>;
+
 const DEFAULT_SCHEMA = "helmdeck_memory";
 const DEFAULTS = { connections: 10, busyTimeoutMs: 5_000, statementTimeoutMs: 30_000, patienceMs: 5_000 };
-/** An engine that stands still in a transaction holds a subject's lock. */
+/** A stalled engine in a transaction holds a subject's lock. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 const CONNECT_WITHIN_MS = 5_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 500];
 
-/** PostgreSQL's numbers for types whose values fit a number here. */
+/** OIDs of PostgreSQL types whose values fit a JavaScript number here. */
 const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 
-/** Settings of a session: where our tables are, and that a commit is on the disk when it is acknowledged. */
+/** Settings of a session: the schema, and that a commit is on disk when it is acknowledged. */
 const SET_UP = `SELECT (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int AS read_only,
   set_config('search_path', quote_ident($1) || ', pg_temp', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
-  CASE WHEN NOT pg_is_in_recovery() THEN ${TIMELINE} END AS timeline`;
+  ${TIMELINE} AS timeline,
+  (SELECT stats_reset::text FROM pg_stat_wal) AS life`; // a recovery begins the statistics anew
 
 export class Database {
   readonly schema: string;
-  /** For messages: without user and password. */
+  /** For messages, without user and password. */
   readonly name: string;
   readonly #config: pg.ClientConfig;
   readonly #connect: (host: DatabaseHost | undefined) => pg.Pool;
   readonly #hosts: readonly DatabaseHost[];
   readonly #needs: NonNullable<DatabaseOptions["needs"]>;
   readonly #patienceMs: number;
+  /** For each connection to a server that accepted writes at open or later. */
+  readonly #timelines = new WeakMap<pg.ClientBase, string>();
+  readonly #lives = new WeakMap<pg.ClientBase, string>();
   #timeline: string | undefined;
-  #onTakeover: () => void = () => undefined;
+  /** How often another server has taken over. */
+  #takeovers = 0;
+  readonly #onTakeover: (() => void)[] = [];
   #host = 0;
   #pool: pg.Pool;
   #isClosed = false;
@@ -91,22 +99,42 @@ export class Database {
         types: { getTypeParser },
         onConnect: async (client) => {
           const { rows } = await client.query(SET_UP, [schema]);
-          this.#noteTimeline(rows[0]?.timeline);
+          this.#lives.set(client, rows[0]?.life);
+          this.#noteTimeline(client, rows[0]?.timeline);
           if (needs === "read-write" && rows[0]?.read_only === 1) throw new ReadOnlyServer();
         },
       });
-      return pool.on("error", () => undefined); // an idle connection was lost; the next call makes another
+      return pool.on("error", () => undefined); // an idle connection was lost; the next call opens another
     };
     this.#pool = this.#connect(hosts[0]);
   }
 
-  /** Another server has taken over: it may lack what was read from the one before. */
-  set onTakeover(listener: () => void) {
-    this.#onTakeover = listener;
+  /** Another server has taken over: it may lack data that was read from the former one. */
+  onTakeover(listener: () => void): void {
+    this.#onTakeover.push(listener);
   }
 
-  /** One piece of work, which may be done again from its beginning when the connection is lost before it committed. */
-  async perform<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  /**
+   * Reads in one transaction from the current server; retries if another one took over meanwhile. Otherwise the former server's
+   * answer could be mistaken for the new one's, and a reader of the change feed would resume from it.
+   */
+  async read<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    for (;;) {
+      const before = this.#takeovers;
+      const answer = await this.perform((connection, client) =>
+        connection.transaction("read", async () => {
+          const found = await work(connection);
+          // A standby may have been promoted since the connection was opened.
+          if (!this.#timelines.has(client)) this.#noteTimeline(client, await connection.timeline());
+          return found;
+        }),
+      );
+      if (before === this.#takeovers) return answer;
+    }
+  }
+
+  /** Runs one piece of work, and retries it from the beginning when the connection is lost before the commit. */
+  async perform<T>(work: Task<T>): Promise<T> {
     const until = performance.now() + this.#patienceMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
       this.requireOpen();
@@ -115,15 +143,15 @@ export class Database {
         return await this.#lend(pool, work);
       } catch (error) {
         const hasTime = performance.now() + pauseMs < until;
-        if (error instanceof CommitLost && (await this.#hasCommitted(error, until))) return error.answer as T; // of this work
+        if (error instanceof CommitLost && (await this.#hasCommitted(error, until))) return error.answer as T; // the answer of this work
         const mayTry = (this.#mayTryAgain(error, pool) || error instanceof CommitLost) && hasTime;
         if (!mayTry) throw explainPostgresError(error, this.name);
-        await delay(pauseMs * (0.5 + Math.random() / 2)); // engines that lost one server do not return as one
+        await delay(pauseMs * (0.5 + Math.random() / 2)); // prevents all engines from reconnecting at the same moment
       }
     }
   }
 
-  /** One that stays open, beside those that are lent; not connected yet. */
+  /** A long-lived connection outside of the pool; not connected yet. */
   clientBeside(): pg.Client {
     return new pg.Client({ ...this.#config, ...this.#hosts[this.#host] });
   }
@@ -134,7 +162,7 @@ export class Database {
     return isElsewhere || isToBeTriedAgain(error);
   }
 
-  /** To the next server; what is under way on this one goes on. */
+  /** Switches to the next server; work in progress on this one continues. */
   #moveOn(pool: pg.Pool): void {
     if (this.#hosts.length < 2 || pool !== this.#pool || this.#isClosed) return;
     this.#host = (this.#host + 1) % this.#hosts.length;
@@ -148,15 +176,16 @@ export class Database {
     await this.#pool.end();
   }
 
-  async #lend<T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
+  async #lend<T>(pool: pg.Pool, work: Task<T>): Promise<T> {
+    const client = await this.#connectTo(pool);
     let failure: unknown;
     const note = (error: unknown): void => {
       failure = error;
     };
-    client.on("error", note); // the statement under way fails too
+    client.on("error", note); // the current statement fails too
     try {
-      return await work(new Connection({ client, schema: this.schema, name: this.name }));
+      const life = this.#lives.get(client);
+      return await work(new Connection({ client, schema: this.schema, name: this.name, life }), client);
     } catch (error) {
       if (isLost(error) || error instanceof CommitLost) failure = error;
       throw error;
@@ -166,20 +195,34 @@ export class Database {
     }
   }
 
-  #noteTimeline(timeline: unknown): void {
-    if (typeof timeline !== "string" || timeline === this.#timeline) return;
-    if (this.#timeline !== undefined) this.#onTakeover();
-    this.#timeline = timeline;
+  /** Never to a server that was replaced by another: it may still run without knowing that. */
+  async #connectTo(pool: pg.Pool): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      const timeline = this.#timelines.get(client);
+      if (timeline === undefined || timeline === this.#timeline) return client;
+      client.release(true);
+    }
   }
 
-  /** Throws when it cannot be known: then the caller has to look, and not to write again unseen. */
+  #noteTimeline(client: pg.ClientBase, timeline: unknown): void {
+    if (typeof timeline !== "string") return;
+    this.#timelines.set(client, timeline);
+    const before = this.#timeline;
+    this.#timeline = timeline;
+    if (before === undefined || before === timeline) return;
+    this.#takeovers += 1;
+    for (const listener of this.#onTakeover) listener();
+  }
+
+  /** Throws when the outcome is unknown: then the caller must check before it writes again. */
   async #hasCommitted({ transaction }: CommitLost, until: number): Promise<boolean> {
     for (;;) {
       const pool = this.#pool;
       const outcome = await this.#lend(pool, (connection) => connection.outcomeOf(transaction)).catch(
         (error) => {
           if (this.#mayTryAgain(error, pool)) return "in progress"; // not there yet
-          throw error;
+          throw unknownOutcome(this.name);
         },
       );
       if (outcome === "committed") return true;
@@ -191,25 +234,25 @@ export class Database {
   }
 
   requireOpen(): void {
-    if (this.#isClosed) throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+    if (this.#isClosed) throw new HelmdeckError("store_unavailable", "This memory store is closed.");
   }
 }
 
 function unknownOutcome(name: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `The memory database ${name} was lost while it committed, and whether this write was kept is not known. Look whether it is ` +
-      "there before you write it again.",
+    `The memory database ${name} was lost during a commit, so it is unknown whether this write was kept. Check that before ` +
+      "you write it again.",
     { details: { outcome: "unknown" } },
   );
 }
 
-/** Asked for a server to write to, and it is a standby. */
+/** A writable server was required, but this is a standby. */
 class ReadOnlyServer extends Error {
   readonly code = "25006";
 
   constructor() {
-    super("The server can only be read.");
+    super("The server is read-only.");
   }
 }
 

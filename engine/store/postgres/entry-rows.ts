@@ -1,4 +1,4 @@
-/** How an entry's row is read and written. */
+/** Reads and writes the row of an entry. */
 import type { EntryRef } from "../memory-store.ts";
 import { ownerOf } from "../namespace.ts";
 import type { ClearColumns } from "../sealing.ts";
@@ -15,7 +15,7 @@ const PLACES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
 export const INSERT_ENTRY = `INSERT INTO entries (${WRITTEN}) VALUES (${PLACES})`;
 export const UPDATE_ENTRY = `UPDATE entries SET (${WRITTEN}) = (${PLACES}) WHERE id = ?`;
 
-/** The values for {@link INSERT_ENTRY}, and for {@link UPDATE_ENTRY} but for the last. */
+/** The values for {@link INSERT_ENTRY}, and for {@link UPDATE_ENTRY} except its last. */
 export function valuesOf(columns: ClearColumns, sealed: Uint8Array): readonly SqlValue[] {
   const ref = columns as unknown as EntryRef; // its texts have been checked
   return [
@@ -37,7 +37,7 @@ export function valuesOf(columns: ClearColumns, sealed: Uint8Array): readonly Sq
   ];
 }
 
-/** Rows of entries as the contract's types; `rest` is ordering and limit. */
+/** Selects entries with the contract's types; `rest` is order and limit. */
 export async function selectEntries(
   connection: Connection,
   columns: string,

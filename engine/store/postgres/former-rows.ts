@@ -1,4 +1,4 @@
-/** The rows of histories: each beside its fact's id, which it is sealed with, and gone with the fact's row. */
+/** The rows of histories: sealed with their fact's id, and deleted with the fact's row. */
 import { decodeFormer, encodeFormer } from "../former-content.ts";
 import type { FormerKey, FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
@@ -11,13 +11,13 @@ import type { Writing } from "./writing.ts";
 
 const COLUMNS = "number, entry_id, written_at, history.sealed";
 
-/** One that was read from its row. */
+/** A former value read from its row. */
 interface FormerRow extends FormerValue {
   readonly number: number;
   readonly sizeBytes: number;
 }
 
-/** Of one fact, the oldest first, without what does not open. */
+/** A fact's history, oldest first, without rows that do not open. */
 export async function readFormer(
   connection: Connection,
   sealer: Sealer,
@@ -29,10 +29,7 @@ export async function readFormer(
   return rows.flatMap((row) => openFormer(sealer, row) ?? []);
 }
 
-/**
- * Makes it the history of a fact, of which `before` has been read. Rows that stay are left as they are, but for those that are sealed
- * under a key that is on its way out.
- */
+/** Writes a fact's history, given the rows `before`. Unchanged rows stay, except those sealed under a former key. */
 export async function writeFormer(
   { connection }: Writing,
   sealer: Sealer,
@@ -42,7 +39,7 @@ export async function writeFormer(
   const staying =
     sealer.ring.former === undefined ? history.findIndex((former) => !before.includes(former)) : 0;
   const stay = staying === -1 ? history : history.slice(0, staying);
-  const gone = before.filter((former) => "number" in former && !stay.includes(former)) as FormerRow[]; // just asked
+  const gone = before.filter((former) => "number" in former && !stay.includes(former)) as FormerRow[]; // just checked
   if (gone.length > 0) {
     const numbers = gone.map(({ number }) => `${number}`);
     void connection.query("DELETE FROM history WHERE number = ANY (?::bigint[])", [numbers]);
@@ -65,16 +62,16 @@ export async function writeFormer(
   }
 }
 
-/** A former value, and the fact whose history it is in. */
+/** A former value, and the fact of its history. */
 export interface FoundFormer {
   readonly number: number;
   readonly sizeBytes: number;
-  /** Undefined for one that does not open. */
+  /** Undefined when it does not open. */
   readonly former: FormerValue | undefined;
   readonly of: FormerKey["of"];
 }
 
-/** The next so many after a number, of the facts that are meant. */
+/** The next ones after a number, of matching facts. */
 export async function formerAfter(
   connection: Connection,
   sealer: Sealer,
@@ -94,7 +91,7 @@ export async function formerAfter(
   }));
 }
 
-/** The oldest of a subject's, to make room; false when there is none. */
+/** Drops a subject's oldest former value to make room; false when there is none. */
 export async function dropOldestFormer({ connection }: Writing, subject: Subject): Promise<boolean> {
   const [dropped] = await connection.query(
     `DELETE FROM history WHERE number = (SELECT number FROM history WHERE owner = ? ORDER BY number LIMIT 1)

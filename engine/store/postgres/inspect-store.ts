@@ -1,4 +1,4 @@
-/** What doctor wants to know of a database: does every row open, and how is it set up. */
+/** Collects a database's state for doctor: whether every row opens, and its settings. */
 import { defined } from "../../defined.ts";
 import { isExpired } from "../entry-rules.ts";
 import type { InspectOptions, StoreReport } from "../memory-store.ts";
@@ -16,7 +16,7 @@ const ROWS_AT_ONCE = 500;
 
 type Counts = { -readonly [Name in "entries" | "expired" | "unreadable"]: StoreReport[Name] };
 
-/** What the store itself knows. */
+/** The store's own parts. */
 export interface Inspected {
   readonly database: Database;
   readonly sealer: Sealer;
@@ -24,7 +24,7 @@ export interface Inspected {
   readonly mayWrite: boolean;
 }
 
-/** Settings of the server that decide what an acknowledged write is worth, and who may do what. */
+/** Server settings that affect durability and access. */
 const SETTINGS = {
   server: "server_version",
   synchronousCommit: "synchronous_commit",
@@ -37,7 +37,7 @@ const SETTINGS = {
 export async function inspectStore(inspected: Inspected, options: InspectOptions): Promise<StoreReport> {
   const { database, sealer, clock, mayWrite } = inspected;
   const reading = <T>(work: (connection: Connection) => Promise<T>) =>
-    database.perform((connection) => connection.transaction("read", () => work(connection.acrossSubjects())));
+    database.read((connection) => work(connection.acrossSubjects()));
   const counts = await countRows(inspected, reading, options);
   const [state, settings] = await reading(
     async (connection) => [await schemaStateOf(connection), await settingsOf(connection)] as const,
@@ -56,7 +56,7 @@ export async function inspectStore(inspected: Inspected, options: InspectOptions
 
 type Reading = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 
-/** In slices, each of a transaction of its own: a long one would keep the server from clearing away what is deleted. */
+/** In slices, each its own transaction: a long one would keep the server from removing deleted rows. */
 async function countRows(
   { sealer, clock }: Inspected,
   reading: Reading,

@@ -1,7 +1,8 @@
 /**
- * A PostgreSQL store while it moves. Engines that run wait to write from its opening to its end, and are refused once it has moved away.
+ * A PostgreSQL store during a move. Running engines wait to write until it is finished, and are refused once the store was moved
+ * away.
  *
- * Under the role that owns the tables: engines' roles may not change what says whether a store is open.
+ * Requires the role that owns the tables: engines' roles cannot change whether a store is open.
  */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
@@ -13,22 +14,22 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import { INSERT_ENTRY, valuesOf } from "./entry-rows.ts";
 import { requireWalls } from "./open-postgres.ts";
 import { explainPostgresError, isForbidden } from "./postgres-errors.ts";
-import { migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
+import { letIn, migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
 import type { SqlValue } from "./sql.ts";
 import { readStoreRow } from "./store-row.ts";
 import { bytesOf, textOf } from "./texts.ts";
 
 export interface MovablePostgresOptions extends DatabaseOptions {
-  /** As of a SQLite store that moves. */
+  /** As for a SQLite store. */
   readonly to: "look" | "leave" | "enter";
-  /** Roles that engines run under; where the memory enters, they get what they need. */
+  /** The roles of engines, which get their rights on the target. */
   readonly engineRoles?: readonly string[];
 }
 
-/** Counting and indexing many rows takes its time. */
+/** Counting and indexing many rows takes time. */
 const STATEMENT_MS = 30 * 60 * 1_000;
 
-/** Undefined where there is no store, and none is to be made. Throws what opening a store throws. */
+/** Undefined when there is no store and none is to be created. Throws the errors of opening a store. */
 export async function openMovablePostgres({
   to,
   engineRoles = [],
@@ -52,7 +53,7 @@ interface Lent {
   readonly giveBack: () => void;
 }
 
-/** One connection, for as long as the move takes: its locks are its own. */
+/** One connection for the whole move, since it holds the locks. */
 function lend(database: Database): Promise<Lent> {
   const { promise, resolve, reject } = Promise.withResolvers<Lent>();
   const ended = Promise.withResolvers<void>();
@@ -65,7 +66,7 @@ function lend(database: Database): Promise<Lent> {
   return promise;
 }
 
-/** Columns whose texts are kept as bytes. */
+/** Columns whose texts are stored as bytes. */
 const AS_BYTES: ReadonlySet<string> = new Set(["namespace", "key", "category", "tags", "space", "owner"]);
 
 class MovablePostgres implements MovableStore {
@@ -81,15 +82,16 @@ class MovablePostgres implements MovableStore {
     return this.#database.name;
   }
 
-  /** False where there is nothing. */
+  /** False when there is no store. */
   prepare(to: MovablePostgresOptions["to"], engineRoles: readonly string[]): Promise<boolean> {
     return this.#perform(async (connection) => {
       await requireWalls(connection);
       if (to !== "look") await connection.lockAlone();
       const { version, mark } = await schemaStateOf(connection);
       if (version === 0 && to !== "enter") return false;
-      const isWanted = version < SCHEMA_VERSION || engineRoles.length > 0;
-      if (isWanted && to !== "look" && mark === undefined) await migrate(connection, { engineRoles });
+      if (to === "look") return true;
+      if (version < SCHEMA_VERSION && mark === undefined) await migrate(connection);
+      if (engineRoles.length > 0) await letIn(connection, engineRoles); // also after an interrupted move
       return true;
     });
   }
@@ -211,14 +213,14 @@ function cellOf(column: string, value: unknown): Cell {
   return null;
 }
 
-/** The statements that follow are about its subject's rows. */
+/** Limits the following statements to the row's subject. */
 function belongingTo(connection: Connection, { name }: TableShape, row: Cells): Connection {
   if (name === "reference_vectors") return connection;
-  const owner = name === "entries" ? ownerOf(`${row[2]}` as Namespace) : (`${row.at(-1)}` as Namespace); // as they lie there
+  const owner = name === "entries" ? ownerOf(`${row[2]}` as Namespace) : (`${row.at(-1)}` as Namespace); // as stored
   return connection.as(owner);
 }
 
-/** Sent, and part of the commit. */
+/** Sent with the commit. */
 function removeRow(connection: Connection, { name, columns, places }: TableShape, row: Cells): void {
   const place = columns.slice(0, places);
   const values = place.map((column, i) => storedCell(column, row[i] ?? null));
@@ -252,12 +254,12 @@ function entryValues(row: Cells): readonly SqlValue[] {
   );
 }
 
-/** Of a column that holds nothing else. */
+/** For a column that holds only blobs. */
 function blobOf(cell: Cell): Uint8Array {
   return cell instanceof Uint8Array ? cell : Buffer.alloc(0);
 }
 
-/** What a subject has is counted anew, and whoever has read its change feed begins anew. */
+/** Recounts a subject's usage, and makes readers of its change feed start over. */
 async function settle(connection: Connection, owner: string, newestSeq: number): Promise<void> {
   const name = bytesOf(owner);
   connection.as(owner as Namespace);
@@ -280,6 +282,6 @@ function goOnAfter(sequence: string, highest: string): string {
 function notTheOwner(name: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `This role may not move the memory database ${name}. Move under the role that owns its tables, or may make them.`,
+    `This role may not move the memory database ${name}. Use the role that owns its tables, or one that may create them.`,
   );
 }

@@ -1,9 +1,14 @@
-/** Opening the database: reachable, ours, of a schema that is known, under a role that the walls hold for, and with its key. */
+/**
+ * Opens the database: checks that it is reachable, ours, of a known schema, under a role bound by row-level security, and that
+ * the key is right.
+ */
+import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { Beginnings } from "../beginnings.ts";
 import { KEEP_REMOVALS } from "../cursors.ts";
+import type { KeyChangingStore } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
-import type { MemoryReader, MemoryStore, UnixMs } from "../memory-store.ts";
+import type { MemoryReader, MemoryStore, StoreFacts, UnixMs } from "../memory-store.ts";
 import { DEFAULT_QUOTA, type Quota } from "../quota.ts";
 import { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
@@ -14,45 +19,51 @@ import { DatabaseClock } from "./database-clock.ts";
 import { isForbidden } from "./postgres-errors.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import { PostgresStore } from "./postgres-store.ts";
-import { type MigrateOptions, migrate, requireKnown, SCHEMA_VERSION, schemaStateOf } from "./schema.ts";
+import {
+  type MigrateOptions,
+  migrate,
+  requireKnown,
+  SCHEMA_VERSION,
+  type SchemaState,
+  schemaStateOf,
+} from "./schema.ts";
 import { makeStoreRow, openRing, readStoreRow, type StoreRow } from "./store-row.ts";
 import { Wakes } from "./wakes.ts";
 
 export interface PostgresReaderOptions extends DatabaseOptions {
   readonly key: MasterKey;
-  /** In place of the server's clock, by which all engines go. */
+  /** Replaces the server's clock, which all engines share. */
   readonly now?: () => UnixMs;
-  /** How often this process has opened another database under the same cursors: readers then begin anew. Default 0. */
+  /** How often this process has opened another database under the same cursors: readers then start over. Default 0. */
   readonly beginnings?: number;
 }
 
 export interface PostgresStoreOptions extends PostgresReaderOptions {
-  /** How many removals of a subject the change feed remembers, at least; default 20,000. */
+  /** The least number of a subject's removals that the change feed remembers; default 20,000. */
   readonly keepRemovals?: number;
-  /** What one subject may hold, sessions included; default 100,000 entries and 256 MiB. */
+  /** A subject's limits, including its sessions; default 100,000 entries and 256 MiB. */
   readonly quota?: Partial<Quota>;
 }
 
 const OLDEST_SERVER = 14;
 
 /**
- * Opens the store, under a role for which it was prepared; a role that may make tables prepares it first.
+ * Opens the store under a role for which it was prepared; a role that may create tables prepares it first.
  *
- * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
- * `store_unavailable`; none of them takes anything away that was there.
+ * @throws `key_wrong`, `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
+ * `store_unavailable`; after any of them the data is intact.
  */
 export function openPostgresStore(options: PostgresStoreOptions): Promise<ServedStore> {
   return openToWrite(options);
 }
 
-/** A store that may be on a standby, and tells of what others wrote. */
+/** A store that may be on a standby, and notifies of other engines' writes. */
 type ServedStore = MemoryStore & Pick<PostgresStore, "isWritable" | "watch">;
 
-/** A store whose key can be changed. */
-type KeyChangingStore = MemoryStore &
-  Pick<PostgresStore, "beginKeyChange" | "sealAnew" | "exchangeKeys" | "finishKeyChange">;
-
-/** Opens the store to change its key: with the key in use, or where a change has begun, with either. Throws as {@link openPostgresStore}. */
+/**
+ * Opens the store to change its key: with the current key or, during a change, with either. Throws like {@link
+ * openPostgresStore}.
+ */
 export function openPostgresStoreToChangeKey(options: PostgresStoreOptions): Promise<KeyChangingStore> {
   return openToWrite(options);
 }
@@ -71,19 +82,34 @@ function openToWrite(options: PostgresStoreOptions): Promise<PostgresStore> {
   });
 }
 
-/** Opens an existing store to read: makes nothing, migrates nothing, deletes nothing. Throws as {@link openPostgresStore}. */
+/**
+ * Opens an existing store for reading: creates nothing, migrates nothing, deletes nothing. Throws like {@link openPostgresStore}.
+ */
 export async function openPostgresReader(options: PostgresReaderOptions): Promise<MemoryReader> {
   return withDatabase(options, async (database) => {
-    const row = await database.perform(async (connection) => {
-      await requireUsable(connection);
-      return readStoreRow(connection);
-    });
-    if (row === undefined) throw nothingStored(database.name);
+    const { row } = await database.perform(findStore);
     return new PostgresReader(partsOf(database, row, options));
   });
 }
 
-/** Makes the tables, or brings them up to date, and lets engines' roles use them: for a role that may make tables. */
+/** Creates nothing. Throws like {@link openPostgresStore}. */
+export function lookAtPostgres(options: PostgresReaderOptions): Promise<StoreFacts> {
+  return withDatabase(options, async (database) => {
+    const facts = await database.perform(async (connection) => {
+      const { version, row } = await findStore(connection);
+      const { current, former } = openRing(options.key, row, connection.name);
+      const [counted] = await connection.transaction("read", () =>
+        connection.acrossSubjects().query("SELECT count(*) AS n FROM entries"),
+      );
+      const keys = { current: current.id, ...defined({ former: former?.id }) };
+      return { ...row.identity, schemaVersion: version, entries: Number(counted?.n), keys };
+    });
+    await database.close();
+    return facts;
+  });
+}
+
+/** Creates or migrates the tables, and grants engines' roles access: for a role that may create tables. */
 export async function preparePostgres(options: DatabaseOptions & MigrateOptions): Promise<void> {
   await withDatabase(options, async (database) => {
     await database.perform((connection) => migrate(connection, options));
@@ -113,9 +139,7 @@ function readOrMakeRow(database: Database, key: MasterKey): Promise<StoreRow> {
     const known = await readStoreRow(connection);
     if (known !== undefined) return known;
     await connection.transaction("write", () => makeStoreRow(connection, key));
-    const made = await readStoreRow(connection);
-    if (made === undefined) throw nothingStored(database.name);
-    return made;
+    return (await findStore(connection)).row;
   });
 }
 
@@ -126,21 +150,31 @@ async function prepareFirst(connection: Connection): Promise<void> {
     if (!isForbidden(error)) throw error;
     throw new HelmdeckError(
       "store_unavailable",
-      `The memory database ${connection.name} is not prepared for this program, and this role may not do it. ` +
-        "Let the role that owns the schema prepare it, and then start engines.",
+      `The memory database ${connection.name} is not prepared for this program, and this role is not allowed to do it. ` +
+        "Prepare it with the role that owns the schema, then start the engines.",
       { details: { schema: connection.schema } },
     );
   }
 }
 
-async function requireUsable(connection: Connection): Promise<void> {
+async function requireUsable(connection: Connection): Promise<SchemaState> {
   await requireWalls(connection);
   const state = await schemaStateOf(connection);
   requireKnown(connection, state);
   if (state.version < SCHEMA_VERSION) throw nothingStored(connection.name);
+  return state;
 }
 
-/** Row-level security does not hold for these roles, so nothing is served under them. */
+async function findStore(
+  connection: Connection,
+): Promise<{ readonly version: number; readonly row: StoreRow }> {
+  const { version } = await requireUsable(connection);
+  const row = await readStoreRow(connection);
+  if (row === undefined) throw nothingStored(connection.name);
+  return { version, row };
+}
+
+/** Row-level security does not apply to these roles, so they are refused. */
 export async function requireWalls(connection: Connection): Promise<void> {
   const [role] = await connection.query(
     "SELECT (rolsuper OR rolbypassrls)::int AS passes, current_setting('server_version_num')::int AS version FROM pg_roles WHERE rolname = current_user",
@@ -149,8 +183,8 @@ export async function requireWalls(connection: Connection): Promise<void> {
   if (role?.passes !== 1) return;
   throw new HelmdeckError(
     "store_unavailable",
-    `The memory database ${connection.name} is not opened by a superuser, or a role with BYPASSRLS: the walls between subjects do ` +
-      "not hold for it. Give engines a role of their own.",
+    `The memory database ${connection.name} cannot be opened by a superuser or a role with BYPASSRLS, because row-level security does ` +
+      "not apply to it. Create a separate role for engines.",
     { details: { role: "superuser" } },
   );
 }
@@ -168,7 +202,7 @@ function partsOf(
     keyWatch.unknown += 1;
   };
   const begun = new Beginnings(beginnings);
-  database.onTakeover = () => begun.renew();
+  database.onTakeover(() => begun.renew());
   return {
     database,
     databaseClock,
@@ -183,7 +217,7 @@ function partsOf(
 function nothingStored(name: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `The memory database ${name} is empty or not up to date; open it once to write, and it will be set up.`,
+    `The memory database ${name} is empty or outdated; open it once for writing to set it up.`,
     { details: { nothingStored: true } },
   );
 }

@@ -1,10 +1,10 @@
-/** Writers of one subject in this process stand in line here, so that they do not all wait in the database, each with a connection. */
+/** Queues the writers of one subject in this process, so that they do not all wait in the database, each with a connection. */
 import type { Namespace } from "../namespace.ts";
 
 export class OwnerQueue {
   readonly #last = new Map<Namespace, Promise<unknown>>();
 
-  /** In the order of the calls, for each owner. */
+  /** For each owner, in the order of the calls. */
   async alone<T>(owners: readonly Namespace[], work: () => Promise<T>): Promise<T> {
     const running = Promise.all(owners.map((owner) => this.#last.get(owner))).then(work);
     const ended = running.catch(() => undefined);
@@ -16,7 +16,7 @@ export class OwnerQueue {
     }
   }
 
-  /** When everything in line by now has ended. */
+  /** Resolves when everything queued so far has finished. */
   async empty(): Promise<void> {
     await Promise.all(this.#last.values());
   }

@@ -1,4 +1,4 @@
-/** What PostgreSQL's failures mean to a person: its codes, and those of the network, turned into ours in this one place. */
+/** Translates error codes of PostgreSQL and the network into errors for people. */
 import { type ErrorCode, HelmdeckError } from "../../errors.ts";
 
 interface Meaning {
@@ -8,89 +8,106 @@ interface Meaning {
 
 const UNREACHABLE: Meaning = {
   code: "store_unavailable",
-  says: "does not answer. Check that the server runs and can be reached from here",
+  says: "does not answer. Check that the server runs and can be reached from this machine",
 };
 const LOCKED: Meaning = {
   code: "store_locked",
-  says: "is held by another writer for longer than we wait. Try again; if it stays, see what runs in pg_stat_activity",
+  says: "is locked by another writer. Try again; if the error persists, check pg_stat_activity",
 };
 const FULL: Meaning = {
   code: "store_full",
-  says: "cannot grow: the server's disk is full. Nothing of this write was kept, everything before it was. Free some space",
+  says: "cannot grow: the server's disk is full. This write was rolled back; earlier ones are intact. Free some space",
 };
 const CORRUPT: Meaning = {
   code: "store_corrupt",
-  says: "is damaged: the server found a page or an index that is not as it was written. Keep it, and restore a backup",
+  says: "is damaged: the server found an invalid page or index. Keep it, and restore a backup",
 };
 const READONLY: Meaning = {
   code: "store_readonly",
-  says: "can only be read: the server is a standby, or is set to read only. Write through the primary",
+  says: "is read-only: the server is a standby, or is set to read-only. Write through the primary",
 };
 const REFUSED: Meaning = {
   code: "store_unavailable",
-  says: "refuses this account. Check the user, the password, and what the server allows (pg_hba.conf)",
+  says: "refuses this account. Check the user, the password, and the server's rules (pg_hba.conf)",
 };
 const FORBIDDEN: Meaning = {
   code: "store_unavailable",
-  says: "does not let this role use its tables. Let the schema's owner prepare it for the role that engines run under",
+  says: "does not let this role use its tables. Prepare it for the engines' role with the schema's owner",
+};
+const UNTRUSTED: Meaning = {
+  code: "store_unavailable",
+  says: "did not present a trusted certificate for its name. Check the host, and set sslrootcert to the certificate of its issuer",
+};
+const WITHOUT_TLS: Meaning = {
+  code: "store_unavailable",
+  says: "does not support TLS. Set ssl = on on the server, or use sslmode=disable on a trusted network",
 };
 const ANOTHER_SCHEMA: Meaning = {
   code: "store_replaced",
-  says: "no longer has the tables that were opened. The next opening finds what is there now",
+  says: "no longer has the opened tables. The next opening finds the current ones",
 };
 
-/** By SQLSTATE, or the beginning of it, the longest first. */
+/** By SQLSTATE or its prefix, longest first. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   "25006": READONLY,
-  "0A000": READONLY, // of all that we ask, only a transaction that writes is not supported anywhere: by a standby
+  // Of our statements, only one prepared for a column of another type causes this.
+  "0A000": ANOTHER_SCHEMA,
   "28": REFUSED,
-  "3D000": { code: "store_unavailable", says: "does not exist. Make the database first, or check its name" },
+  "3D000": {
+    code: "store_unavailable",
+    says: "does not exist. Create the database first, or check its name",
+  },
   "40001": LOCKED,
   "40P01": LOCKED,
   "42501": FORBIDDEN,
   "3F000": ANOTHER_SCHEMA,
   "42P01": ANOTHER_SCHEMA,
   "42703": ANOTHER_SCHEMA,
-  // Our statements ask for nothing else that a server refuses while it follows another.
+  // Of our statements, a standby refuses only writes with this code.
   "55000": READONLY,
   "53100": FULL,
   "53": {
     code: "store_unavailable",
-    says: "has no room for another connection or too little memory. Try again",
+    says: "has no free connection or too little memory. Try again",
   },
   "55P03": LOCKED,
   "57014": {
     ...LOCKED,
-    says: "took longer than a statement may. Try again; if it stays, see how busy the server is",
+    says: "exceeded the time limit of a statement. Try again; if the error persists, check the server's load",
   },
   "57P": UNREACHABLE,
   "25P03": {
     code: "store_unavailable",
-    says: "ended a transaction that stood still for too long. Try again",
+    says: "ended a transaction that was idle for too long. Try again",
   },
   "08": UNREACHABLE,
-  "58": { code: "store_unavailable", says: "has a failing disk or file system. Look at the server's log" },
+  "58": { code: "store_unavailable", says: "has a failing disk or file system. Check the server's log" },
   XX001: CORRUPT,
   XX002: CORRUPT,
 };
 
-/** Without a SQLSTATE: of the operating system, and of a connection that has ended. */
+/** Errors without a SQLSTATE: from the operating system, or a closed connection. */
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"],
   ...["ENETUNREACH", "EACCES"],
 ]);
-/** pg's own, which have no code. */
+/** pg's own messages, which have no code. */
 const LOST =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|timeout exceeded|Query read timeout)/;
 
+/** Node's codes for a refused certificate. */
+const TLS_CODE = /CERT|^UNABLE_TO_|^ERR_(TLS|SSL)_/;
+/** pg's messages without a code: a password is required, or the server failed to prove it knows it; TLS is required. */
+const [PASSWORD, NO_TLS] = [/^SASL: /, /does not support SSL/];
+
 /**
- * Ours unchanged; PostgreSQL's with our code and a remedy; anything else as `internal`. Neither message nor cause holds what the
- * server said: its details show keys, and its connection errors where and as whom.
+ * Our own errors unchanged; PostgreSQL's with our code and a remedy; anything else as `internal`. Neither message nor cause holds
+ * the server's message: its details show keys, and connection errors show host and user.
  */
 export function explainPostgresError(error: unknown, name: string): HelmdeckError {
   if (error instanceof HelmdeckError) return error;
   const state = codeOf(error);
-  const meaning = isLost(error) ? UNREACHABLE : meaningOf(state);
+  const meaning = isLost(error) ? UNREACHABLE : meaningOf(error);
   const details = state === undefined ? {} : { postgres: state };
   if (meaning === undefined) {
     return new HelmdeckError("internal", `The memory database ${name} failed unexpectedly.`, { details });
@@ -98,7 +115,7 @@ export function explainPostgresError(error: unknown, name: string): HelmdeckErro
   return new HelmdeckError(meaning.code, `The memory database ${name} ${meaning.says}.`, { details });
 }
 
-/** The connection is gone, and with it every transaction that had not been told to commit. */
+/** The connection is gone, and with it every transaction without a commit. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = codeOf(error);
@@ -106,26 +123,39 @@ export function isLost(error: unknown): boolean {
   return NETWORK_CODES.has(state) || /^(08|57P0[123]|25P03)/.test(state);
 }
 
-/** Another try may succeed at once: the server gave up one of several transactions that waited for each other. */
+/** A retry may succeed at once: the server aborted one of several deadlocked transactions. */
 export function isToBeTriedAgain(error: unknown): boolean {
   return /^(40001|40P01)$/.test(codeOf(error) ?? "");
 }
 
-/** What is asked of the server is not allowed to this role. */
+/** The server has never assigned this transaction id. */
+export function isOfNoTransaction(error: unknown): boolean {
+  return codeOf(error) === "22023";
+}
+
+/** The role lacks a privilege. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === "42501";
 }
 
-/** The server only answers reads. */
+/** The server only accepts reads. */
 export function isReadOnly(error: unknown): boolean {
-  return error instanceof Error && meaningOf(codeOf(error)) === READONLY;
+  return error instanceof Error && meaningOf(error) === READONLY;
 }
 
-function meaningOf(state: string | undefined): Meaning | undefined {
-  if (state === undefined) return undefined;
+function meaningOf(error: unknown): Meaning | undefined {
+  const state = codeOf(error);
+  if (state === undefined) return meaningWithoutCode(error);
+  if (TLS_CODE.test(state)) return UNTRUSTED;
   const known = Object.keys(MEANINGS).filter((prefix) => state.startsWith(prefix));
   const [longest] = known.sort((a, b) => b.length - a.length);
   return longest === undefined ? undefined : MEANINGS[longest];
+}
+
+function meaningWithoutCode(error: unknown): Meaning | undefined {
+  const text = error instanceof Error ? error.message : "";
+  if (PASSWORD.test(text)) return REFUSED;
+  return NO_TLS.test(text) ? WITHOUT_TLS : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {

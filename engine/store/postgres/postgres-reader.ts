@@ -1,4 +1,4 @@
-/** The reading half of the PostgreSQL store; by itself it is what a read-only opener gets. */
+/** The read-only part of the PostgreSQL store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import type { Beginnings } from "../beginnings.ts";
@@ -50,7 +50,7 @@ import { readFormer } from "./former-rows.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
 import { all } from "./sql.ts";
-import { followKeys, readStoreRow } from "./store-row.ts";
+import { followKeys, readStoreRow, requireInUse } from "./store-row.ts";
 import { readSubject } from "./subjects.ts";
 import { textOf } from "./texts.ts";
 
@@ -155,7 +155,7 @@ export class PostgresReader implements MemoryReader {
       ),
     );
     return rows.map(({ namespace, n }) => ({
-      namespace: textOf(namespace) as Namespace, // only ever written as one
+      namespace: textOf(namespace) as Namespace, // always written as a namespace
       count: Number(n),
     }));
   }
@@ -175,7 +175,7 @@ export class PostgresReader implements MemoryReader {
       ),
     );
     return rows.map(({ origin, category, n }) => ({
-      origin: `${origin}` as Origin, // only ever written as one
+      origin: `${origin}` as Origin, // always written as an origin
       category: textOf(category),
       count: Number(n),
     }));
@@ -199,27 +199,38 @@ export class PostgresReader implements MemoryReader {
     return false;
   }
 
-  /** In a read transaction that sees one moment, and this namespace's subject alone. */
+  /** In a read transaction with one snapshot, limited to this namespace's subject. */
   protected reading<T>(namespace: Namespace, work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#knowingKeys((connection) => work(connection.as(ownerOf(namespace))));
+    return this.#knowingKeys(ownerOf(namespace), work);
   }
 
   protected readingAll<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#knowingKeys((connection) => work(connection.acrossSubjects()));
+    return this.#knowingKeys(undefined, work);
   }
 
-  /** Once more where a row named a key that was not known here, and the store's keys have changed since. */
-  async #knowingKeys<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  /** Retries when a row named an unknown key and the store's keys have changed since. */
+  async #knowingKeys<T>(
+    owner: Namespace | undefined,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
     const { ring } = this.sealer;
     const unknown = this.#keyWatch.unknown;
-    const read = <U>(reading: (connection: Connection) => Promise<U>) =>
-      this.database.perform((connection) => connection.transaction("read", () => reading(connection)));
-    const answer = await read(work);
+    const answer = await this.#read(owner, work);
     if (this.#keyWatch.unknown === unknown) return answer;
-    const row = await read(readStoreRow);
+    const row = await this.#read(undefined, readStoreRow);
     if (row === undefined || ring.isUpToDate(row.keys)) return answer;
     followKeys(ring, row, this.database.name);
-    return read(work);
+    return this.#read(owner, work);
+  }
+
+  #read<T>(owner: Namespace | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.database.read(async (connection) => {
+      const inUse = requireInUse(connection, owner, this.identity);
+      inUse.catch(() => undefined); // awaited below
+      const answer = await work(connection);
+      await inUse;
+      return answer;
+    });
   }
 
   async #page<T>(
@@ -245,7 +256,7 @@ export class PostgresReader implements MemoryReader {
   }
 }
 
-/** Counts rows that name a key that is not known here. */
+/** Counts rows that name an unknown key. */
 export interface KeyWatch {
   unknown: number;
 }
@@ -253,7 +264,7 @@ export interface KeyWatch {
 function unreadable(ref: EntryRef): HelmdeckError {
   return new HelmdeckError(
     "entry_unreadable",
-    `The ${ref.origin} entry ${JSON.stringify(ref.key)} does not authenticate: its row was changed or moved, or sealed ` +
+    `The ${ref.origin} entry ${JSON.stringify(ref.key)} cannot be decrypted: its row was changed or moved, or sealed ` +
       "with another key. Store it again, or restore a backup; other entries are not affected.",
     { details: { origin: ref.origin, key: ref.key } },
   );

@@ -1,4 +1,4 @@
-/** The PostgreSQL store: the reader, and the writes, each one transaction. */
+/** The PostgreSQL store: the reader, plus writes, each in one transaction. */
 import { checkNewEntry } from "../entry-rules.ts";
 import { checkSuperseded } from "../history.ts";
 import type { KeyChangeReport } from "../key-change.ts";
@@ -174,22 +174,22 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     await this.#writeIfFree([], ({ connection }) => writeReferences(connection, this.sealer, space, made));
   }
 
-  /** From here until {@link finishKeyChange} both keys open the store; see `change-key.ts`. */
+  /** Until {@link finishKeyChange}, both keys open the store; see `change-key.ts`. */
   beginKeyChange(newKey: MasterKey): Promise<void> {
     return beginKeyChange(this.#changing, newKey);
   }
 
-  /** Exchanges key files while no other process can finish this change, nor begin another one. */
+  /** Exchanges key files while no other process can finish this change or begin another one. */
   exchangeKeys(exchange: () => void): Promise<void> {
     return whileChanging(this.#changing, exchange);
   }
 
-  /** Seals every row under the key in use; can be interrupted at any time, and called again. */
+  /** Reseals every row under the current key; can be interrupted and called again at any time. */
   sealAnew(options: SealAnewOptions = {}): Promise<void> {
     return sealAnew(this.#changing, options);
   }
 
-  /** Takes the former key out of the store. */
+  /** Removes the former key from the store. */
   finishKeyChange(): Promise<KeyChangeReport> {
     return finishKeyChange(this.#changing);
   }
@@ -201,19 +201,19 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   }
 
   /**
-   * Calls `listener` soon after a write for this namespace's subject through whichever engine, and sometimes for no reason, until the answer is
-   * called. One may be missed while the server cannot be reached: what must not be missed asks for the revision too.
+   * Calls `listener` soon after any engine's write for this namespace's subject, and sometimes without one, until the returned
+   * function is called. A write may be missed while the server cannot be reached; check the revision as well where that matters.
    */
   watch(namespace: Namespace, listener: () => void): () => void {
     return this.#wakes.watch(namespace, listener);
   }
 
-  /** Writes down what was seen of time: at open, so that it counts from then on. */
+  /** Saves the observed time: at open, so that it counts from then on. */
   async keepTime(): Promise<void> {
     await this.#transactions.look();
   }
 
-  /** False of a standby, and of a server that is set to read only. */
+  /** False for a standby, and for a server that is set to read-only. */
   async isWritable(): Promise<boolean> {
     const [answer] = await this.database.perform((connection) =>
       connection.query(

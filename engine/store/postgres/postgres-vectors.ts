@@ -1,4 +1,4 @@
-/** Vectors beside the rows of entries: each statement reaches them through the entry, in its namespace and with its digest. */
+/** Vectors of entries: each statement reaches them through the entry, in its namespace and with its digest. */
 import type { EntryId, EntryVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import { ownerOf } from "../namespace.ts";
@@ -12,7 +12,7 @@ import { all, type Condition } from "./sql.ts";
 import { bytesOf, textOf } from "./texts.ts";
 import type { Writing } from "./writing.ts";
 
-/** Each distinct name by one look into the index; in a transaction that reads across subjects. */
+/** One index look-up per distinct name; call it in a transaction that reads across subjects. */
 export async function readVectorSpaces(connection: Connection): Promise<readonly string[]> {
   const rows = await connection.query(
     `WITH RECURSIVE spaces AS (
@@ -89,7 +89,7 @@ function openVectors(
   const { id, digest, dimensions, sealed } = row;
   if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
   if (!(sealed instanceof Uint8Array)) return undefined;
-  const entryId = `${id}` as EntryId; // one that was asked for
+  const entryId = `${id}` as EntryId; // the requested id
   const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
   const decoded = content && decodeVectors(content, dimensions);
   return decoded && { id: entryId, dimensions, ...decoded };

@@ -1,5 +1,5 @@
-/** Writing one entry: over the one that is there, whose id and creation it keeps, or as a new one; and retiring others with it. */
-import { type ConflictRule, staysThere } from "../conflicts.ts";
+/** Writes one entry: replaces an existing one, keeping its id and creation time, or inserts a new one; and supersedes others. */
+import { type ConflictRule, keepsExisting } from "../conflicts.ts";
 import { makeEntryId } from "../entry-id.ts";
 import { isExpired } from "../entry-rules.ts";
 import { grown, HISTORY_LIMITS, hasHistory, type Retired } from "../history.ts";
@@ -20,9 +20,7 @@ export interface Putting {
   readonly keepRemovals: number;
 }
 
-/**
- * Of an entry that has been checked. `supersedes`: other keys of the namespace, whose facts are retired. Throws `quota_exceeded`.
- */
+/** Requires a checked entry. `supersedes`: other keys of the namespace to supersede. Throws `quota_exceeded`. */
 export async function putEntry(
   putting: Putting,
   entry: NewEntry,
@@ -41,7 +39,7 @@ export async function putEntry(
   return before === undefined ? result : { ...result, replaced: { updatedAt: before.updatedAt, sameValue } };
 }
 
-/** The same, but for what stays by the rule for conflicts. */
+/** The same, unless the conflict rule keeps the existing entry. */
 export async function putUnlessKept(
   putting: Putting,
   entry: NewEntry,
@@ -49,7 +47,7 @@ export async function putUnlessKept(
   rule: ConflictRule,
 ): Promise<PutResult> {
   const there = rule === "replace" ? undefined : await livingAt(putting, entry, writing);
-  if (there === undefined || !staysThere(there, entry, rule)) return putEntry(putting, entry, writing);
+  if (there === undefined || !keepsExisting(there, entry, rule)) return putEntry(putting, entry, writing);
   const { value: _, fingerprint: __, writer: ___, prolonged: ____, ...meta } = there;
   return { entry: meta, superseded: [], kept: true };
 }
@@ -57,13 +55,13 @@ export async function putUnlessKept(
 interface Written {
   readonly subject: Subject;
   readonly columns: ClearColumns;
-  /** What it took the place of, if that was alive. */
+  /** The replaced live entry. */
   readonly before: Entry | undefined;
-  /** Its sealed value takes more room than what was there. */
+  /** Whether its sealed value is larger than the replaced one. */
   readonly isMore: boolean;
 }
 
-/** The row alone, whatever was there before. */
+/** Writes the row only, whatever was there before. */
 export async function writeEntry(putting: Putting, entry: NewEntry, writing: Writing): Promise<Written> {
   const { sealer } = putting;
   const { connection, now } = writing;
@@ -94,7 +92,7 @@ export async function writeEntry(putting: Putting, entry: NewEntry, writing: Wri
   return { subject, columns, before, isMore: sealed.byteLength > sizeOf(row) };
 }
 
-/** The entry that is there for everybody; undefined for one that does not open. */
+/** The visible entry; undefined when it does not open. */
 export async function livingAt(
   { sealer }: Putting,
   ref: EntryRef,
@@ -105,7 +103,7 @@ export async function livingAt(
   return row && livingEntry(row, sealer, writing.now);
 }
 
-/** Takes an entry out, as if it were deleted; the change feed tells. */
+/** Removes an entry as if it were deleted; the change feed reports it. */
 export async function takeOut(putting: Putting, ref: EntryRef, writing: Writing): Promise<void> {
   await removeEntries(writing, writing.of(ref.namespace), refCondition(ref), putting);
 }
@@ -135,7 +133,7 @@ async function keepFormer(
   await writeFormer(writing, sealer, { subject, entryId: columns.id }, { before: known, history: kept });
 }
 
-/** Former values count, and give way: they are dropped before anything is refused. */
+/** Former values count, but are dropped before a write is refused. */
 async function keepWithinQuota(
   { quota }: Putting,
   { namespace }: NewEntry,
@@ -151,8 +149,8 @@ async function rowAt({ connection }: Writing, ref: EntryRef): Promise<StoredRow 
 }
 
 /**
- * The entry whose id and creation a put may take over. An expired one has ended; one that does not authenticate vouches
- * for nothing, and sealing its claims anew would make them true.
+ * The live entry, whose id and creation time a put takes over. An expired one has ended. An unauthenticated one must not be
+ * resealed, which would make its claims genuine.
  */
 function livingEntry(row: StoredRow, sealer: Sealer, now: number): Entry | undefined {
   const entry = openRow(row, sealer);
@@ -163,7 +161,7 @@ function sizeOf(row: StoredRow | undefined): number {
   return row?.sealed instanceof Uint8Array ? row.sealed.byteLength : 0;
 }
 
-/** Vectors belong to the value that their entry's digest is of. */
+/** Vectors belong to the value of their entry's digest. */
 function hasDigest(row: StoredRow | undefined, digest: Uint8Array): boolean {
   return row?.digest instanceof Uint8Array && Buffer.compare(row.digest, digest) === 0;
 }

@@ -1,4 +1,4 @@
-/** Vectors of the program's own reference texts, by space: sealed beside the space and the id of the store. */
+/** Vectors of the reference texts by space, sealed with the space and the store's id. */
 import type { ReferenceVectors } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
@@ -19,7 +19,7 @@ export async function readReferences(
   return decoded && { dimensions, ...decoded };
 }
 
-/** Few, and made anew by whoever misses them; in a write transaction. */
+/** There are few, and they can be made again; call it in a write transaction. */
 export async function sealReferencesAnew(connection: Connection, sealer: Sealer): Promise<void> {
   for (const row of await connection.query("SELECT space, dimensions, sealed FROM reference_vectors")) {
     const columns = { space: textOf(row.space), dimensions: Number(row.dimensions) };
@@ -34,7 +34,7 @@ export async function sealReferencesAnew(connection: Connection, sealer: Sealer)
   }
 }
 
-/** To be called in a write transaction. */
+/** Call it in a write transaction. */
 export async function writeReferences(
   connection: Connection,
   sealer: Sealer,

@@ -1,22 +1,22 @@
-/** Taking rows out, with all that hangs on them, and what the change feed remembers of it. */
+/** Removes rows with their dependent rows, and records removals for the change feed. */
 import { ownedBy } from "./conditions.ts";
 import { all, type Condition } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
 import { bytesOf } from "./texts.ts";
 import type { Writing } from "./writing.ts";
 
-/** Rows, and those of them that had not expired. */
+/** Rows, and how many of them had not expired. */
 export interface Removed {
   readonly rows: number;
   readonly live: number;
 }
 
 interface Pruning {
-  /** How many removals of a subject are remembered, at least. */
+  /** The least number of a subject's removals to remember. */
   readonly keepRemovals: number;
 }
 
-/** Deletes a subject's entries without decrypting anything; vectors and histories go with them. */
+/** Deletes a subject's entries without decrypting; vectors and histories are deleted with them. */
 export async function removeEntries(
   writing: Writing,
   subject: Subject,
@@ -47,7 +47,7 @@ export async function removeEntries(
   return { rows, live: Number(gone?.live) };
 }
 
-/** In rare rounds and not at every removal, since it makes slow readers start over. */
+/** Rarely, since pruning makes slow readers start over. */
 async function pruneRemovals({ connection }: Writing, subject: Subject, keep: number): Promise<void> {
   const owner = bytesOf(subject.owner);
   const [last] = await connection.query(

@@ -1,29 +1,29 @@
 /**
- * The tables, the walls between subjects, and the steps that bring an older schema up to date while engines run.
+ * The tables, row-level security between subjects, and migrations of older schemas while engines run.
  *
- * Who attacks: a defect of ours that leaves out whose rows are meant. What stops it: row-level security, forced on the tables' owner
- * too. A transaction says whose rows it is about (`helmdeck.owner`), and sees and writes no others; what counts across subjects says
- * so (`helmdeck.span`), and then only reads. It does not stop whoever may run SQL of their own under the engine's role: what they
- * read is sealed.
+ * The danger is a bug of ours: a query without the subject's condition. Row-level security, forced on the tables' owner too,
+ * stops it. A transaction declares its subject (`helmdeck.owner`), and sees and writes no other's rows; a query across subjects
+ * declares that (`helmdeck.span`), and then can only read. It does not stop somebody who can run their own SQL under the engine's
+ * role: the values that they read are sealed.
  */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { type MoveMark, movedError } from "../moving/movable-store.ts";
 import type { Connection } from "./connection.ts";
 
-/** Marks a schema as ours. */
+/** Identifies a schema as ours. */
 const APPLICATION = "helmdeck-memory";
 
-/** One step; `oldestWriter` is the least schema that a program must know to go on writing after it. */
+/** One migration; a program must know at least the schema `oldestWriter` to keep writing after it. */
 export interface Migration {
   readonly sql: string;
   readonly oldestWriter: number;
 }
 
-/** The tables whose rows are a subject's. */
+/** The tables whose rows belong to a subject. */
 const OWNED = ["subjects", "entries", "removals", "vectors", "history"] as const;
 
-/** Each step is additive where it can be: engines that know one schema less go on, unless `oldestWriter` says that they may not. */
+/** Migrations are additive if possible: older engines continue to work, unless `oldestWriter` excludes them. */
 export const MIGRATIONS: readonly Migration[] = [
   {
     oldestWriter: 1,
@@ -140,16 +140,16 @@ function wallAround(table: string): string {
     CREATE POLICY span ON ${table} FOR SELECT USING ((SELECT current_setting('helmdeck.span', true)) = 'read');`;
 }
 
-/** How far a schema has come. */
+/** The state of a schema. */
 export interface SchemaState {
-  /** 0: there is nothing yet. */
+  /** 0: no tables yet. */
   readonly version: number;
   readonly oldestWriter: number;
-  /** Its memory is elsewhere, or not all here yet. */
+  /** Its memory was moved away, or is incomplete. */
   readonly mark?: MoveMark;
 }
 
-/** Throws `store_not_ours` for a schema with somebody else's tables. */
+/** Throws `store_not_ours` for a schema with another program's tables. */
 export async function schemaStateOf(connection: Connection): Promise<SchemaState> {
   const [found] = await connection.query(
     `SELECT (to_regclass(quote_ident(?) || '.schema_version') IS NOT NULL)::int AS is_ours,
@@ -163,25 +163,30 @@ export async function schemaStateOf(connection: Connection): Promise<SchemaState
   return readSchemaState(connection);
 }
 
-/** Of a schema that is ours. */
+/** Requires a schema of ours. */
 export async function readSchemaState(connection: Connection): Promise<SchemaState> {
   const [row] = await connection.query(
     "SELECT application, version, oldest_writer, moved FROM schema_version",
   );
   if (row?.application !== APPLICATION) throw notOurs(connection);
-  const mark = typeof row.moved === "string" ? (JSON.parse(row.moved) as MoveMark) : undefined; // as writeMark wrote it
+  const mark = markIn(row.moved);
   return { version: Number(row.version), oldestWriter: Number(row.oldest_writer), ...defined({ mark }) };
 }
 
-/** Undefined takes the mark off. */
+/** Parses the column `moved`. */
+export function markIn(moved: unknown): MoveMark | undefined {
+  return typeof moved === "string" ? (JSON.parse(moved) as MoveMark) : undefined; // as writeMark wrote it
+}
+
+/** Undefined removes the mark. */
 export async function writeMark(connection: Connection, mark: MoveMark | undefined): Promise<void> {
   const moved = mark === undefined ? null : JSON.stringify(mark);
   await connection.query("UPDATE schema_version SET moved = ?", [moved]);
 }
 
 /**
- * Throws `store_newer` where a newer program has changed the schema so that this one may not write; `store_moved` where its memory is
- * elsewhere.
+ * Throws `store_newer` when a newer program has changed the schema so that this one must not write; `store_moved` when its memory
+ * was moved.
  */
 export function requireKnown(
   { name }: Pick<Connection, "name">,
@@ -191,21 +196,21 @@ export function requireKnown(
   if (oldestWriter <= SCHEMA_VERSION) return;
   throw new HelmdeckError(
     "store_newer",
-    `The memory database ${name} has schema ${version}, and this program knows ${SCHEMA_VERSION} at most. Upgrade this program; ` +
-      "the database was left as it is.",
+    `The memory database ${name} has schema ${version}, but this program supports at most ${SCHEMA_VERSION}. Upgrade this program; ` +
+      "the database was not changed.",
     { details: { schema: version, known: SCHEMA_VERSION } },
   );
 }
 
 export interface MigrateOptions {
-  /** Roles that engines run under; they get what they need, and nothing else. */
+  /** The roles of engines, which get only the rights that they need. */
   readonly engineRoles?: readonly string[];
   readonly steps?: readonly Migration[];
 }
 
 /**
- * Takes the steps that are missing, each in one transaction that waits until no engine writes; of several that try at once one does,
- * and the others find it done.
+ * Applies the missing migrations, each in one transaction that waits until no engine writes; if several processes try at once,
+ * one does it and the others find it done.
  */
 export async function migrate(
   connection: Connection,
@@ -213,13 +218,18 @@ export async function migrate(
 ): Promise<void> {
   let isDone = false;
   while (!isDone) isDone = await connection.transaction("write", () => takeStep(connection, steps));
+  await letIn(connection, engineRoles);
+}
+
+/** Grants engines' roles only the rights that they need. */
+export async function letIn(connection: Connection, engineRoles: readonly string[]): Promise<void> {
   await connection.transaction("write", async () => {
     await connection.lockSchema("alone");
     for (const role of engineRoles) await connection.run(grantsTo(connection.schema, role));
   });
 }
 
-/** True when there was nothing left to do. */
+/** True when nothing was left to do. */
 async function takeStep(connection: Connection, steps: readonly Migration[]): Promise<boolean> {
   await connection.lockSchema("alone");
   const { version, mark } = await schemaStateOf(connection);
@@ -253,7 +263,7 @@ async function beginningOf(connection: Connection): Promise<string> {
     INSERT INTO schema_version VALUES (1, '${APPLICATION}', 0, 0);`;
 }
 
-/** No table may be changed, emptied or taken away, no other role let in. */
+/** Engines cannot alter, truncate or drop tables, or grant rights. */
 function grantsTo(schema: string, role: string): string {
   const name = quoted(role);
   return `
@@ -271,7 +281,7 @@ function quoted(name: string): string {
 function notOurs({ name, schema }: Connection): HelmdeckError {
   return new HelmdeckError(
     "store_not_ours",
-    `The schema ${schema} of ${name} holds tables of another program. It was left as it is; name another schema.`,
+    `The schema ${schema} of ${name} holds tables of another program. It was not changed; choose another schema.`,
     { details: { schema } },
   );
 }

@@ -1,11 +1,14 @@
-/** The name of an entry's place, by which it is found: namespaces and keys may be too long for PostgreSQL's indexes. */
+/** Hashes that identify entries: namespaces and keys may be too long for PostgreSQL's indexes. */
 import { createHash } from "node:crypto";
 import { associatedData } from "../envelope.ts";
 import type { EntryRef } from "../memory-store.ts";
 
 const NOTHING = new Uint8Array(0);
 
-/** A hash over clear columns: it tells nothing that they do not. Texts that cannot be UTF-8 share the place of none. */
+/**
+ * A hash over clear columns, which reveals nothing that they do not. Null for text that is not valid UTF-8, which matches no
+ * entry.
+ */
 export function slotOf({ namespace, origin, key }: EntryRef): Uint8Array | null {
   if (!namespace.isWellFormed() || !key.isWellFormed()) return null;
   return createHash("sha256")

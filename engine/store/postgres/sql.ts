@@ -1,9 +1,9 @@
-/** SQL with the values beside it: placeholders are `?`, and become PostgreSQL's when a statement is sent. */
+/** SQL with its values: placeholders are written `?` and converted to PostgreSQL's when a statement is sent. */
 
-/** What is sent: numbers are bigint, bytes bytea, text only what we name ourselves. */
+/** Types of values: numbers are bigint, bytes bytea, and text is only used for our own names. */
 export type SqlValue = number | string | boolean | Uint8Array | null | readonly (string | Uint8Array)[];
 
-/** SQL with placeholders, and the values for them. The SQL holds no value, so that statements stay prepared. */
+/** SQL with placeholders, and their values. The SQL itself holds no value, so that statements stay prepared. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly SqlValue[];
@@ -11,7 +11,7 @@ export interface Condition {
 
 export const ALWAYS: Condition = { sql: "TRUE", values: [] };
 
-/** All must hold. */
+/** Combines conditions with AND. */
 export function all(conditions: readonly (Condition | undefined)[]): Condition {
   const given = conditions.filter((condition) => condition !== undefined && condition !== ALWAYS);
   if (given.length === 0) return ALWAYS;
@@ -28,7 +28,7 @@ export interface Prepared {
 
 const PREPARED = new Map<string, Prepared>();
 
-/** The same for the same SQL, so that each connection parses and plans it once. */
+/** The same object for the same SQL, so that each connection parses and plans it once. */
 export function prepared(sql: string): Prepared {
   const known = PREPARED.get(sql);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** What each subject has, sessions included, and how far its change feed has come: one row, which whoever writes for it locks. */
+/** Each subject's row: its usage, including sessions, and the state of its change feed. A writer locks it. */
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
@@ -10,10 +10,10 @@ export interface Subject {
   newestSeq: number;
   prunedThrough: number;
   prunes: number;
-  /** That the change feed remembers. */
+  /** Removals in the change feed. */
   removals: number;
   entries: number;
-  /** Of sealed values, former ones too. */
+  /** Of sealed values, including former ones. */
   bytes: number;
 }
 
@@ -33,13 +33,13 @@ export async function lockSubject(
   return { subject: subjectOf(owner, (await lock())[0]), isNew: true };
 }
 
-/** As it is; one that has nothing is like one that had nothing ever. */
+/** The current row; a missing row counts as an empty one. */
 export async function readSubject(connection: Connection, owner: Namespace): Promise<Subject> {
   const sql = `SELECT ${COLUMNS} FROM subjects WHERE owner = ?`;
   return subjectOf(owner, (await connection.as(owner).query(sql, [bytesOf(owner)]))[0]);
 }
 
-/** Sent, and part of the commit. */
+/** Sent with the commit. */
 export function saveSubject(connection: Connection, subject: Subject): void {
   const { owner, newestSeq, prunedThrough, prunes, removals, entries, bytes } = subject;
   void connection.query(`UPDATE subjects SET (${COLUMNS}) = (?, ?, ?, ?, ?, ?) WHERE owner = ?`, [

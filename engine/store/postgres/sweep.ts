@@ -1,8 +1,8 @@
 /**
- * Deleting what has expired, subject by subject.
+ * Deletes expired entries, subject by subject.
  *
- * Who attacks: whoever can write the database and has no key. An expiry is a clear column, so each row must authenticate before it is
- * believed: one that does not stays where it is, and doctor names it.
+ * The attacker can write the database and has no key. An expiry is a clear column, so each row must authenticate before it is
+ * trusted: a row that does not is kept, and doctor reports it.
  */
 import type { UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
@@ -21,7 +21,7 @@ const ROWS_AT_ONCE = 500;
 
 type ReadingAll = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 
-/** Answers how many. */
+/** Returns their number. */
 export async function sweepExpired(
   putting: Putting,
   transactions: WriteTransactions,
@@ -32,7 +32,7 @@ export async function sweepExpired(
   const owners = await readingAll((connection) => connection.query(sql, [until]));
   let deleted = 0;
   for (const row of owners) {
-    const owner = textOf(row.owner) as Namespace; // only ever written as one
+    const owner = textOf(row.owner) as Namespace; // always written as a namespace
     for (let after: Place | undefined = FIRST; after !== undefined; ) {
       const from: Place = after;
       const swept = await transactions.write(

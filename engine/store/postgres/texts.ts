@@ -1,17 +1,17 @@
 /**
- * Texts as this store keeps them: as the bytes of their UTF-8, in `bytea`.
+ * Stores texts as UTF-8 bytes in `bytea`.
  *
- * PostgreSQL's own text holds no U+0000 and compares by the collation of whoever made the database. Bytes hold every text of the
- * contract, compare as bytes everywhere, and come from another store as they are.
+ * PostgreSQL's text cannot hold U+0000 and compares by the database's collation. Bytes can hold every text of the contract,
+ * compare as bytes everywhere, and are copied unchanged from another store.
  */
 import type { StoredRow } from "../stored-rows.ts";
 
-/** Null for what cannot be UTF-8, which equals nothing: no entry has such a name. */
+/** Null for text that is not valid UTF-8; it equals nothing, since no entry has such a name. */
 export function textBytes(text: string): Uint8Array | null {
   return text.isWellFormed() ? Buffer.from(text) : null;
 }
 
-/** Of texts that have been checked. */
+/** For texts that were checked. */
 export function bytesOf(text: string): Uint8Array {
   return Buffer.from(text);
 }
@@ -24,17 +24,17 @@ export function textOf(bytes: unknown): string {
 
 const TEXT_COLUMNS = ["namespace", "key", "category", "tags"] as const;
 
-/** A row of `entries` with the types of the contract; columns that were not asked for stay absent. */
+/** A row of `entries` with the contract's types; columns that were not selected stay absent. */
 export function withTexts(row: StoredRow): StoredRow {
   const texts = TEXT_COLUMNS.flatMap((column) => (column in row ? [[column, textOf(row[column])]] : []));
   return { ...row, ...Object.fromEntries(texts) };
 }
 
-/** The first bytes after all that begin with these; undefined when there are none. */
+/** The first bytes after all with this prefix; undefined when there are none. */
 export function successorOf(prefix: Uint8Array): Uint8Array | undefined {
   const end = prefix.findLastIndex((byte) => byte !== 0xff);
   if (end === -1) return undefined;
-  const successor = Uint8Array.from(prefix.subarray(0, end + 1)); // a Buffer's slice would be the same bytes
+  const successor = Uint8Array.from(prefix.subarray(0, end + 1)); // a Buffer's slice would share its bytes
   successor[end] = (successor[end] ?? 0) + 1;
   return successor;
 }

@@ -1,9 +1,9 @@
 /**
- * The write transactions of an open store: each is of the store that was opened, under the keys that it has now, at a time that was
- * observed, and alone with the subjects that it is about.
+ * The write transactions of an open store: each verifies the store and its keys, observes the time, and holds the locks of its
+ * subjects.
  *
- * Each locks its subjects' rows before it reads or numbers anything. So the changes of one subject are committed in the order of their
- * numbers, and a reader who has seen a number has seen all before it; different subjects do not wait for each other.
+ * Each locks its subjects' rows before it reads or allocates a number. So the changes of one subject are committed in order, and
+ * a reader who has seen a number has seen all before it; different subjects do not wait for each other.
  */
 import { compareText } from "../../compare-text.ts";
 import type { StoreIdentity } from "../memory-store.ts";
@@ -31,9 +31,9 @@ export interface TransactionParts {
 }
 
 interface WriteOptions {
-  /** Gives way: `store_locked` soon when another engine writes for the same subject. */
+  /** Yields: throws `store_locked` soon when another engine writes for the same subject. */
   readonly givesWay?: boolean;
-  /** How many numbers it will need, as far as is known. */
+  /** How many numbers it will need, if known. */
   readonly numbers?: number;
 }
 
@@ -43,26 +43,26 @@ const GIVES_WAY_MS = 50;
 export class WriteTransactions {
   readonly #parts: TransactionParts;
   readonly #queue = new OwnerQueue();
-  /** As it was last read or written. */
+  /** As last read or written. */
   #timeSeen: string | undefined;
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
   }
 
-  /** All of `work` or none of it, alone with the subjects of these namespaces. */
+  /** All of `work` or none of it, with the subjects of these namespaces locked. */
   async write<T>(
     namespaces: readonly Namespace[],
     work: (writing: Writing) => Promise<T>,
     { givesWay = false, numbers = 1 }: WriteOptions = {},
   ): Promise<T> {
-    const owners = [...new Set(namespaces.map(ownerOf))].sort(compareText); // in one order, so that no two wait for each other
+    const owners = [...new Set(namespaces.map(ownerOf))].sort(compareText); // in a fixed order, to avoid deadlocks
     return this.#queue.alone(owners, async () => {
       await this.look();
       const answered = await this.#transaction(async (connection) => {
         if (givesWay) void connection.run(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
         const opened = this.#requireSame(connection);
-        opened.catch(() => undefined); // whoever asks for the time is told
+        opened.catch(() => undefined); // callers that need the time see the error
         const now = async () => {
           this.#adopt(await opened);
           return this.#parts.clock.now();
@@ -76,7 +76,7 @@ export class WriteTransactions {
     });
   }
 
-  /** Writes down what the clock shows, if it is worth that; and gives what was written while it was wrong its true times. */
+  /** Saves the clock's reading if it has advanced enough, and corrects entries that were written while it was wrong. */
   async look(): Promise<void> {
     const { clock, sealer } = this.#parts;
     if (!clock.isWorthKeeping() && this.#timeSeen !== undefined) return;
@@ -92,12 +92,12 @@ export class WriteTransactions {
     });
   }
 
-  /** When all writes that were begun have ended. */
+  /** Resolves when all writes that have begun are finished. */
   async ended(): Promise<void> {
     await this.#queue.empty();
   }
 
-  /** While no engine writes. */
+  /** Runs while no engine writes. */
   alone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#transaction(async (connection) => {
       await this.#requireSame(connection);
@@ -113,7 +113,7 @@ export class WriteTransactions {
       connection.transaction("write", async () => {
         void connection.lockSchema(how);
         const naming = connection.nameTransaction();
-        naming.catch(() => undefined); // what comes after it fails too
+        naming.catch(() => undefined); // later statements fail too
         const answer = await work(connection);
         await naming;
         return answer;
@@ -121,7 +121,7 @@ export class WriteTransactions {
     );
   }
 
-  /** It is the store that was opened, under the keys that it has now, and this program may write into it. */
+  /** Verifies that it is the opened store, with its current keys, and that this program may write to it. */
   async #requireSame(connection: Connection): Promise<StoreRow> {
     const { sealer, identity, databaseClock } = this.#parts;
     const [state, row] = await Promise.all([readSchemaState(connection), requireStoreRow(connection)]);

@@ -1,4 +1,4 @@
-/** Taking back the last store of a fact, in one transaction. */
+/** Undoes the last store of a fact, in one transaction. */
 import { HelmdeckError } from "../../errors.ts";
 import { keyInUse, undoOf } from "../history.ts";
 import type { Entry, EntryRef, FormerValue, Undone, UndoOptions } from "../memory-store.ts";
@@ -6,7 +6,7 @@ import { readFormer, writeFormer } from "./former-rows.ts";
 import { livingAt, type Putting, takeOut, writeEntry } from "./put-entry.ts";
 import type { Writing } from "./writing.ts";
 
-/** Undefined when the fact is not there, or nothing is known of what was before. */
+/** Undefined when the fact does not exist or has no history. */
 export async function undoEntry(
   putting: Putting,
   ref: EntryRef,
@@ -36,7 +36,7 @@ export async function undoEntry(
       { before: there, history: theirs },
     );
     const back = await livingAt(putting, entry, writing);
-    if (back === undefined) throw new HelmdeckError("internal", "What an undo brought back is not there.");
+    if (back === undefined) throw new HelmdeckError("internal", "An entry restored by an undo is missing.");
     return back;
   };
   const restored = before === undefined ? [] : [await bringBack(before, history)];

@@ -1,9 +1,9 @@
 /**
- * Telling other engines at once that a subject's memory has changed.
+ * Notifies other engines at once that a subject's memory has changed.
  *
- * A convenience alone: whoever must not miss a change asks for the revision. A notification may be lost with its connection, and then all
- * who watch are woken once there is another. It is sent after the commit, not within it, since commits that notify wait for
- * each other in the server; what comes while one is under way goes together.
+ * Notifications are only a convenience: where a change must not be missed, check the revision. A notification may be lost with
+ * its connection; then all watchers are called once there is a new one. It is sent after the commit instead of within it, since
+ * commits with notifications wait for each other in the server; those that arrive during a notification are combined.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -24,13 +24,16 @@ export class Wakes {
   #telling: Promise<void> | undefined;
   #listening: Promise<void> | undefined;
   #client: Client | undefined;
+  /** Ends the current connection. */
+  #leave: (() => void) | undefined;
 
   constructor(database: Database) {
     this.#database = database;
     this.#channel = `hdm_${hashOf(database.schema)}`;
+    database.onTakeover(() => this.#leave?.());
   }
 
-  /** Answers at once, and fails for nobody. */
+  /** Returns at once and never fails. */
   tell(owners: readonly Namespace[]): void {
     for (const owner of owners) this.#untold.add(hashOf(owner));
     this.#telling ??= this.#tellAll().finally(() => {
@@ -38,7 +41,7 @@ export class Wakes {
     });
   }
 
-  /** Until the answer is called. `listener` may also be called for no reason. */
+  /** Active until the returned function is called. `listener` may also be called without a change. */
   watch(namespace: Namespace, listener: Listener): () => void {
     const hash = hashOf(ownerOf(namespace));
     const listeners = this.#listeners.get(hash) ?? new Set();
@@ -46,10 +49,11 @@ export class Wakes {
     this.#listening ??= this.#listen();
     return () => {
       listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(hash) === listeners) this.#listeners.delete(hash);
     };
   }
 
-  /** What is told by then has been sent. */
+  /** Pending notifications are sent first. */
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#telling;
@@ -76,10 +80,11 @@ export class Wakes {
     }
   }
 
-  /** Until the connection ends. */
+  /** Until the connection ends, or belongs to a server that was replaced by another. */
   async #listenOnce(): Promise<void> {
     const client = this.#database.clientBeside();
     const ended = new Promise<void>((resolve) => {
+      this.#leave = resolve;
       client.on("end", resolve).on("error", () => undefined);
     });
     client.on("notification", ({ payload = "" }) => this.#wake(this.#listeners.get(payload)));
@@ -87,8 +92,9 @@ export class Wakes {
     this.#client = client;
     if (this.#ending.signal.aborted) return client.end();
     await client.query(`LISTEN ${this.#channel}`);
-    for (const listeners of this.#listeners.values()) this.#wake(listeners); // whatever was missed so far
+    for (const listeners of this.#listeners.values()) this.#wake(listeners); // covers everything missed so far
     await ended;
+    client.end().catch(() => undefined); // does not wait for a server that may no longer answer
   }
 
   #wake(listeners: Iterable<Listener> = []): void {

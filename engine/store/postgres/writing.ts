@@ -1,4 +1,4 @@
-/** One write transaction: the subjects that it has locked, the numbers that it gives out, and what it leaves behind. */
+/** One write transaction: its locked subjects, its sequence numbers, and its effects. */
 import { HelmdeckError } from "../../errors.ts";
 import type { UnixMs } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
@@ -6,11 +6,11 @@ import type { Connection } from "./connection.ts";
 import { lockSubject, type Subject, saveSubject } from "./subjects.ts";
 
 interface Beginning {
-  /** In one order everywhere, so that no two wait for each other. */
+  /** In a fixed order everywhere, to avoid deadlocks. */
   readonly owners: readonly Namespace[];
-  /** Asked once they are locked. */
+  /** Called once they are locked. */
   readonly now: () => UnixMs | Promise<UnixMs>;
-  /** How many it will need, as far as is known. */
+  /** How many numbers it will need, if known. */
   readonly numbers?: number;
 }
 
@@ -35,8 +35,8 @@ export class OneWriting {
   /** Waits until nobody else writes for these subjects. */
   static async begin(connection: Connection, { owners, now, numbers = 0 }: Beginning): Promise<OneWriting> {
     const locking = owners.map((owner) => lockSubject(connection, owner));
-    const taking = takeSeqs(connection, numbers); // the server takes them behind the locks
-    taking.catch(() => undefined); // what failed before it is told
+    const taking = takeSeqs(connection, numbers); // the server allocates them behind the locks
+    taking.catch(() => undefined); // an earlier failure is reported instead
     const locked = await Promise.all(locking);
     const taken = await taking;
     const isNew = locked.some((one) => one.isNew); // and was locked only now
@@ -44,16 +44,16 @@ export class OneWriting {
     return new OneWriting(connection, await now(), { subjects: locked.map(({ subject }) => subject), seqs });
   }
 
-  /** What the subject of this namespace has; the statements that follow are about its rows. */
+  /** The subject of this namespace; limits the following statements to its rows. */
   of(namespace: Namespace): Subject {
     const subject = this.#subjects.get(ownerOf(namespace));
     if (subject === undefined)
-      throw new HelmdeckError("internal", "A write is about a subject that it has not locked.");
+      throw new HelmdeckError("internal", "A write affects a subject that it has not locked.");
     this.connection.as(subject.owner);
     return subject;
   }
 
-  /** The next number of this subject's changes. */
+  /** The next sequence number of this subject. */
   async nextSeq(subject: Subject): Promise<number> {
     if (this.#seqs.length === 0) this.#seqs.push(...(await takeSeqs(this.connection, 1)));
     const seq = this.#seqs.shift() ?? 0;
@@ -61,13 +61,13 @@ export class OneWriting {
     return seq;
   }
 
-  /** One that the database gave out by itself; what was taken ahead came before it. */
+  /** A number that the database allocated itself, after those taken in advance. */
   noteSeq(subject: Subject, seq: number): void {
     subject.newestSeq = Math.max(subject.newestSeq, seq);
     this.#changed.add(subject);
   }
 
-  /** Sent with the commit. Answers whose memory has changed. */
+  /** Sent with the commit. Returns the owners whose memory has changed. */
   save(): readonly Namespace[] {
     for (const subject of this.#changed) saveSubject(this.connection.as(subject.owner), subject);
     return [...this.#changed].map(({ owner }) => owner);

@@ -1,4 +1,4 @@
-/** SQLite by better-sqlite3, for the command line, servers and tests: it brings its own SQLite. */
+/** SQLite through better-sqlite3, which brings its own SQLite: for the command line, servers and tests. */
 import { HelmdeckError } from "../../errors.ts";
 import { nodeSqliteDriver } from "./node-sqlite-driver.ts";
 import type {
@@ -13,7 +13,7 @@ export const betterSqliteDriver: SqliteDriver = {
   name: "better-sqlite3",
   open: async (path, mode): Promise<SqliteConnection> => {
     refuseBlanksAtEnd(path);
-    // This library opens nothing but plain paths. It holds no lock on a file that it could not open.
+    // This library opens plain paths only, so these modes use node:sqlite. It holds no lock on a file that it could not open.
     if (mode === "immutable" || mode === "unlocked") return nodeSqliteDriver.open(path, mode);
     const { default: Database } = await import("better-sqlite3");
     const database = new Database(path, { readonly: mode === "read", fileMustExist: true });
@@ -41,12 +41,12 @@ export const betterSqliteDriver: SqliteDriver = {
   },
 };
 
-/** The library trims its argument, so it would open another file than the one that was named and made. */
+/** The library trims its argument, so it would open a different file. */
 function refuseBlanksAtEnd(path: string): void {
   if (path === path.trim()) return;
   throw new HelmdeckError(
     "store_unavailable",
-    `The database path "${path}" ends in a blank; choose one that does not.`,
+    `The database path "${path}" ends in white space; choose another one.`,
     {
       details: { path },
     },

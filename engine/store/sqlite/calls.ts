@@ -1,4 +1,7 @@
-/** How one call of an open store runs: not after the end, only on the file that was opened, and explained when it fails. */
+/**
+ * Runs the calls of an open store: refuses them after close, verifies that the file is still the opened one, and explains
+ * SQLite's errors.
+ */
 import { HelmdeckError } from "../../errors.ts";
 import type { StoreClock } from "../store-clock.ts";
 import type { Moment } from "./conditions.ts";
@@ -30,7 +33,7 @@ export class GuardedCalls {
     return this.#isClosed;
   }
 
-  /** Runs one call, unless closed or the file was exchanged, and explains what SQLite says when it fails. */
+  /** Runs one call, unless the store is closed or its file was replaced, and explains SQLite's errors. */
   async perform<T>(work: () => T): Promise<T> {
     try {
       this.#requireOpen();
@@ -41,7 +44,7 @@ export class GuardedCalls {
     }
   }
 
-  /** As {@link perform}, in a read transaction that knows what nobody sees any longer. */
+  /** Like {@link perform}, in a read transaction that knows which rows are hidden. */
   look<T>(work: (moment: Moment) => T): Promise<T> {
     return this.perform(() => {
       const now = this.#clock.now();
@@ -49,7 +52,7 @@ export class GuardedCalls {
     });
   }
 
-  /** As {@link perform}, for what writes: nothing is acknowledged unless the file is still in place after it. */
+  /** Like {@link perform}, for writes: nothing is acknowledged unless the file is still in place afterwards. */
   async change<T>(work: () => T): Promise<T> {
     const result = await this.perform(work);
     return this.perform(() => result);
@@ -66,7 +69,7 @@ export class GuardedCalls {
     this.#requireOpen();
   }
 
-  /** The file had the tables that are asked for when it was opened: another process has changed them. */
+  /** The file had the tables when it was opened, so another process has changed them. */
   #explainMismatch(): HelmdeckError {
     try {
       requireNotNewer(this.#session);
@@ -78,6 +81,6 @@ export class GuardedCalls {
 
   #requireOpen(): void {
     if (!this.#isClosed) return;
-    throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+    throw new HelmdeckError("store_unavailable", "This memory store is closed.");
   }
 }

@@ -1,4 +1,4 @@
-/** The change feed over the sequence numbers of rows and removals. */
+/** The change feed, over the sequence numbers of rows and removals. */
 
 import type { Beginnings } from "../beginnings.ts";
 import { encodeChangeCursor, historySince, resumeFrom } from "../cursors.ts";
@@ -15,7 +15,7 @@ import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readHistory } from "./store-row.ts";
 
-/** What happened since a cursor; to be called in a read transaction. */
+/** The changes since a cursor; call it in a read transaction. */
 export function readChanges(
   session: SqliteSession,
   sealer: Sealer,
@@ -49,7 +49,7 @@ export function readChanges(
   return { kind: "changes", ...openChanges(rows, sealer, now), cursor, more };
 }
 
-/** The namespace's last number. What was pruned had numbers too, so forgetting it must not make the answer smaller. */
+/** The namespace's last number. Pruned removals had numbers too, so pruning must not lower it. */
 export function readRevision(session: SqliteSession, namespace: Namespace): number {
   const owner = namespaceCondition(namespace);
   const last = (table: "entries" | "removals"): number =>
@@ -60,7 +60,7 @@ export function readRevision(session: SqliteSession, namespace: Namespace): numb
   return Math.max(last("entries"), last("removals"), forgotten, readHistory(session).prunedThrough);
 }
 
-/** Keeps the highest number given out; to be called in the write transaction that used it. */
+/** Saves the highest number in use; call it in the write transaction that used it. */
 export function saveLastSeq(session: SqliteSession, lastSeq: number): void {
   session.statement("UPDATE store SET newest_seq = ?").run(lastSeq);
 }

@@ -1,9 +1,9 @@
 /**
- * Changing the key of a database, while others use it and however often it is interrupted.
+ * Changes the key of a database while others use it; can be interrupted at any point.
  *
- * It begins with one transaction that names the new key and keeps each key sealed under the other, so that from then on
- * either of them opens everything. Rows are then sealed anew in slices. The last transaction takes the former key away.
- * Whoever has the database open meanwhile finds the new key in it; whoever finds out too late opens it again.
+ * The first transaction makes the new key current and stores each key sealed under the other, so that either of them opens
+ * everything from then on. Rows are then resealed in slices. The last transaction removes the former key. Other processes with
+ * the database open find the new key in it; one that finds out too late reopens it.
  */
 import { HEADER_BYTES } from "../envelope.ts";
 import { begunChange, finishedChange, type KeyChangeReport, requireChanging } from "../key-change.ts";
@@ -14,7 +14,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoredKeys, saveStoredKeys } from "./store-row.ts";
 import { followKeys } from "./stored-keys.ts";
 
-/** Makes `newKey` the one in use. Both keys open the database from here until {@link finishKeyChange}; beginning again changes nothing. */
+/** Makes `newKey` the current key. Both keys open the database until {@link finishKeyChange}; calling it again has no effect. */
 export function beginKeyChange(session: SqliteSession, { ring }: Sealer, newKey: MasterKey): void {
   session.write(() => {
     const stored = readStoredKeys(session);
@@ -26,7 +26,7 @@ export function beginKeyChange(session: SqliteSession, { ring }: Sealer, newKey:
   });
 }
 
-/** The last transaction: only the key in use opens the database from here on. */
+/** The last transaction: afterwards only the current key opens the database. */
 export function finishKeyChange(session: SqliteSession, sealer: Sealer): Omit<KeyChangeReport, "erased"> {
   const { current, former } = sealer.ring;
   finishReseal(session, sealer, (stored) => finishedChange(sealer.ring, stored));
@@ -36,7 +36,7 @@ export function finishKeyChange(session: SqliteSession, sealer: Sealer): Omit<Ke
   return { from: former?.id ?? current.id, to: current.id, unreadable: Number(others?.n) };
 }
 
-/** In a write transaction. */
+/** Call it in a write transaction. */
 export function requireChangeBegun(session: SqliteSession, { ring }: Sealer): void {
   requireChanging(ring, readStoredKeys(session));
 }

@@ -1,11 +1,11 @@
-/** WHERE clauses: the contract's filters and queries as SQL over bound values, comparing bytes. */
+/** WHERE clauses: the contract's filters and queries as SQL with bound values, comparing bytes. */
 
 import { decodeListCursor } from "../cursors.ts";
 import type { EntryFilter, EntryRef, ListQuery, UnixMs } from "../memory-store.ts";
 import { type Namespace, sessionPrefixOf } from "../namespace.ts";
 import type { SqliteValue } from "./sqlite-driver.ts";
 
-/** SQL with placeholders, and the values for them. The SQL holds no value, so that statements can be kept. */
+/** SQL with placeholders, and their values. The SQL itself holds no value, so that statements can be cached. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly SqliteValue[];
@@ -15,13 +15,13 @@ export function refCondition(ref: EntryRef): Condition {
   return all([equals("namespace", ref.namespace), equals("origin", ref.origin), equals("key", ref.key)]);
 }
 
-/** What is being forgotten in slices: what matches, of the rows that come before `seq`. */
+/** A delete that runs in slices: everything that matches, of the rows before `seq`. */
 export interface Forget {
   readonly seq: number;
   readonly filter: EntryFilter;
 }
 
-/** What decides which rows are there for a reader. */
+/** Determines which rows a reader sees. */
 export interface Moment {
   readonly now: UnixMs;
   readonly forgets: readonly Forget[];
@@ -32,12 +32,12 @@ export function filterCondition(filter: EntryFilter): Condition {
   return all([ownerCondition(filter), restCondition(filter)]);
 }
 
-/** Whose entries a filter is about. */
+/** The namespaces of a filter. */
 export function ownerCondition(filter: EntryFilter): Condition {
   return filter.includeSessions === true ? withSessions(filter) : namespaceCondition(filter.namespace);
 }
 
-/** What a filter asks for within a namespace. */
+/** A filter's conditions within a namespace. */
 export function restCondition(filter: EntryFilter): Condition {
   return all([
     filter.origins && oneOf("origin", filter.origins),
@@ -49,7 +49,7 @@ export function restCondition(filter: EntryFilter): Condition {
   ]);
 }
 
-/** The live entries of a listing that come after its cursor. */
+/** The live entries of a listing after its cursor. */
 export function listCondition(query: ListQuery, moment: Moment): Condition {
   return all([
     equals("namespace", query.namespace),
@@ -63,12 +63,12 @@ export function listCondition(query: ListQuery, moment: Moment): Condition {
   ]);
 }
 
-/** Neither expired, which means now >= expires_at, nor being forgotten. */
+/** Not expired (now >= expires_at) and not being deleted. */
 export function liveCondition({ now, forgets }: Moment): Condition {
   return all([{ sql: "(expires_at IS NULL OR expires_at > ?)", values: [now] }, ...forgets.map(spared)]);
 }
 
-/** Not being forgotten. */
+/** Not being deleted. */
 export function sparedCondition(forgets: readonly Forget[]): Condition {
   return all(forgets.map(spared));
 }
@@ -78,14 +78,14 @@ function spared({ seq, filter }: Forget): Condition {
   return { sql: `(+seq < ? AND ${sql}) IS NOT TRUE`, values: [seq, ...values] };
 }
 
-/** Exactly this namespace; a reader of one asks for nothing wider. */
+/** Exactly this namespace; readers never ask for more. */
 export function namespaceCondition(namespace: Namespace): Condition {
   return equals("namespace", namespace);
 }
 
 const ALWAYS: Condition = { sql: "TRUE", values: [] };
 
-/** Also for another module's: both must hold. */
+/** Combines conditions with AND; also used by other modules. */
 export function all(conditions: readonly (Condition | undefined)[]): Condition {
   const given = conditions.filter((condition) => condition !== undefined).filter((one) => one !== ALWAYS);
   if (given.length === 0) return ALWAYS;
@@ -104,13 +104,13 @@ function oneOf(column: string, values: readonly string[]): Condition {
   return { sql: `${column} IN (${distinct.map(() => "?").join(", ")})`, values: distinct.map(text) };
 }
 
-/** A row whose tags no longer parse has none. */
+/** A row with unparsable tags has none. */
 function tagged(tag: string): Condition {
   const list = "CASE WHEN json_valid(tags) THEN tags ELSE '[]' END";
   return { sql: `EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`, values: [text(tag)] };
 }
 
-/** The namespaces of the sessions of the filter's. */
+/** The session namespaces of the filter's namespace. */
 export function sessionsCondition({ namespace }: EntryFilter): Condition {
   return startsWith("namespace", sessionPrefixOf(namespace));
 }
@@ -122,8 +122,8 @@ function withSessions(filter: EntryFilter): Condition {
 }
 
 /**
- * A range instead of LIKE, which folds case and has wildcards. SQLite compares text as UTF-8 bytes, and those sort as code
- * points do, so the strings with a prefix are exactly those from it up to its successor.
+ * A range instead of LIKE, which folds case and has wildcards. SQLite compares text as UTF-8 bytes, which sort like code points,
+ * so the strings with a prefix are exactly those from it up to its successor.
  */
 function startsWith(column: string, prefix: string): Condition {
   const successor = prefix.isWellFormed() ? successorOf(prefix) : undefined;
@@ -133,13 +133,13 @@ function startsWith(column: string, prefix: string): Condition {
 
 const LAST_CODE_POINT = 0x10ffff;
 
-/** The first string after all those with this prefix; undefined when there is none. */
+/** The first string after all strings with this prefix; undefined when there is none. */
 function successorOf(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
   const last = points.pop();
   if (last === undefined) return undefined;
-  const next = last === 0xd7ff ? 0xe000 : last + 1; // text holds no surrogates
+  const next = last === 0xd7ff ? 0xe000 : last + 1; // skips the surrogates, which text cannot hold
   return String.fromCodePoint(...points, next);
 }
 
@@ -149,8 +149,8 @@ function afterCursor(cursor: string): Condition {
 }
 
 /**
- * Text that cannot be UTF-8 becomes NULL, which equals nothing: no entry has such a name. SQLite would store and compare
- * a replacement character instead, and so take it for another text.
+ * Text that is not valid UTF-8 becomes NULL, which equals nothing: no entry has such a name. SQLite would store and compare a
+ * replacement character instead and confuse it with other text.
  */
 function text(value: string): string | null {
   return value.isWellFormed() ? value : null;

@@ -1,4 +1,4 @@
-/** What was written while the clock was certainly wrong, given its true times once the clock is right. */
+/** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
 import type { Sealer } from "../sealing.ts";
 import { ALL_COLUMNS, parseColumns } from "../stored-rows.ts";
 import { type Correction, withTimesRight } from "../time-seen.ts";
@@ -9,8 +9,8 @@ import { readFormer, writeFormer } from "./former-rows.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /**
- * Else a fact that was stored before the machine knew the date would have lived its life by then. To be called in a write
- * transaction. A row that does not open keeps what it claims.
+ * Otherwise a fact that was stored before the machine knew the date would expire at once. Call it in a write transaction. A row
+ * that does not open stays unchanged.
  */
 export function setTimesRight(
   session: SqliteSession,
@@ -21,7 +21,7 @@ export function setTimesRight(
   const { from, to } = correction;
   const select = session.statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE id = ?`);
   const update = session.statement(UPDATE_ROW);
-  const spared = sparedCondition(pendingForgets(session)); // what is being forgotten may not come later than that
+  const spared = sparedCondition(pendingForgets(session)); // rows being deleted must not get a later number
   const ids = session
     .statement(`SELECT id FROM entries WHERE updated_at BETWEEN ? AND ? AND ${spared.sql} ORDER BY seq`)
     .all(from, to, ...spared.values);

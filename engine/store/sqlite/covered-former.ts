@@ -1,8 +1,8 @@
 /**
- * Former values by what they were called: listing them, and erasing those that a scope covers from the histories of facts that stay.
+ * Finds former values by their names: lists them, and erases those that a scope covers from the histories of remaining facts.
  *
- * Their names are sealed, so every history is opened, in slices. Whatever is written meanwhile is looked through again by the
- * transaction that deletes the entries themselves: afterwards nothing of what was meant can come into a history any longer.
+ * Their names are sealed, so every history is opened, in slices. Histories that were written meanwhile are checked again by the
+ * transaction that deletes the entries; after that, no covered value can enter a history.
  */
 import { invalidField } from "../../errors.ts";
 import { isCovered, mayCoverFormer } from "../history.ts";
@@ -19,7 +19,7 @@ interface Parts {
   readonly sealer: Sealer;
 }
 
-/** To be called in a read transaction. */
+/** Call it in a read transaction. */
 export function readFormerKeys(
   parts: Parts,
   { namespace, cursor }: FormerKeysQuery,
@@ -32,12 +32,12 @@ export function readFormerKeys(
   return rows.length < ROWS_AT_ONCE || last === undefined ? { keys } : { keys, nextCursor: `${last.number}` };
 }
 
-/** One run over all histories. */
+/** One pass over all histories. */
 export class CoveredRun {
   readonly #parts: Parts;
   readonly #filter: EntryFilter;
   #after = Number.MIN_SAFE_INTEGER;
-  /** The last number that was given out when it began in slices. */
+  /** The last sequence number when the slices began. */
   #since: number | undefined;
   #erased = 0;
 
@@ -46,12 +46,12 @@ export class CoveredRun {
     this.#filter = filter;
   }
 
-  /** Former values, so far. */
+  /** Former values erased so far. */
   get erased(): number {
     return this.#erased;
   }
 
-  /** A transaction that fails has erased nothing. */
+  /** Runs a transaction; one that fails has erased nothing. */
   attempt<T>(transaction: () => T): T {
     const [after, erased] = [this.#after, this.#erased];
     try {
@@ -62,7 +62,7 @@ export class CoveredRun {
     }
   }
 
-  /** Erases until it may not go on; true when nothing is left. To be called in a write transaction. */
+  /** Erases until `mayGoOn` returns false; returns true when nothing is left. Call it in a write transaction. */
   slice(mayGoOn: () => boolean, lastSeq: number): boolean {
     this.#since ??= lastSeq;
     for (;;) {
@@ -76,8 +76,8 @@ export class CoveredRun {
   }
 
   /**
-   * All of a few histories, or what was written since the slices began; to be called in the transaction that deletes entries. False,
-   * with nothing done, when there are many, and no slices were.
+   * Checks all histories if there are few, or those written since the slices began; call it in the transaction that deletes
+   * entries. Returns false, having done nothing, when there are many and no slices ran.
    */
   finish(): boolean {
     if (!mayCoverFormer(this.#filter)) return true;
@@ -94,7 +94,7 @@ export class CoveredRun {
     return formerAfter(this.#parts, this.#after, ROWS_AT_ONCE, ownerCondition(this.#filter));
   }
 
-  /** What does not open may be what is meant. What goes with its own fact is not counted. */
+  /** An unreadable value may be covered, so it is erased. Values erased with their own fact are not counted. */
   #erase(found: FoundFormer): void {
     const { number, former, isMeant, of } = found;
     this.#after = number;
@@ -114,5 +114,5 @@ function keyOf(found: FoundFormer): readonly FormerKey[] {
 function afterCursor(cursor: string | undefined): number {
   const after = cursor === undefined ? Number.MIN_SAFE_INTEGER : Number(cursor);
   if (Number.isSafeInteger(after)) return after;
-  throw invalidField("cursor", "is not one from an earlier page; ask without it");
+  throw invalidField("cursor", "is not from an earlier page; leave it out");
 }

@@ -1,9 +1,9 @@
 /**
- * Where the database file is: looked at, and made if need be, before SQLite opens it.
+ * Locates the database file, and creates it if needed, before SQLite opens it.
  *
- * SQLite would make a missing file with whatever mode the umask allows, and through a dangling link wherever that points.
- * So the file is made here, empty and for the owner alone; `-wal` and `-shm` take their mode from it. Nothing here opens
- * an existing database: closing the descriptor would drop SQLite's locks on it in this process.
+ * SQLite would create a missing file with the umask's mode, and follow a dangling link. So the file is created here, empty and
+ * private; `-wal` and `-shm` inherit its mode. Nothing here opens an existing database: closing the descriptor would drop
+ * SQLite's locks on it in this process.
  */
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -11,7 +11,7 @@ import { HelmdeckError } from "../../errors.ts";
 import { isFileError, makePrivateFolder, placeOnce } from "../private-file.ts";
 
 /**
- * The real path of a database file that may be written, made empty if there was none.
+ * The real path of a writable database file, created empty if there was none.
  *
  * @throws `store_unavailable`, `store_readonly`, `store_full`, `store_corrupt`
  */
@@ -31,7 +31,7 @@ export async function placeDatabase(path: string): Promise<string> {
   });
 }
 
-/** The real path of a database file that is there, to be read. Throws `store_unavailable`, `store_corrupt`. */
+/** The real path of an existing database file, for reading. Throws `store_unavailable`, `store_corrupt`. */
 export async function findDatabase(path: string): Promise<string> {
   const wanted = resolve(path);
   return explained(wanted, async () => {
@@ -42,21 +42,21 @@ export async function findDatabase(path: string): Promise<string> {
   });
 }
 
-/** False for nothing at all; throws for anything but a plain file, or a link to one. */
+/** False when nothing exists; throws for anything but a regular file or a link to one. */
 async function isThere(path: string): Promise<boolean> {
   const found = await stat(path).catch((error: unknown) => absent(path, error));
-  if (found === undefined) return wasJustMade(path);
-  if (found.isDirectory()) throw unavailable(path, "is a folder, and should be a file");
-  if (!found.isFile()) throw unavailable(path, "is not a plain file");
+  if (found === undefined) return wasJustCreated(path);
+  if (found.isDirectory()) throw unavailable(path, "is a folder, not a file");
+  if (!found.isFile()) throw unavailable(path, "is not a regular file");
   if (found.size === 1) throw notOurs(path);
   return true;
 }
 
-/** True when another process made the file since we looked; throws for a link to nothing. */
-async function wasJustMade(path: string): Promise<boolean> {
+/** True when another process has created the file since we checked; throws for a dangling link. */
+async function wasJustCreated(path: string): Promise<boolean> {
   const found = await lstat(path).catch((error: unknown) => absent(path, error));
   if (found?.isSymbolicLink() === true) {
-    throw unavailable(path, "is a symbolic link to a file that is not there");
+    throw unavailable(path, "is a symbolic link to a missing file");
   }
   return found !== undefined;
 }
@@ -64,36 +64,32 @@ async function wasJustMade(path: string): Promise<boolean> {
 function absent(path: string, error: unknown): undefined {
   if (isFileError(error, "ENOENT")) return undefined;
   if (isFileError(error, "EACCES", "EPERM")) {
-    throw unavailable(
-      path,
-      "is in a folder that this account may not look into; check owner and mode",
-      error,
-    );
+    throw unavailable(path, "is in a folder that this account cannot read; check its owner and mode", error);
   }
   throw error;
 }
 
 /**
- * SQLite takes an empty file for a new database and deletes the log beside it, and with it everything that was not yet
- * folded in. The log is looked at first: a database that is just being made has its first page before it has a log.
+ * SQLite takes an empty file for a new database and deletes the log beside it, with all data that was not checkpointed. Check the
+ * log first: a database that is just being created has its first page before it has a log.
  */
 async function refuseEmptied(file: string): Promise<void> {
   if (!(await hasLog(file)) || (await stat(file)).size > 0) return;
   throw new HelmdeckError(
     "store_corrupt",
-    `The memory database ${file} has been emptied, but its log ${file}-wal holds data. ` +
-      "Keep both files, and restore a backup.",
+    `The memory database ${file} is empty, but its log ${file}-wal holds data. ` +
+      "Keep both files, and restore from a backup.",
     { details: { path: file } },
   );
 }
 
-/** A log without its database: what is made in its place would take the log for its own, and the other could not come back. */
+/** A log without its database: a new database would adopt the log, and the old one could not come back. */
 async function refuseOrphanedLog(file: string): Promise<void> {
   if (!(await hasLog(file))) return;
   throw new HelmdeckError(
     "store_corrupt",
-    `The memory database ${file} is gone, but its log ${file}-wal is still there and holds data. Put the database back ` +
-      "beside it; to begin anew, stop every process that uses it and move the log away, too.",
+    `The memory database ${file} is missing, but its log ${file}-wal still holds data. Put the database back ` +
+      "beside it. To start over, stop every process that uses it and move the log away.",
     { details: { path: file } },
   );
 }
@@ -116,37 +112,37 @@ function explain(cause: unknown, path: string): HelmdeckError {
   if (isFileError(cause, "ENOSPC", "EDQUOT")) {
     return new HelmdeckError(
       "store_full",
-      `No room for the memory database ${path}: the disk is full.`,
+      `The disk is full, so the memory database ${path} cannot be created. Free some space.`,
       options,
     );
   }
   if (isFileError(cause, "EACCES", "EPERM", "EROFS")) {
     return new HelmdeckError(
       "store_readonly",
-      `The memory database ${path} cannot be written. Make the file and its folder writable.`,
+      `The memory database ${path} is read-only. Make the file and its folder writable.`,
       options,
     );
   }
   const why = isFileError(cause, "ELOOP")
-    ? "leads through symbolic links that go in a circle"
-    : "cannot be made or found; check each folder on its path";
+    ? "leads through symbolic links that form a loop"
+    : "cannot be created or found; check each folder on its path";
   return unavailable(path, why, cause);
 }
 
-/** SQLite takes a file of a single byte for an empty one, and would write over it. */
+/** SQLite takes a one-byte file for an empty one and would overwrite it. */
 function notOurs(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_not_ours",
-    `${path} holds one byte and is no database. It was left as it is; check the path.`,
+    `${path} holds one byte and is not a database. It was not changed; check the path.`,
     { details: { path } },
   );
 }
 
-/** `nothingStored` tells a memory that was never used from one that cannot be reached. */
+/** `nothingStored` distinguishes a memory that was never used from one that cannot be reached. */
 function nothingStored(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `The memory database ${path} is not there; nothing has been stored yet.`,
+    `The memory database ${path} does not exist; nothing has been stored yet.`,
     { details: { path, nothingStored: true } },
   );
 }

@@ -1,4 +1,4 @@
-/** How an entry's row is written. */
+/** Writes the row of an entry. */
 
 import type { ClearColumns } from "../sealing.ts";
 import { ALL_COLUMNS } from "../stored-rows.ts";
@@ -7,7 +7,7 @@ import type { SqliteValue } from "./sqlite-driver.ts";
 export const INSERT_ROW = `INSERT INTO entries (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 export const UPDATE_ROW = `UPDATE entries SET (${ALL_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?`;
 
-/** The values for {@link INSERT_ROW}, and for {@link UPDATE_ROW} but for the last. */
+/** The values for {@link INSERT_ROW}, and for {@link UPDATE_ROW} except its last. */
 export function valuesOf(columns: ClearColumns, sealed: Uint8Array): readonly SqliteValue[] {
   return [
     columns.seq,

@@ -1,4 +1,4 @@
-/** Deleting: little of it in one transaction, much of it in slices, and after each the log is folded, so that nothing is left. */
+/** Deletes entries: few in one transaction, many in slices. A checkpoint after each erases their bytes. */
 import { HelmdeckError } from "../../errors.ts";
 import type { EntryFilter, EntryRef, Erasure, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
@@ -33,25 +33,25 @@ interface EraserParts {
   readonly log: LogFolder;
   readonly room: Room;
   readonly keepRemovals: number;
-  /** What a delete takes in one transaction; more of it goes in slices. */
+  /** The most entries to delete in one transaction; larger deletes run in slices. */
   readonly eraseAtOnce: number;
 }
 
-/** Rows, and those of them that had not expired. */
+/** Rows, and how many of them had not expired. */
 interface Counts {
   readonly rows: number;
   readonly live: number;
 }
 
-/** In a transaction that is followed by a fold, unless there is no need for one. */
+/** The result of a transaction that is followed by a checkpoint, unless none is needed. */
 interface Erased {
   readonly live: number;
   readonly foldTime: number | undefined;
 }
 
-/** In one transaction, to begin with. */
+/** Rows of the first transaction on a full disk. */
 const ROWS_ON_FULL_DISK = 64;
-/** Before any entry expires. */
+/** Before any expiry. */
 const NEVER: UnixMs = -1;
 
 export class Eraser {
@@ -76,7 +76,7 @@ export class Eraser {
       );
     const begun = (await begin()) ?? (await this.#lookThrough(former).then(begin));
     if (begun === undefined)
-      throw new HelmdeckError("internal", "Histories were looked through, and were not.");
+      throw new HelmdeckError("internal", "A delete needed the histories to be checked first.");
     const erased = "seq" in begun ? await this.#finish(begun) : begun;
     return room.giveBack(former.erased === 0 ? erased : { ...erased, former: former.erased });
   }
@@ -94,13 +94,13 @@ export class Eraser {
     return room.giveBack(swept ?? { deleted: run.deleted, erased: "pending" });
   }
 
-  /** What a process that was killed had begun to forget. */
+  /** Finishes deletes of processes that were killed. */
   async finishAll(): Promise<void> {
     const forgets = await this.#parts.calls.look((moment) => moment.forgets);
     for (const forget of forgets) await this.#finish(forget);
   }
 
-  /** Erases what is covered of many histories, in slices. */
+  /** Erases covered values from many histories, in slices. */
   async #lookThrough(former: CoveredRun): Promise<void> {
     const { calls, transactions, room } = this.#parts;
     await inSlices((isOver) => {
@@ -110,8 +110,8 @@ export class Eraser {
   }
 
   /**
-   * In one transaction what is little; of more only the beginning, see `forgets.ts`. Undefined, and nothing done, while many histories
-   * have to be looked through first.
+   * Deletes few entries in one transaction; for many, only begins (see `forgets.ts`). Undefined, having done nothing, while many
+   * histories must be checked first.
    */
   #eraseOrBegin(filter: EntryFilter, most: number, former: CoveredRun): Erasure | Forget | undefined {
     const begun = this.#parts.transactions.write((writing) => {
@@ -126,7 +126,7 @@ export class Eraser {
     return begun === undefined || "seq" in begun ? begun : this.#folded(begun);
   }
 
-  /** All that is left of one, slice by slice. */
+  /** Finishes a delete, slice by slice. */
   async #finish(forget: Forget): Promise<Erasure> {
     const { session, calls, transactions, log, room } = this.#parts;
     let run = new ForgetRun(session, forget);
@@ -139,7 +139,7 @@ export class Eraser {
       } catch (error) {
         if (!isFull(error) || most === 1) throw error;
         most = Number.isFinite(most) ? Math.max(1, most >> 3) : ROWS_ON_FULL_DISK;
-        run = new ForgetRun(session, forget); // what it had in hand is still there
+        run = new ForgetRun(session, forget); // its progress was rolled back
         await room.make();
         return false;
       }
@@ -187,7 +187,7 @@ export class Eraser {
     return { deleted: live, erased };
   }
 
-  /** No further than to know that it is too much for one transaction. */
+  /** Counts only as far as needed to know that it is too much for one transaction. */
   #count({ sql, values }: Condition, most: number, { moment }: Writing): Counts {
     const live = liveCondition({ now: moment.now, forgets: [] });
     const counted = this.#parts.session

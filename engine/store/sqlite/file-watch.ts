@@ -1,10 +1,10 @@
 /**
- * Whether the files that a connection has open are still those at their path.
+ * Detects whether a connection's files are still those at their path.
  *
- * Who attacks: mishap. A database that is moved, deleted or put back from a backup while a process has it open leaves that
- * process writing into a file that nobody will ever find. What stops it: device and inode of the database, its log and the
- * log's index are compared with what they were, by `stat` alone: opening the path would drop SQLite's locks in this process.
- * SQLite itself keeps these files in place for as long as anybody has them open, so none of them ever changes by right.
+ * The danger is an accident: a process whose database is moved, deleted or restored from a backup keeps writing into a file that
+ * nobody will ever find. So device and inode of the database, its log and the log's index are compared with the original ones, by
+ * `stat` alone: opening the path would drop SQLite's locks in this process. SQLite itself keeps these files while anybody has
+ * them open, so none of them changes legitimately.
  */
 import { fstatSync, readdirSync, type Stats, statSync } from "node:fs";
 
@@ -12,12 +12,12 @@ const PARTS = ["database", "log", "index"] as const;
 type Part = (typeof PARTS)[number];
 type Looked = Readonly<Record<Part, Stats | undefined>>;
 
-/** What is at the path now: `same`, or which of the files is missing or another one. */
+/** The state of the path: `same`, or which of the files is missing or different. */
 export type Place =
   | { readonly kind: "same"; readonly writtenAt: number; readonly logBytes: number }
   | { readonly kind: "other"; readonly part: Part; readonly isThere: boolean };
 
-/** Whether a file that is no longer at its path still has a name elsewhere. */
+/** Whether a lost file still has a name elsewhere. */
 export type LostFile = "moved" | "deleted";
 
 export class FileWatch {
@@ -25,14 +25,14 @@ export class FileWatch {
   readonly #file: string;
   #known: Looked;
 
-  /** `path` as it was asked for, perhaps a link; `file` what it led to, beside which the log lies. */
+  /** `path` as given, possibly a link; `file` is its target, beside which the log is. */
   constructor(path: string, file: string) {
     this.#path = path;
     this.#file = file;
     this.#known = this.#look();
   }
 
-  /** Takes what is there now for what the connection has open: right after it was opened and has read. */
+  /** Records the current files as those that the connection has open. Call it after the first read. */
   begin(): void {
     this.#known = this.#look();
   }
@@ -48,29 +48,29 @@ export class FileWatch {
     return { kind: "same", writtenAt: writtenAt(now.database), logBytes: now.log?.size ?? 0 };
   }
 
-  /** The database at the path is the one that the connection has open, whatever became of the log. */
+  /** Whether the database at the path is the connection's, whatever happened to the log. */
   isDatabaseSame(): boolean {
     return isSameFile(this.#known.database, stat(this.#path));
   }
 
-  /** The log at the path is the connection's own, and nobody has written to it since it was last seen in place. */
+  /** Whether the log at the path is the connection's own, without foreign writes since the last check. */
   isLogUntouched(): boolean {
     const before = this.#known.log;
     const now = stat(`${this.#file}-wal`);
     return isSameFile(before, now) && before?.size === now?.size && before?.mtimeMs === now?.mtimeMs;
   }
 
-  /** A log with something in it is beside the database. */
+  /** Whether a non-empty log is beside the database. */
   hasLog(): boolean {
     return (stat(`${this.#file}-wal`)?.size ?? 0) > 0;
   }
 
-  /** When the database at the path was last written. */
+  /** The modification time of the database at the path. */
   writtenAt(): number {
     return writtenAt(stat(this.#path));
   }
 
-  /** While the connection is open: its own descriptor knows whether the file has a name left. */
+  /** Call it while the connection is open: its descriptor shows whether the file still has a name. */
   lostFile(): LostFile {
     return descriptorsOf(this.#known.database).some(({ nlink }) => nlink > 0) ? "moved" : "deleted";
   }
@@ -84,17 +84,17 @@ export class FileWatch {
   }
 }
 
-/** When the database itself was last written, to the millisecond. */
+/** The database's modification time, in milliseconds. */
 function writtenAt(stats: Stats | undefined): number {
   return stats === undefined ? 0 : Math.round(stats.mtimeMs);
 }
 
-/** Whether any descriptor of this process, of whatever library, leads to this file: then reading it would drop its locks. */
+/** Whether this process has a descriptor of this file open, in any library: reading it would then drop its locks. */
 export function isHeldHere(stats: Stats): boolean {
   return descriptorsOf(stats).length > 0;
 }
 
-/** What cannot be looked at counts as gone. */
+/** A file that cannot be examined counts as missing. */
 export function stat(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

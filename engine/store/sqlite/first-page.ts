@@ -1,13 +1,13 @@
 /**
- * What a database says of itself in the first bytes of its first page, read without SQLite: whose it is.
+ * Reads a database's identity from the first bytes of its first page, without SQLite.
  *
  * SQLite cannot open a file in WAL mode without leaving something behind, if only an empty log. So the page is read as the file
- * format describes it (sqlite.org/fileformat2.html), from the database itself and, where that is still blank, from its log.
+ * format specifies (sqlite.org/fileformat2.html): from the database or, while that is blank, from its log.
  */
 import { framesOf, logHeaderOf } from "./log-frames.ts";
 import { readingBytes } from "./read-bytes.ts";
 
-/** `blank`: a database in which nothing was ever made. */
+/** `blank`: a database without any content. */
 export interface FirstPage {
   readonly applicationId: number;
   readonly isBlank: boolean;
@@ -16,18 +16,18 @@ export interface FirstPage {
 const MAGIC = Buffer.from("SQLite format 3\0", "latin1");
 const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
-/** The header, and the beginning of the table of all tables. */
+/** The header, and the beginning of the schema table. */
 const READ_BYTES = 112;
 const SCHEMA_AT = 100;
 const LEAF_OF_TABLE = 0x0d;
 const CELLS_AT = SCHEMA_AT + 3;
 
-/** Undefined when it is no SQLite database. Only for a file that this process does not hold: closing it drops its locks. */
+/** Undefined when it is not a SQLite database. Only for a file that this process does not hold: closing it drops its locks. */
 export function firstPageOf(path: string): FirstPage | undefined {
   return readingBytes(path, (read) => parse(read(0, READ_BYTES)));
 }
 
-/** The page as the last commit in the log left it; undefined when no commit there holds it. SQLite never locks a log. */
+/** The page as of the last commit in the log; undefined when no commit holds it. SQLite never locks a log. */
 export function firstPageInLog(path: string): FirstPage | undefined {
   return readingBytes(path, (read) => {
     const header = logHeaderOf(read);

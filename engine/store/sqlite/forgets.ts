@@ -1,9 +1,9 @@
 /**
- * Forgetting much, in slices.
+ * Large deletes, in slices.
  *
- * It begins with one short transaction that writes down what is meant: from then on no reader sees any of it (`conditions.ts`),
- * and readers of the change feed start over. Slices then erase it: those of the process that began, or where that was killed, of
- * the next one that opens the store to write. What is written after the beginning is not meant.
+ * The first short transaction records what is to be deleted: from then on no reader sees it (`conditions.ts`), and readers of the
+ * change feed start over. Slices then erase it: in the process that began or, if that was killed, in the next one that opens the
+ * store for writing. Entries that are written later are not affected.
  */
 import { isExpired } from "../entry-rules.ts";
 import type { EntryFilter, UnixMs } from "../memory-store.ts";
@@ -13,28 +13,28 @@ import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** The change feed remembers so many that are done. */
+/** How many finished deletes the change feed remembers. */
 const KEPT_DONE = 8;
 const ROWS_AT_ONCE = 500;
 
-/** What is hidden now; to be called in a transaction. */
+/** The deletes in progress, whose rows are hidden; call it in a transaction. */
 export function pendingForgets(session: SqliteSession): readonly Forget[] {
   return rowsOf(session, "SELECT seq, filter FROM forgets WHERE is_pending").map(forgetOf);
 }
 
-/** Readers of this namespace who have not read up to here start over; to be called in a transaction. */
+/** Readers of this namespace that have not read up to this number start over; call it in a transaction. */
 export function forgottenThrough(session: SqliteSession, namespace: Namespace): number {
   return rowsOf(session, "SELECT seq, filter FROM forgets")
     .map(forgetOf)
     .reduce((last, { seq, filter }) => (isWithin(namespace, filter) ? Math.max(last, seq) : last), 0);
 }
 
-/** The highest number that a forget has taken; to be called in a transaction. */
+/** The highest sequence number of a delete; call it in a transaction. */
 export function lastForget(session: SqliteSession): number {
   return Number(rowsOf(session, "SELECT max(seq) AS seq FROM forgets")[0]?.seq);
 }
 
-/** Hides all that matches and is there by now; to be called in a write transaction. */
+/** Hides every row that matches now; call it in a write transaction. */
 export function beginForget(session: SqliteSession, { seq, filter }: Forget): void {
   session
     .statement("INSERT INTO forgets (seq, filter, is_pending, deleted) VALUES (?, ?, 1, 0)")
@@ -42,12 +42,12 @@ export function beginForget(session: SqliteSession, { seq, filter }: Forget): vo
   session.statement("UPDATE store SET prunes = prunes + 1").run();
 }
 
-/** How many entries it has erased that had not expired. */
+/** How many unexpired entries it has erased. */
 export function deletedBy(session: SqliteSession, { seq }: Forget): number {
   return Number(session.statement("SELECT deleted FROM forgets WHERE seq = ?").get(seq)?.deleted);
 }
 
-/** One process's work on one forget; each slice is to be called in a write transaction. */
+/** One process's work on one delete; call each slice in a write transaction. */
 export class ForgetRun {
   readonly #session: SqliteSession;
   readonly #forget: Forget;
@@ -59,7 +59,7 @@ export class ForgetRun {
     this.#rows = this.#candidates();
   }
 
-  /** Erases rows until it may not go on, which it asks after each. True when nothing is left, and that is written down. */
+  /** Erases rows until `mayGoOn`, called after each, returns false. True when nothing is left, which is recorded. */
   slice(mayGoOn: () => boolean, now: UnixMs): boolean {
     let deleted = 0;
     let isDone = false;
@@ -74,14 +74,14 @@ export class ForgetRun {
     return isDone;
   }
 
-  /** Another process may have taken the row since it was looked at. 1 for an entry that had not expired. */
+  /** Another process may have erased the row meanwhile. Returns 1 for an unexpired entry. */
   #erase({ seq = null }: SqliteRow, now: UnixMs): number {
     const gone = this.#session.statement("DELETE FROM entries WHERE seq = ? RETURNING expires_at").get(seq);
     if (gone === undefined) return 0;
     return typeof gone.expires_at === "number" && isExpired(gone.expires_at, now) ? 0 : 1;
   }
 
-  /** Every row of every namespace that is meant, in the order of an index, so that no slice begins at the beginning. */
+  /** Every row in every covered namespace, in the order of an index, so that no slice starts at the beginning. */
   *#candidates(): Generator<SqliteRow, undefined> {
     const { seq, filter } = this.#forget;
     const rest = restCondition(filter);
@@ -109,7 +109,7 @@ export class ForgetRun {
   }
 }
 
-/** What was meant may name keys; whose it was is all that the change feed goes by. */
+/** The filter may contain keys; the change feed only needs the namespace. */
 function endForget(session: SqliteSession, { seq, filter }: Forget): void {
   const { namespace, includeSessions = false } = filter;
   session
@@ -123,7 +123,7 @@ function endForget(session: SqliteSession, { seq, filter }: Forget): void {
   session.statement("UPDATE store SET pruned_through = max(pruned_through, ?), prunes = prunes + 1").run(old);
 }
 
-/** None in a file that an older program made, which may be read as it is. */
+/** None in a file of an older version, which can be read unchanged. */
 function rowsOf(session: SqliteSession, sql: string): readonly SqliteRow[] {
   try {
     return session.statement(sql).all();

@@ -1,4 +1,4 @@
-/** The rows of histories: each beside its fact's id, which it is sealed with, and gone with the fact's row. */
+/** The rows of histories: sealed with their fact's id, and deleted with the fact's row. */
 import { decodeFormer, encodeFormer } from "../former-content.ts";
 import type { FormerKey, FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
@@ -10,7 +10,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
 
 const COLUMNS = "number, entry_id, written_at, history.sealed";
 
-/** One that was read from its row. */
+/** A former value read from its row. */
 interface FormerRow extends FormerValue {
   readonly number: number;
 }
@@ -20,7 +20,7 @@ interface Parts {
   readonly sealer: Sealer;
 }
 
-/** Of one fact, the oldest first, without what does not open; none in a file that an older program made. */
+/** A fact's history, oldest first, without rows that do not open; empty in a file of an older version. */
 export function readFormer({ session, sealer }: Parts, entryId: string): readonly FormerRow[] {
   const select = `SELECT ${COLUMNS} FROM history WHERE entry_id = ? ORDER BY number`;
   const rows = orNone(() => session.statement(select).all(entryId));
@@ -28,8 +28,8 @@ export function readFormer({ session, sealer }: Parts, entryId: string): readonl
 }
 
 /**
- * Makes it the history of a fact, of which `before` has been read; to be called in a write transaction. Rows that stay are left as
- * they are, but for those that are sealed under a key that is on its way out.
+ * Writes a fact's history, given the rows `before`; call it in a write transaction. Unchanged rows stay, except those sealed
+ * under a former key.
  */
 export function writeFormer(
   { session, sealer }: Parts,
@@ -47,19 +47,19 @@ export function writeFormer(
   for (const former of history.slice(stay.length)) insertFormer({ session, sealer }, entryId, former);
 }
 
-/** A former value, and the fact whose history it is in. */
+/** A former value, and the fact of its history. */
 export interface FoundFormer {
   readonly number: number;
-  /** Undefined for one that does not open, or is not asked for. */
+  /** Undefined when it does not open or was not requested. */
   readonly former: FormerValue | undefined;
-  /** The fact is among those that are asked for. */
+  /** Whether the fact matches the query. */
   readonly isMeant: boolean;
   readonly of: FormerKey["of"];
 }
 
 const FOUND = `${COLUMNS}, entries.key AS fact_key, entries.category AS fact_category, entries.tags AS fact_tags`;
 
-/** The next so many of all histories after a number; only those of facts that are meant are opened. */
+/** The next rows of all histories after a number; opens only those of matching facts. */
 export function formerAfter(
   { session, sealer }: Parts,
   after: number,
@@ -73,7 +73,7 @@ export function formerAfter(
   );
 }
 
-/** Of all facts that are meant and were written after this number. */
+/** The histories of matching facts that were written after this number. */
 export function formerOfWritten(
   { session, sealer }: Parts,
   seq: number,
@@ -97,7 +97,7 @@ function foundIn(row: SqliteRow, sealer: Sealer): FoundFormer {
   };
 }
 
-/** A file that an older program made, which may be read as it is, has no histories. */
+/** A file of an older version, which can be read unchanged, has no histories. */
 function orNone(read: () => readonly SqliteRow[]): readonly SqliteRow[] {
   try {
     return read();
@@ -130,7 +130,7 @@ function insertFormer({ session, sealer }: Parts, entryId: string, former: Forme
     );
 }
 
-/** The oldest of a subject's, to make room; false when there is none. */
+/** Drops a subject's oldest former value to make room; false when there is none. */
 export function dropOldestFormer(session: SqliteSession, owner: Condition): boolean {
   const oldest = `SELECT number FROM history CROSS JOIN entries ON entries.id = entry_id WHERE ${owner.sql} ORDER BY number LIMIT 1`;
   const sql = `DELETE FROM history WHERE number = (${oldest}) RETURNING number`;

@@ -1,17 +1,17 @@
 /**
- * Stands before everything that an open store does: the file that is open is the file at its path, and nobody else wrote it.
+ * Guards every operation of an open store: the open file is the file at its path, and nobody else has written it.
  *
- * Who attacks: whoever moves, deletes, restores or overwrites the database of a running process, mostly by mishap. What stops
- * them: before and after each write, and before each read, `file-watch.ts` looks where the files are; each write also reads the
- * store's own row through the open connection. What does not fit ends the store for good: nothing is acknowledged any longer,
- * and whoever wants to go on opens it again. So it is after a failed sync, since nobody knows what of it is on the disk. What a
- * process had in its log is brought to safety where that is certainly right.
+ * The danger is anybody who moves, deletes, restores or overwrites the database of a running process, mostly by accident. Before
+ * and after each write, and before each read, `file-watch.ts` checks the files; each write also reads the store's own row through
+ * the open connection. A mismatch ends the store for good: nothing is acknowledged any more, and the caller reopens it. The same
+ * happens after a failed sync, since nobody knows what reached the disk. Data that only this process's log holds is saved when
+ * that is certainly safe.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
 import type { StoreIdentity } from "../memory-store.ts";
 import type { FileWatch, Place } from "./file-watch.ts";
-import { bearTime } from "./fold-log.ts";
+import { setFileTime } from "./fold-log.ts";
 import { readWhole } from "./soundness.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
@@ -26,11 +26,11 @@ export interface GuardParts {
   readonly row?: StoreRow;
   /** Read without locks: then not a byte may change. */
   readonly isStill?: boolean;
-  /** Just found: who wrote it last is not known yet. */
+  /** Just found: its last writer is still unknown. */
   readonly isNew?: boolean;
 }
 
-/** Another process that folds is done by then, as a rule; where it is not, the look at the whole file finds it sound. */
+/** By then another process's checkpoint is usually done; if not, the check of the whole file passes. */
 const SETTLING_TRIES = 5;
 const FOLDING_TRIES = 500;
 const SETTLING_MS = 4;
@@ -39,7 +39,7 @@ const RESCUE_PATIENCE_MS = 100;
 export class StoreGuard {
   readonly #parts: GuardParts;
   #failure: HelmdeckError | undefined;
-  /** The time that the database bears, as far as it was explained. */
+  /** The database's mtime, as far as it was explained. */
   #writtenAt: number;
   #logBytes: number;
   #lastSeq: number;
@@ -54,8 +54,8 @@ export class StoreGuard {
   }
 
   /**
-   * Throws `store_replaced` when the open file is no longer the one at its path, and what a sync failed with. False when the database was written by
-   * something that must be explained by {@link verify} first.
+   * Throws `store_replaced` when the open file is no longer the one at its path, and the error of a failed sync. False when an
+   * unexplained write must first be examined by {@link verify}.
    */
   isInPlace(): boolean {
     if (this.#failure !== undefined && !this.#isHealable()) throw this.#failure;
@@ -77,29 +77,29 @@ export class StoreGuard {
     return this.#failure === undefined && this.#parts.session.failedSync === undefined;
   }
 
-  /** Of the log, when it was last looked at. */
+  /** The log's size at the last check. */
   get logBytes(): number {
     return this.#logBytes;
   }
 
-  /** Our own fold has written the database. */
+  /** Our own checkpoint has written the database. */
   acceptFold(): void {
     this.#writtenAt = this.#parts.watch.writtenAt();
   }
 
-  /** In a write transaction: the row is of the store that was opened, and has not gone back in time. */
+  /** Call it in a write transaction: requires that the row is of the opened store and has not gone back in time. */
   requireSame(row: StoreRow): void {
     const isSame = row.identity === this.#parts.row?.identity && row.history.lastSeq >= this.#lastSeq;
     if (!isSame) throw this.#fail(exchanged(this.#path));
     this.#lastSeq = row.history.lastSeq;
   }
 
-  /** A write of ours has been committed. */
+  /** Records our own committed write. */
   noteLastSeq(lastSeq: number): void {
     this.#lastSeq = lastSeq;
   }
 
-  /** Finds out who wrote the database. Throws `store_corrupt` when it no longer belongs to its log, or went back in time. */
+  /** Finds out who wrote the database. Throws `store_corrupt` when it no longer matches its log, or went back in time. */
   verify(): Promise<void> {
     this.#verifying ??= this.#verify().finally(() => {
       this.#verifying = undefined;
@@ -107,23 +107,23 @@ export class StoreGuard {
     return this.#verifying;
   }
 
-  /** Closes without folding a log into a database that it may no longer belong to. */
+  /** Closes without checkpointing a log into a database that it may no longer belong to. */
   async close(): Promise<void> {
     const { session, driver, watch } = this.#parts;
     if (this.#failure === undefined || !watch.isDatabaseSame()) return session.connection.close();
-    // SQLite folds when the last connection closes. A second one that cannot write keeps it from being the last.
+    // SQLite checkpoints when the last connection closes. A second, read-only connection keeps this one from being the last.
     const other = await driver.open(session.path, "read").catch(() => undefined);
     try {
       other?.exec("BEGIN");
       other?.prepare("SELECT count(*) FROM sqlite_schema").get();
     } catch {
-      // It does not read what is damaged; its lock is what counts.
+      // It does not read damaged data; only its lock matters.
     }
     session.connection.close();
     other?.close();
   }
 
-  /** The overwritten file was exchanged for another: who opens that one finds it without the log of this one. */
+  /** The overwritten file was replaced by another, which will be opened without this log. */
   #isHealable(): boolean {
     return this.#failure?.code === "store_corrupt" && !this.#parts.watch.isDatabaseSame();
   }
@@ -148,23 +148,23 @@ export class StoreGuard {
       const before = readRow(session).history.lastSeq;
       const fresh = readWhole(connection, session.path);
       if (fresh === undefined || !this.#isContinued(fresh)) throw this.#fail(overwritten(session.path));
-      // The same history by both ways of reading, so what this connection remembers of the file is still true. Others go on writing.
+      // Both ways of reading give the same history, so this connection's cache is still right. Others continue to write.
       const { lastSeq } = fresh.history;
       if (before > lastSeq || readRow(session).history.lastSeq < lastSeq)
         throw this.#fail(exchanged(session.path));
-      bearTime(session.path, fresh.foldedAt);
+      setFileTime(session.path, fresh.foldedAt);
       this.acceptFold();
     } finally {
       connection.close();
     }
   }
 
-  /** Another process has announced a fold that the database does not bear yet: on a slow disk it is at work. */
+  /** Another process has announced a checkpoint that has not reached the database: on a slow disk it is still running. */
   #isBeingFolded(tried: number): boolean {
     return tried < FOLDING_TRIES && readRow(this.#parts.session).foldedAt > this.#writtenAt;
   }
 
-  /** The database bears the time that was announced: another process has folded. Or there is no log that it must fit. */
+  /** The database has the announced mtime: another process has checkpointed. Or there is no log that it must match. */
   #isExplained(): boolean {
     const { session, watch, row } = this.#parts;
     const writtenAt = watch.writtenAt();
@@ -178,7 +178,7 @@ export class StoreGuard {
     return fresh.identity === this.#parts.row?.identity && fresh.history.lastSeq >= this.#lastSeq;
   }
 
-  /** The file is gone from its path: says so, once what lies in the log alone is where it belongs. */
+  /** Reports that the file is gone from its path, after saving data that only the log holds. */
   #end(place: Extract<Place, { kind: "other" }>): HelmdeckError {
     const { watch } = this.#parts;
     const isSame = watch.isDatabaseSame();
@@ -189,8 +189,8 @@ export class StoreGuard {
   }
 
   /**
-   * The log was taken away from a database that is still in place: nobody but us has what it held. But only if nobody has
-   * written since, into the database or a log of his own.
+   * The log was removed from a database that is still in place, so only we have its content. True only if nobody has written
+   * since, to the database or to another log.
    */
   #mayRescue({ part }: Extract<Place, { kind: "other" }>): boolean {
     const { watch } = this.#parts;
@@ -198,15 +198,15 @@ export class StoreGuard {
     return part === "index" ? watch.isLogUntouched() : !watch.hasLog();
   }
 
-  /** Into the file that this connection has open, wherever that is now. */
+  /** Into the connection's file, wherever it is now. */
   #emptyLog(): void {
     const { session, watch, row } = this.#parts;
     try {
       session.connection.exec(`PRAGMA busy_timeout = ${RESCUE_PATIENCE_MS}`);
       session.pragma("wal_checkpoint(TRUNCATE)");
-      if (row !== undefined && watch.isDatabaseSame()) bearTime(session.path, readRow(session).foldedAt);
+      if (row !== undefined && watch.isDatabaseSame()) setFileTime(session.path, readRow(session).foldedAt);
     } catch {
-      // What could not be done is no worse than not having tried.
+      // A failed attempt is no worse than none.
     }
   }
 
@@ -220,33 +220,29 @@ function readRow(session: SqliteSession): StoreRow {
   return session.read(() => readStoreRow(session));
 }
 
-const GO_ON = "Nothing more is read or written through this opening; the next one finds what is there now.";
+const GO_ON = "This connection no longer reads or writes; the next one uses the current file.";
 
 function gone(path: string, isThere: boolean, lostFile: "moved" | "deleted"): HelmdeckError {
   const remedy =
-    lostFile === "moved" ? "Put it back, or stop every process that uses it and start anew." : GO_ON;
+    lostFile === "moved" ? "Put it back, or stop every process that uses it and start over." : GO_ON;
   const what = isThere ? "another file is in its place" : `it was ${lostFile}`;
-  return replaced(
-    path,
-    `is no longer the file that was opened: ${what}. ${remedy}`,
-    isThere ? "other" : lostFile,
-  );
+  return replaced(path, `is no longer the opened file: ${what}. ${remedy}`, isThere ? "other" : lostFile);
 }
 
 function logGone(path: string): HelmdeckError {
-  return replaced(path, `has lost its log (-wal, -shm): somebody deleted or exchanged it. ${GO_ON}`, "log");
+  return replaced(path, `has lost its log (-wal, -shm), which was deleted or replaced. ${GO_ON}`, "log");
 }
 
 function exchanged(path: string): HelmdeckError {
   return replaced(
     path,
-    `holds another history than when it was opened: a backup was put in its place. ${GO_ON}`,
+    `has a different history than when it was opened; it was probably replaced by a backup. ${GO_ON}`,
     "other",
   );
 }
 
 function changed(path: string): HelmdeckError {
-  return replaced(path, `has changed while it could only be read. ${GO_ON}`, "other");
+  return replaced(path, `has changed while it was open read-only. ${GO_ON}`, "other");
 }
 
 function replaced(path: string, says: string, now: "moved" | "deleted" | "log" | "other"): HelmdeckError {
@@ -255,21 +251,21 @@ function replaced(path: string, says: string, now: "moved" | "deleted" | "log" |
   });
 }
 
-/** While it was being opened; whoever tries again finds what is there then. */
+/** Replaced while it was being opened; a retry finds the new file. */
 export function exchangedAtOpen(path: string): HelmdeckError {
-  return replaced(path, "was exchanged while it was being opened. Try again.", "other");
+  return replaced(path, "was replaced while it was being opened. Try again.", "other");
 }
 
-/** By another process, while this one had it open as it was. */
+/** Migrated by another process while this one had it open. */
 export function broughtUpToDate(path: string): HelmdeckError {
-  return replaced(path, `was brought up to date by another process. ${GO_ON}`, "other");
+  return replaced(path, `was migrated by another process. ${GO_ON}`, "other");
 }
 
 function overwritten(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `The memory database ${path} was overwritten while it was open: it no longer fits its log. Stop every process that uses ` +
-      "it, move the file with its -wal and -shm aside, and put a backup in its place.",
+    `The memory database ${path} was overwritten while it was open: it no longer matches its log. Stop every process that uses ` +
+      "it, move the file with its -wal and -shm files aside, and restore a backup.",
     { details: { path } },
   );
 }

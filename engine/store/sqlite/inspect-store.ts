@@ -1,4 +1,6 @@
-/** What doctor wants to know of a database: is it whole, does every row open, and how is it set up. Others have their turn meanwhile. */
+/**
+ * Collects a database's state for doctor: its integrity, whether every row opens, and its settings. Yields to others meanwhile.
+ */
 
 import { defined } from "../../defined.ts";
 import { isExpired } from "../entry-rules.ts";
@@ -14,23 +16,23 @@ import type { SqliteSession } from "./sqlite-session.ts";
 
 const ROWS_AT_ONCE = 500;
 const FORMER_AT_ONCE = 100;
-/** SQLite checks so much in about a tenth of a second; it cannot be asked for a part. */
+/** SQLite checks this much in about a tenth of a second; it cannot check a part. */
 const CHECKED_AT_ONCE_BYTES = 16 * 1_024 * 1_024;
 
 type Counts = { -readonly [Name in "entries" | "expired" | "unreadable"]: StoreReport[Name] };
 
-/** What the store itself knows. */
+/** The store's own parts. */
 export interface Inspected {
   readonly session: SqliteSession;
   readonly sealer: Sealer;
   readonly clock: StoreClock;
   readonly isWritable: boolean;
   readonly driverName: string;
-  /** Runs one piece of work, and lets others go first afterwards. */
+  /** Runs one piece of work and then yields to others. */
   readonly slice: <T>(work: () => T) => Promise<T>;
 }
 
-/** Reads the whole file. A damaged one gives the counts of what could still be read. */
+/** Reads the whole file. For a damaged one, counts what is still readable. */
 export async function inspectStore(inspected: Inspected, options: InspectOptions): Promise<StoreReport> {
   const { session, sealer, clock, isWritable, driverName, slice } = inspected;
   const { counts, whole } = await countRows(inspected, options);
@@ -79,11 +81,11 @@ async function countRows(
     }
     return { counts, whole: true };
   } catch {
-    return { counts, whole: false }; // the report itself says so
+    return { counts, whole: false }; // the report shows it
   }
 }
 
-/** Answers up to where it came; undefined after the last. */
+/** Returns its last position; undefined at the end. */
 function countSlice(
   { session, sealer, clock }: Inspected,
   counts: Counts,
@@ -108,7 +110,7 @@ function countSlice(
   return { rows: rows.length, after: rows.length < ROWS_AT_ONCE ? undefined : Number(rows.at(-1)?.seq) };
 }
 
-/** Of former values only what does not open is told. Answers up to where it came; undefined after the last. */
+/** For former values, counts only those that do not open. Returns its last position; undefined at the end. */
 function countFormer(inspected: Inspected, counts: Counts, after: number): number | undefined {
   const rows = formerAfter(inspected, after, FORMER_AT_ONCE, { sql: "TRUE", values: [] });
   counts.unreadable += rows.filter(({ former }) => former === undefined).length;

@@ -1,17 +1,16 @@
 /**
- * Whether a log is damaged, or only ends where a crash ended it: looked at before SQLite opens it, which ends a log at the first frame
- * that is not as it was written, and says nothing.
+ * Detects a damaged log, as opposed to one that a crash cut short. Runs before SQLite opens it, because SQLite silently ends a
+ * log at its first invalid frame.
  *
- * Who attacks: mishap, such as a bad sector, or a copy that lost a piece. What a crash leaves by right: the frames of one transaction
- * that was never acknowledged, some of them missing, perhaps behind shorter ones that another process wrote over their beginning.
- * So two things are evidence, and neither can come about by a crash, since a commit is synced before the next one begins, and before
- * the index tells of it:
+ * The danger is an accident, such as a bad sector or an incomplete copy. A crash legitimately leaves frames of one unacknowledged
+ * transaction, some of them missing, possibly followed by older frames of a longer log. So two findings are evidence of damage. A
+ * crash cannot cause either, since a commit is synced before the next one begins and before the index records it:
  * - a frame behind the break that was written right after a commit there: that transaction was complete;
- * - an index, left by a killed process, that knows of more committed frames of this log than are whole.
- * And a header is synced before the first frame is written, so a log with frames has a whole one.
+ * - an index, left by a killed process, with more committed frames of this log than are intact.
+ * A header is synced before the first frame is written, so a log with frames has an intact one.
  *
- * What stays unnoticed where the index is gone as well (a power cut, a copy of the other two files): damage to the last transaction,
- * and a log that was cut short at its end. Both look like a crash in the last transaction.
+ * Without the index (a power cut, or a copy of the other two files), damage to the last transaction and a log cut off at its end
+ * stay undetected. Both look like a crash in the last transaction.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
@@ -26,15 +25,15 @@ import {
 } from "./log-frames.ts";
 import { type ReadBytes, readingBytes } from "./read-bytes.ts";
 
-/** A frame that another process was writing when it was read is whole by then. */
+/** A frame that another process was writing is complete by then. */
 const SETTLING_MS = 5;
 
-/** Throws `store_corrupt` when the log beside the database certainly lost something that was acknowledged. Changes nothing. */
+/** Throws `store_corrupt` when the log certainly lost acknowledged data. Changes nothing. */
 export async function requireSoundLog(file: string): Promise<void> {
   if (await isLogDamaged(file)) throw damagedLog(file);
 }
 
-/** Only what is found twice, in the same place, is not somebody at work. */
+/** Only damage that is found twice in the same place is not a write in progress. */
 export async function isLogDamaged(file: string): Promise<boolean> {
   for (let before: string | undefined; ; await delay(SETTLING_MS)) {
     const found = damageIn(file);
@@ -43,11 +42,11 @@ export async function isLogDamaged(file: string): Promise<boolean> {
   }
 }
 
-/** Names the place, by round and frame. */
+/** Identifies the place by round and frame. */
 function damageIn(file: string): string | undefined {
   if ((stat(`${file}-wal`)?.size ?? 0) === 0) return undefined;
   try {
-    const readIndex = indexReaderOf(`${file}-shm`); // before the log: what it tells of is there
+    const readIndex = indexReaderOf(`${file}-shm`); // before the log, so that the log holds everything that the index records
     return readingBytes(`${file}-wal`, (read) => {
       const header = logHeaderOf(read);
       if (header === undefined) return hasFrames(read) ? "header" : undefined;
@@ -55,11 +54,11 @@ function damageIn(file: string): string | undefined {
       return broken === undefined ? undefined : `${header.salts.toString("hex")} ${broken}`;
     });
   } catch {
-    return undefined; // what may not be read, or is just gone, is for SQLite to refuse
+    return undefined; // unreadable or just removed: SQLite reports it
   }
 }
 
-/** The first frame that is not as it was written, if something acknowledged is lost with it. */
+/** The first invalid frame, if acknowledged data is lost with it. */
 function brokenAt(frames: Iterable<LogFrame>, { salts }: LogHeader, committed = 0): number | undefined {
   let whole = 0;
   let before: LogFrame | undefined;
@@ -74,12 +73,12 @@ function brokenAt(frames: Iterable<LogFrame>, { salts }: LogHeader, committed = 
   return committed > whole ? whole : undefined;
 }
 
-/** Of a torn frame, whose beginning may be of an older round of the log, only what is certain counts. */
+/** The beginning of a torn frame may belong to an older round of the log, so only certain evidence counts. */
 function isCommit({ committedPages, salts: its, isOfOneWrite }: LogFrame, salts: Buffer): boolean {
   return committedPages > 0 && its.equals(salts) && isOfOneWrite;
 }
 
-/** The index as it was at one moment. Its locks are dropped when a process that holds it closes it. */
+/** A snapshot of the index. Its locks would be dropped if a process that holds it closed it. */
 function indexReaderOf(path: string): ReadBytes {
   const found = stat(path);
   const bytes =
@@ -90,9 +89,9 @@ function indexReaderOf(path: string): ReadBytes {
 function damagedLog(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `The log ${path}-wal of the memory database is damaged: what was stored last is in it, and cannot be read as it is. Nothing was ` +
-      "changed. Stop every process that uses the database, and restore a backup, or let `helmdeck-memory repair` write " +
-      "all that can still be read into a new one.",
+    `The log ${path}-wal of the memory database is damaged, so the most recent data in it cannot be read. Nothing was ` +
+      "changed. Stop every process that uses the database, and restore a backup, or run `helmdeck-memory repair` to copy " +
+      "everything that is still readable into a new database.",
     { details: { path } },
   );
 }

@@ -1,17 +1,17 @@
 /**
- * The write-ahead log and its index as they lie on the disk, read without SQLite, as sqlite.org/fileformat2.html and
- * sqlite.org/walformat.html describe them. SQLite never locks a log, so reading it harms nobody.
+ * Reads the write-ahead log and its index from disk without SQLite, as sqlite.org/fileformat2.html and sqlite.org/walformat.html
+ * specify. SQLite never locks a log, so reading it is safe.
  */
 import { endianness } from "node:os";
 import type { ReadBytes } from "./read-bytes.ts";
 
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Of a frame's header: page, committed pages and salts. */
+/** From a frame's header: page, committed pages and salts. */
 const CLAIM_BYTES = 16;
-/** A disk writes all of one or nothing of it. */
+/** A disk writes a sector completely or not at all. */
 const SECTOR_BYTES = 512;
-/** The last bit says in which order the bytes of a word are summed up. */
+/** The last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const FORMAT = 3_007_000;
 const SMALLEST_PAGE = 512;
@@ -30,25 +30,25 @@ export interface LogHeader {
 
 export interface LogFrame {
   readonly page: number;
-  /** Pages of the database after the transaction that ends here; 0 within one. */
+  /** The database's size in pages after the transaction that ends here; 0 within a transaction. */
   readonly committedPages: number;
   readonly salts: Buffer;
   /**
-   * Its checksum follows from the one that is stored before it: it is as it was written, right after that one. Each is stored, so
-   * this can be told behind a frame that is damaged, too.
+   * Its checksum continues the one stored before it: it is intact and was written right after that frame. Each checksum is
+   * stored, so this also works behind a damaged frame.
    */
   readonly isLinked: boolean;
-  /** Page, committed pages and salts are of one write, also where the frame is torn. */
+  /** Page, committed pages and salts are of the same write, even in a torn frame. */
   readonly isOfOneWrite: boolean;
   readonly content: Buffer;
 }
 
-/** A whole frame is behind the header, which was synced before. */
+/** Whether there is a complete frame; the header was synced before it. */
 export function hasFrames(read: ReadBytes): boolean {
   return read(LOG_HEADER_BYTES, FRAME_HEADER_BYTES + SMALLEST_PAGE).length > FRAME_HEADER_BYTES;
 }
 
-/** Undefined unless it is as it was written. */
+/** Undefined unless it is intact. */
 export function logHeaderOf(read: ReadBytes): LogHeader | undefined {
   const bytes = read(0, LOG_HEADER_BYTES);
   if (bytes.length < LOG_HEADER_BYTES) return undefined;
@@ -58,14 +58,14 @@ export function logHeaderOf(read: ReadBytes): LogHeader | undefined {
   return isKnown && isPageSize(header.pageBytes) && isSame(sum, header.checksum) ? header : undefined;
 }
 
-/** Of a log whose header is damaged: what is known from elsewhere, and as this machine writes. */
+/** For a log with a damaged header: assembled from other sources and this machine's byte order. */
 export function assumedHeaderOf(read: ReadBytes, pageBytes: number): LogHeader {
   const bytes = read(0, LOG_HEADER_BYTES + FRAME_HEADER_BYTES);
   const salts = bytes.subarray(LOG_HEADER_BYTES + 8, LOG_HEADER_BYTES + 16);
   return { pageBytes, salts, isLittleEndian: IS_LITTLE_HERE, checksum: storedChecksum(bytes, 24) };
 }
 
-/** All that are whole, of whatever round. */
+/** All complete frames, of any round. */
 export function* framesOf(read: ReadBytes, header: LogHeader): Generator<LogFrame, undefined> {
   const frameBytes = FRAME_HEADER_BYTES + header.pageBytes;
   let before = header.checksum;
@@ -90,7 +90,7 @@ export function* framesOf(read: ReadBytes, header: LogHeader): Generator<LogFram
 
 const INDEX_HEADER_BYTES = 48;
 
-/** How many frames were committed, as the log's index says that a process left; undefined when it is not this log's. */
+/** The number of committed frames according to the index that a process left; undefined when it is of another log. */
 export function committedFrames(read: ReadBytes, { salts }: LogHeader): number | undefined {
   const both = read(0, 2 * INDEX_HEADER_BYTES);
   const header = both.subarray(0, INDEX_HEADER_BYTES);

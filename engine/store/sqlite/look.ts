@@ -1,8 +1,8 @@
 /**
- * Looking at a file before it is opened: whose is it?
+ * Checks the owner of a database file before it is opened.
  *
- * Who attacks: a wrong path. What stops it: opening somebody else's database to write would switch it to our settings, fold
- * in and delete its log, so its first page is read first, by means that change nothing, and anything but ours is left alone.
+ * The danger is a wrong path: opening another program's database for writing would change its settings, checkpoint its log and
+ * delete it. So its first page is read first, without changing anything, and any database but ours is left alone.
  */
 import { HelmdeckError } from "../../errors.ts";
 import { isHeldHere, stat } from "./file-watch.ts";
@@ -12,29 +12,29 @@ import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
 
 const FIRST_PAGE_BYTES = 4_096;
 
-/** Throws `store_not_ours` unless the file is ours, or empty, or a database without anything in it. Changes nothing. */
+/** Throws `store_not_ours` unless the file is ours, empty, or a database without content. Changes nothing. */
 export async function requireOurs(file: string, driver: SqliteDriver): Promise<void> {
   const found = stat(file);
   if (found === undefined || found.size === 0) return;
-  // Reading it would drop the locks of whoever has it open in this process.
+  // Reading it would drop the locks of other code in this process that has it open.
   const page = isHeldHere(found) ? await pageBeside(file, driver) : pageAlone(file);
   if (page === "unknown") return;
   if (page === undefined && isBeingMade(file, found)) return;
   if (page === undefined) throw notOurs(file, "is not a SQLite database, or its first page was overwritten");
   if (isOurs(page.isBlank ? withLog(page, `${file}-wal`) : page)) return;
-  throw notOurs(file, "is a SQLite database of another program");
+  throw notOurs(file, "is the SQLite database of another program");
 }
 
 function isOurs({ applicationId, isBlank }: FirstPage): boolean {
   return applicationId === APPLICATION_ID || isBlank;
 }
 
-/** A power cut tore the first page that was ever written; the journal beside it takes that back, by SQLite's own means. */
+/** A power cut tore the very first page; SQLite rolls it back from the journal beside it. */
 function isBeingMade(file: string, { size }: { readonly size: number }): boolean {
   return size <= FIRST_PAGE_BYTES && (stat(`${file}-journal`)?.size ?? 0) > 0;
 }
 
-/** What was just made may lie in the log alone. */
+/** A new database may exist in the log only. */
 function withLog(page: FirstPage, log: string): FirstPage {
   try {
     return (stat(log)?.size ?? 0) > 0 ? (firstPageInLog(log) ?? page) : page;
@@ -43,7 +43,7 @@ function withLog(page: FirstPage, log: string): FirstPage {
   }
 }
 
-/** What may not be read is for SQLite to refuse. */
+/** An unreadable file is left to SQLite to refuse. */
 function pageAlone(file: string): FirstPage | undefined | "unknown" {
   try {
     return firstPageOf(file);
@@ -52,7 +52,7 @@ function pageAlone(file: string): FirstPage | undefined | "unknown" {
   }
 }
 
-/** Through the library that has it open, if that can look without a lock; where it cannot, whoever holds it is ourselves. */
+/** Through the library that has it open, if that can read without a lock; otherwise the holder is ourselves. */
 async function pageBeside(file: string, driver: SqliteDriver): Promise<FirstPage | undefined | "unknown"> {
   if (driver.openBeside === undefined) return "unknown";
   const connection = await driver.openBeside(file).catch(() => undefined);
@@ -73,7 +73,7 @@ function pageThrough(connection: SqliteConnection): FirstPage {
 }
 
 function notOurs(path: string, what: string): HelmdeckError {
-  return new HelmdeckError("store_not_ours", `${path} ${what}. It was left as it is; check the path.`, {
+  return new HelmdeckError("store_not_ours", `${path} ${what}. It was not changed; check the path.`, {
     details: { path },
   });
 }

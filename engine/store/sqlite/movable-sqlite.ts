@@ -1,4 +1,4 @@
-/** A SQLite store while it moves: locked against everybody from its opening to its end, its log folded in. */
+/** A SQLite store during a move: locked exclusively from start to end, its log checkpointed. */
 import { realpath } from "node:fs/promises";
 import { defined } from "../../defined.ts";
 import type { MasterKey } from "../master-key.ts";
@@ -23,16 +23,16 @@ export interface MovableSqliteOptions {
   readonly key: MasterKey;
   readonly driver: SqliteDriver;
   /**
-   * `look`: reads beside others, and changes nothing. `leave`: locked; what an older program left is brought up to date first.
-   * `enter`: as that, and made where there is none.
+   * `look`: reads beside others, and changes nothing. `leave`: locks it and migrates an older version first. `enter`: like
+   * `leave`, and creates a missing one.
    */
   readonly to: "look" | "leave" | "enter";
 }
 
 /**
- * Undefined where there is no store, and none is to be made.
+ * Undefined when there is no store and none is to be created.
  *
- * @throws `store_locked` while somebody has the database open, and what opening it throws.
+ * @throws `store_locked` while somebody has the database open, and the errors of opening it.
  */
 export async function openMovableSqlite(options: MovableSqliteOptions): Promise<MovableStore | undefined> {
   const { path, driver, to } = options;
@@ -44,7 +44,7 @@ export async function openMovableSqlite(options: MovableSqliteOptions): Promise<
   return new MovableSqlite(await openAlone(await realpath(path), driver));
 }
 
-/** What is wanted of a store is done by opening it: its schema, its rows' envelopes, what it was told to forget. */
+/** Opening a store does all that it needs: migrates its schema, reseals legacy rows, finishes deletes. */
 async function setInOrder({ path, key, driver }: MovableSqliteOptions): Promise<void> {
   const store = await openSqliteStore({ path, key, driver });
   try {
@@ -67,13 +67,13 @@ async function openToLook(path: string, driver: SqliteDriver): Promise<SqliteSes
   const file = await findDatabase(path);
   await requireSoundLog(file);
   return withSession({ path: file, options: { driver }, mode: "read" }, async (session) => {
-    if (markOf(session) === undefined) schemaVersionOf(session); // whether this program knows it
+    if (markOf(session) === undefined) schemaVersionOf(session); // whether this program knows the schema
     return session;
   });
 }
 
 async function openAlone(file: string, driver: SqliteDriver): Promise<SqliteSession> {
-  await requireSoundLog(file); // it is folded in
+  await requireSoundLog(file); // the log is about to be checkpointed
   const connection = await driver.open(file, "write");
   try {
     const session = holdAlone(connection, file);
@@ -194,7 +194,7 @@ function markOf(session: SqliteSession): MoveMark | undefined {
   return markIn(session, Number(session.pragma("user_version")));
 }
 
-/** Undefined in a file that nobody has opened with a key yet. */
+/** Undefined in a file that was never opened with a key. */
 function headOf(session: SqliteSession): StoreHead | undefined {
   if (Number(session.pragma("user_version")) === 0) return undefined;
   const { history, identity, keys, timeSeen } = readStoreRow(session);
@@ -206,7 +206,7 @@ function headOf(session: SqliteSession): StoreHead | undefined {
   };
 }
 
-/** By its place; vectors by the number of their space. */
+/** By its position; vectors by the number of their space. */
 function removeRow(session: SqliteSession, { name, columns, places }: TableShape, row: Cells): void {
   const isPlace = columns.slice(0, places).map((column) => `${column} = ${placeholderOf(name, column)}`);
   session.statement(`DELETE FROM ${name} WHERE ${isPlace.join(" AND ")}`).run(...row.slice(0, places));

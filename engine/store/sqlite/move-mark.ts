@@ -1,8 +1,11 @@
-/** The mark of a SQLite store that has moved away, or is not all here yet: a schema that no program knows, and a row that says more. */
+/**
+ * The mark of a SQLite store that was moved away or is incomplete: a schema version that no program knows, and a row with
+ * details.
+ */
 import type { MoveMark } from "../moving/movable-store.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** Added to the schema, so that also a program that knows of no moves finds one that is newer than its own, and lets it be. */
+/** Added to the schema version, so that even a program without support for moves refuses the file as too new. */
 const OFFSETS = { away: 1_000_000, incoming: 2_000_000 } as const;
 
 /** Undefined for a schema without a mark. */
@@ -13,7 +16,7 @@ export function markIn(session: SqliteSession, version: number): MoveMark | unde
   return { kind, place: `${row?.place}`, at: Number(row?.at) };
 }
 
-/** To be called in a write transaction; undefined takes the mark off. */
+/** Call it in a write transaction; undefined removes the mark. */
 export function writeMark(session: SqliteSession, schema: number, mark: MoveMark | undefined): void {
   session.connection.exec("DROP TABLE IF EXISTS moved");
   session.connection.exec(`PRAGMA user_version = ${schema + (mark === undefined ? 0 : OFFSETS[mark.kind])}`);

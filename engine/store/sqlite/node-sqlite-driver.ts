@@ -1,4 +1,4 @@
-/** SQLite by Node's own `node:sqlite`, for a plugin inside OpenClaw's gateway: nothing to install. */
+/** SQLite through Node's own `node:sqlite`, which needs no installation: for the plugin inside OpenClaw's gateway. */
 import type { SQLOutputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type {
@@ -15,7 +15,7 @@ export const nodeSqliteDriver: SqliteDriver = {
   open: async (path, mode): Promise<SqliteConnection> => {
     const { DatabaseSync } = await import("node:sqlite");
     const database = new DatabaseSync(locationOf(path, mode), { readOnly: mode !== "write" });
-    // Without locks a log can only be read with its index in this process's memory.
+    // Without locks, a log can only be read with its index in this process's memory.
     if (mode === "unlocked") database.exec("PRAGMA locking_mode = EXCLUSIVE");
     return {
       exec: (sql) => {
@@ -23,7 +23,7 @@ export const nodeSqliteDriver: SqliteDriver = {
       },
       prepare: (sql): SqliteStatement => {
         const statement = database.prepare(sql);
-        // Else one integer beyond 2^53, in one damaged row, would fail the whole answer.
+        // Otherwise a single integer beyond 2^53, in a damaged row, would fail the whole query.
         statement.setReadBigInts(true);
         return {
           run: (...values) => {

@@ -1,4 +1,4 @@
-/** Opening the database: place, identity, key, settings and schema, in the order in which nothing can be harmed. */
+/** Opens the database: location, identity, key, settings and schema, in an order that can harm nothing. */
 
 import { access, constants, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,6 +7,7 @@ import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { Beginnings } from "../beginnings.ts";
 import { KEEP_REMOVALS } from "../cursors.ts";
+import type { KeyChangingStore } from "../key-change.ts";
 import { SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { MemoryReader, MemoryStore, UnixMs } from "../memory-store.ts";
@@ -15,7 +16,7 @@ import type { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { findDatabase, placeDatabase } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
-import { announceFold, bearTime } from "./fold-log.ts";
+import { announceFold, setFileTime } from "./fold-log.ts";
 import { exchangedAtOpen, StoreGuard } from "./guard.ts";
 import { requireSoundLog } from "./log-damage.ts";
 import { requireOurs } from "./look.ts";
@@ -42,40 +43,39 @@ export interface SqliteReaderOptions {
 }
 
 export interface SqliteStoreOptions extends SqliteReaderOptions {
-  /** How many writes back the change feed remembers removals, at least; default 20,000. */
+  /** The least number of writes for which the change feed remembers removals; default 20,000. */
   readonly keepRemovals?: number;
-  /** How many entries a delete takes in one transaction; more of them go in slices. Default 1,000. */
+  /** The most entries to delete in one transaction; larger deletes run in slices. Default 1,000. */
   readonly eraseAtOnce?: number;
-  /** What one subject may hold, sessions included; default 100,000 entries and 256 MiB. */
+  /** A subject's limits, including its sessions; default 100,000 entries and 256 MiB. */
   readonly quota?: Partial<Quota>;
-  /** How often this process has opened another database under the same cursors: readers then begin anew. Default 0. */
+  /** How often this process has opened another database under the same cursors: readers then start over. Default 0. */
   readonly beginnings?: number;
 }
 
 const ERASE_AT_ONCE = 1_000;
 
 /**
- * Opens the database, making it if there is none. Several processes may have it open, and may make it at the same moment.
+ * Opens the database, or creates it. Several processes may open it, and create it, at the same time.
  *
- * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
- * `store_replaced`, `store_unavailable`; none of them takes anything away that was in the file.
+ * @throws `key_wrong`, `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
+ * `store_replaced`, `store_unavailable`; after any of them the file's data is intact.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Promise<MemoryStore> {
   return openToWrite(options);
 }
 
-/** A store whose key can be changed. */
-type KeyChangingStore = MemoryStore &
-  Pick<SqliteStore, "beginKeyChange" | "sealAnew" | "exchangeKeys" | "finishKeyChange">;
-
-/** Opens the database to change its key: with the key in use, or where a change has begun, with either. Throws as {@link openSqliteStore}. */
+/**
+ * Opens the database to change its key: with the current key or, during a change, with either. Throws like {@link
+ * openSqliteStore}.
+ */
 export function openSqliteStoreToChangeKey(options: SqliteStoreOptions): Promise<KeyChangingStore> {
   return openToWrite(options);
 }
 
 /**
- * Writes a database anew that keeps freed pages, as those of older programs do; false when it does not. Nobody else can write meanwhile.
- * Throws `store_full` where twice its size is not free; killed, nothing has happened.
+ * Rewrites a database of an older version that keeps freed pages; false when it does not need it. Nobody else can write
+ * meanwhile. Throws `store_full` when twice its size is not free; if killed, nothing has changed.
  */
 export async function compactDatabase(options: SqliteStoreOptions): Promise<boolean> {
   const store = await openToWrite(options);
@@ -86,7 +86,7 @@ export async function compactDatabase(options: SqliteStoreOptions): Promise<bool
   }
 }
 
-/** On a full disk what is in reserve makes room for SQLite's own files, and as much as is left of it is kept. */
+/** On a full disk, the reserve makes room for SQLite's own files, and the rest of it is kept. */
 async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
   try {
     return await openOnce(options);
@@ -110,10 +110,10 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
     else giveBackFromNowOn(session);
     await enterWal(session);
     if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, options.key);
-    const sealer = openSealer(session, options.key); // another process may have made the database, with another key, since we looked
+    const sealer = openSealer(session, options.key); // another process may have created the database with another key since we checked
     await sealLegacyRowsAnew(session, sealer);
     if (isAlone) compactSmall(session);
-    if (isAlone) bearTime(path, readRow(session).foldedAt); // whatever stands in a database without a log is the store
+    if (isAlone) setFileTime(path, readRow(session).foldedAt); // a database without a log is complete
     const store = new SqliteStore({
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
       ...{ isReadOnly: false, quota: quotaOf(options) },
@@ -127,8 +127,8 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
 }
 
 /**
- * Opens an existing database of which nothing can be written, neither the file nor a log beside it: every write is refused with
- * `store_readonly`. Throws as {@link openSqliteStore}.
+ * Opens an existing database on read-only storage; every write is refused with `store_readonly`. Throws like {@link
+ * openSqliteStore}.
  */
 export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promise<MemoryStore> {
   return openToRead(options, (parts) => {
@@ -139,14 +139,14 @@ export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promis
 }
 
 /**
- * Opens an existing database to read: makes nothing, migrates nothing, deletes nothing. Throws as {@link openSqliteStore};
- * `store_unavailable` when there is no database yet.
+ * Opens an existing database for reading: creates nothing, migrates nothing, deletes nothing. Throws like {@link
+ * openSqliteStore}; `store_unavailable` when there is no database yet.
  */
 export async function openSqliteReader(options: SqliteReaderOptions): Promise<MemoryReader> {
   return openToRead(options, (parts) => new SqliteReader(parts));
 }
 
-/** Throws `store_not_ours` when somebody else's database is at the path. Changes nothing, and asks for no key. */
+/** Throws `store_not_ours` when another program's database is at the path. Changes nothing and needs no key. */
 export async function requireOwnDatabase(path: string, driver: SqliteDriver): Promise<void> {
   const file = await realpath(path).catch(() => undefined);
   if (file !== undefined && stat(file)?.isFile() === true) await requireOurs(file, driver);
@@ -167,8 +167,8 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
 }
 
 /**
- * Before anything is opened to write: whose the file is, whether the log beside it is whole, and whether it fits the file, since
- * SQLite would fold into whatever it finds.
+ * Before opening for writing, checks whose file it is, whether its log is intact, and whether the log belongs to it, since SQLite
+ * would checkpoint any log into it.
  */
 async function lookFirst(path: string, options: SqliteStoreOptions, watch: FileWatch): Promise<void> {
   await requireOurs(path, options.driver);
@@ -191,7 +191,7 @@ interface Opening {
   readonly mode: OpenMode;
 }
 
-/** Opens the connection, and closes it again if anything after that fails. */
+/** Opens the connection, and closes it again if a later step fails. */
 export async function withSession<T>(
   { path, options, mode }: Opening,
   setUp: (session: SqliteSession) => Promise<T>,
@@ -211,23 +211,26 @@ export async function withSession<T>(
   }
 }
 
-/** Where nobody would notice: then freed pages return from now on. Whoever is at work here keeps it as it is until another opening. */
+/**
+ * Rewrites a small database, which takes no noticeable time; freed pages are returned from then on. If somebody is working in it,
+ * a later opening does it.
+ */
 function compactSmall(session: SqliteSession): void {
   if (!isCompactedQuickly(session)) return;
   try {
     session.patiently(0, () => compact(session));
   } catch {
-    // It was not needed for anything now.
+    // Not needed right now.
   }
 }
 
 function bringUpToDate(session: SqliteSession, key: MasterKey): void {
   migrate(session, new SealingKeys(key));
   const time = session.write(() => announceFold(session, 0));
-  bearTime(session.path, time);
+  setFileTime(session.path, time);
 }
 
-/** The connection has read, so all its files are there and stay; and they are those that were looked at before. */
+/** The connection has read, so all its files exist; checks that they are those examined before. */
 function openedNow(watch: FileWatch, path: string): FileWatch {
   if (!watch.isDatabaseSame()) throw exchangedAtOpen(path);
   watch.begin();
@@ -261,7 +264,7 @@ function readRow(session: SqliteSession): StoreRow {
   return session.read(() => readStoreRow(session));
 }
 
-/** Where neither a log nor its index can be made, SQLite has to do without. */
+/** When neither a log nor its index can be created, SQLite has to work without them. */
 async function modeToRead(path: string): Promise<OpenMode> {
   const [canMake, hasLog, hasIndex] = await Promise.all([
     mayWrite(dirname(path)),
@@ -287,27 +290,27 @@ function settingsFor(mode: OpenMode): string {
   `;
   if (mode !== "write") return `${common} PRAGMA query_only = ON;`;
   return `${common}
-    PRAGMA wal_autocheckpoint = 0;  -- the log is folded by ourselves alone, see fold.ts
-    PRAGMA synchronous = FULL;      -- a commit has been synced when it returns; said aloud, since the default may be less
+    PRAGMA wal_autocheckpoint = 0;  -- we checkpoint ourselves, see fold-log.ts
+    PRAGMA synchronous = FULL;      -- a commit has been synced when it returns; explicit, since the default may be weaker
     PRAGMA fullfsync = ON;          -- on macOS a plain fsync stops at the drive's cache
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA secure_delete = ON;      -- deleted content is zeroed in its page
   `;
 }
 
-/** Every schema so far is read the same way: what later ones added is for writers. */
+/** Every schema version so far is read the same way; later additions are for writers. */
 function requireTables(session: SqliteSession): void {
   if (schemaVersionOf(session) > 0) return;
   throw new HelmdeckError(
     "store_unavailable",
-    `The memory database ${session.path} is empty; open it once to write, and it will be set up.`,
+    `The memory database ${session.path} is empty; open it once for writing to set it up.`,
     { details: { path: session.path, schema: 0, nothingStored: true } },
   );
 }
 
 /**
- * Switches the file to write-ahead logging, which stays with the file. Only the first switch needs the file alone, and
- * SQLite does not wait for that as it waits for locks: so we do.
+ * Switches the file to write-ahead logging, permanently. Only the first switch needs exclusive access, and SQLite does not apply
+ * its busy timeout to it, so we wait ourselves.
  */
 async function enterWal(session: SqliteSession): Promise<void> {
   const deadline = performance.now() + session.patienceMs;
@@ -328,7 +331,7 @@ function requireWal(session: SqliteSession, mode: unknown): void {
   throw new HelmdeckError(
     "store_unavailable",
     `The memory database ${session.path} cannot use a write-ahead log (journal mode ${String(mode)}); ` +
-      "put it on a local file system.",
+      "move it to a local file system.",
     { details: { path: session.path } },
   );
 }

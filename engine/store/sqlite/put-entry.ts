@@ -1,6 +1,6 @@
-/** Writing one entry: over the one that is there, whose id and creation it keeps, or as a new one; and retiring others with it. */
+/** Writes one entry: replaces an existing one, keeping its id and creation time, or inserts a new one; and supersedes others. */
 
-import { type ConflictRule, staysThere } from "../conflicts.ts";
+import { type ConflictRule, keepsExisting } from "../conflicts.ts";
 import { makeEntryId } from "../entry-id.ts";
 import { isExpired } from "../entry-rules.ts";
 import { grown, HISTORY_LIMITS, hasHistory, type Retired } from "../history.ts";
@@ -31,8 +31,8 @@ export interface Putting extends Removing {
 }
 
 /**
- * To be called in a write transaction, with an entry that has been checked. `supersedes`: other keys of the namespace, whose facts
- * are retired. Throws `quota_exceeded`.
+ * Call it in a write transaction, with a checked entry. `supersedes`: other keys of the namespace to supersede. Throws
+ * `quota_exceeded`.
  */
 export function putEntry(
   putting: Putting,
@@ -51,7 +51,7 @@ export function putEntry(
   return before === undefined ? result : { ...result, replaced: { updatedAt: before.updatedAt, sameValue } };
 }
 
-/** The same, but for what stays by the rule for conflicts. */
+/** The same, unless the conflict rule keeps the existing entry. */
 export function putUnlessKept(
   putting: Putting,
   entry: NewEntry,
@@ -59,20 +59,20 @@ export function putUnlessKept(
   rule: ConflictRule,
 ): PutResult {
   const there = rule === "replace" ? undefined : livingAt(putting, entry, writing.moment);
-  if (there === undefined || !staysThere(there, entry, rule)) return putEntry(putting, entry, writing);
+  if (there === undefined || !keepsExisting(there, entry, rule)) return putEntry(putting, entry, writing);
   const { value: _, fingerprint: __, writer: ___, prolonged: ____, ...meta } = there;
   return { entry: meta, superseded: [], kept: true };
 }
 
 interface Written {
   readonly columns: ClearColumns;
-  /** What it took the place of, if that was alive. */
+  /** The replaced live entry. */
   readonly before: Entry | undefined;
-  /** Its sealed value takes more room than what was there. */
+  /** Whether its sealed value is larger than the replaced one. */
   readonly isMore: boolean;
 }
 
-/** The row alone, whatever was there before. */
+/** Writes the row only, whatever was there before. */
 export function writeEntry(putting: Putting, entry: NewEntry, { moment, nextSeq }: Writing): Written {
   const { session, sealer } = putting;
   const { now, forgets } = moment;
@@ -97,13 +97,13 @@ export function writeEntry(putting: Putting, entry: NewEntry, { moment, nextSeq 
   return { columns, before, isMore: isMore(row, sealed) };
 }
 
-/** The entry that is there for everybody; undefined for one that does not open, or is being forgotten. */
+/** The visible entry; undefined when it does not open or is being deleted. */
 export function livingAt(putting: Putting, ref: EntryRef, { now, forgets }: Moment): Entry | undefined {
   const row = rowOf(putting, all([refCondition(ref), sparedCondition(forgets)]));
   return row && livingEntry(row, putting.sealer, now);
 }
 
-/** Takes an entry out, as if it were deleted; the change feed tells. */
+/** Removes an entry as if it were deleted; the change feed reports it. */
 export function takeOut(putting: Putting, { namespace, id }: EntryMeta, { nextSeq }: Writing): void {
   noteRemoval(putting, { namespace, id }, nextSeq());
   putting.session.statement("DELETE FROM entries WHERE id = ?").run(id);
@@ -133,7 +133,7 @@ function keepFormer(
   writeFormer(putting, columns.id, known, kept);
 }
 
-/** Former values count, and give way: they are dropped before anything is refused. */
+/** Former values count, but are dropped before a write is refused. */
 function keepWithinQuota({ session, quota }: Putting, entry: NewEntry, { isMore }: Written): void {
   const owner = ownerCondition({ namespace: namespaceOf(subjectOf(entry.namespace)), includeSessions: true });
   while (isOverQuota(session, entry, quota) && dropOldestFormer(session, owner));
@@ -145,20 +145,20 @@ function rowOf({ session }: Putting, { sql, values }: Condition): SqliteRow | un
 }
 
 /**
- * The entry whose id and creation a put may take over. An expired one has ended; one that does not authenticate vouches
- * for nothing, and sealing its claims anew would make them true.
+ * The live entry, whose id and creation time a put takes over. An expired one has ended. An unauthenticated one must not be
+ * resealed, which would make its claims genuine.
  */
 function livingEntry(row: SqliteRow, sealer: Sealer, now: UnixMs): ReturnType<typeof openRow> {
   const entry = openRow(row, sealer);
   return entry !== undefined && isExpired(entry.expiresAt, now) ? undefined : entry;
 }
 
-/** Whoever has too much may still overwrite with less, and renew what is there. */
+/** A subject over its quota may still overwrite with less, and renew entries. */
 function isMore(before: SqliteRow | undefined, sealed: Uint8Array): boolean {
   return !(before?.sealed instanceof Uint8Array) || sealed.byteLength > before.sealed.byteLength;
 }
 
-/** Vectors belong to the value that their entry's digest is of. */
+/** Vectors belong to the value of their entry's digest. */
 function hasDigest(row: SqliteRow | undefined, digest: Uint8Array): boolean {
   return row?.digest instanceof Uint8Array && Buffer.compare(row.digest, digest) === 0;
 }

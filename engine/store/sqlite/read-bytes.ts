@@ -1,7 +1,9 @@
-/** Bytes of a file by their position, without SQLite. Only for a file that this process does not hold: closing it drops its locks. */
+/**
+ * Reads a file's bytes by position, without SQLite. Only for a file that this process does not hold: closing it drops its locks.
+ */
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** Fewer where the file ends. */
+/** Returns fewer bytes at the end of the file. */
 export type ReadBytes = (at: number, length: number) => Buffer;
 
 export function readingBytes<T>(path: string, work: (read: ReadBytes) => T): T {

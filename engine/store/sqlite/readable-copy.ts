@@ -1,9 +1,9 @@
 /**
- * A database that may have a damaged log, for reading row by row.
+ * Makes a database with a damaged log readable.
  *
- * SQLite reads a log up to the first frame that is not as it was written. Behind it there may be many that are, and each holds a page of
- * the database: so all of them are put into a copy, in the order in which they were written, up to the last whole commit. Where a
- * page's newest frame is damaged, an older one stays: rows authenticate one by one, so none is believed that was not written.
+ * SQLite reads a log up to its first invalid frame. Intact frames, each with a page of the database, may follow. So all of them
+ * are written into a copy, in order, up to the last intact commit. When a page's newest frame is damaged, an older one remains:
+ * rows authenticate individually, so only genuine rows are accepted.
  */
 import { copyFile, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ export interface Readable {
   readonly log: "whole" | "damaged";
 }
 
-/** Does the work with the database itself where its log is whole, and else with a copy that is gone afterwards. */
+/** Runs the work on the database itself when its log is intact, and otherwise on a temporary copy. */
 export async function readingWhole<T>(file: string, work: (readable: Readable) => Promise<T>): Promise<T> {
   if (!(await isLogDamaged(file))) return work({ path: file, mode: "read", log: "whole" });
   const folder = await mkdtemp(join(tmpdir(), "helmdeck-memory-"));
@@ -47,11 +47,11 @@ async function copyWithLog(file: string, to: string): Promise<void> {
 
 interface CommittedPages {
   readonly pages: ReadonlyMap<number, Buffer>;
-  /** How many the database has; 0 where no commit is whole. */
+  /** The database's number of pages; 0 when no commit is intact. */
   readonly count: number;
 }
 
-/** The newest whole frame of each page, up to the last whole commit. */
+/** The newest intact frame of each page, up to the last intact commit. */
 function committedPagesIn(read: ReadBytes, pageBytes: number): CommittedPages {
   const header = logHeaderOf(read) ?? assumedHeaderOf(read, pageBytes);
   const pages = new Map<number, Buffer>();
@@ -68,7 +68,7 @@ function committedPagesIn(read: ReadBytes, pageBytes: number): CommittedPages {
   return { pages, count };
 }
 
-/** As the database's first page says. */
+/** According to the database's first page. */
 function pageBytesOf(read: ReadBytes): number {
   const bytes = read(16, 2).readUInt16BE(0);
   return bytes === 1 ? 65_536 : bytes;

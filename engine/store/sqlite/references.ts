@@ -1,10 +1,10 @@
-/** Vectors of the program's own reference texts, by space: sealed beside the space and the id of the store. */
+/** Vectors of the reference texts by space, sealed with the space and the store's id. */
 import type { ReferenceVectors } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** To be called in a read transaction. */
+/** Call it in a read transaction. */
 export function readReferences(
   session: SqliteSession,
   sealer: Sealer,
@@ -22,7 +22,7 @@ export function readReferences(
   return decoded && { dimensions, ...decoded };
 }
 
-/** To be called in a write transaction. */
+/** Call it in a write transaction. */
 export function writeReferences(
   session: SqliteSession,
   sealer: Sealer,
@@ -42,7 +42,7 @@ export function writeReferences(
     .run();
 }
 
-/** Not in a file that an older program made, which may be read as it is. */
+/** Missing in a file of an older version, which can be read unchanged. */
 function hasTable(session: SqliteSession): boolean {
   const sql = "SELECT 1 AS there FROM sqlite_schema WHERE type = 'table' AND name = 'reference_vectors'";
   return session.statement(sql).get() !== undefined;

@@ -1,24 +1,24 @@
-/** What the change feed remembers of removed rows, and the removing itself. */
+/** Removes rows, and records removals for the change feed. */
 import { pruneTarget } from "../cursors.ts";
 import type { Condition } from "./conditions.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** In a write transaction that uses up sequence numbers. */
+/** Call it in a write transaction that allocates sequence numbers. */
 export interface Removing {
   readonly session: SqliteSession;
-  /** How many writes back removals are remembered, at least. */
+  /** The least number of writes for which removals are remembered. */
   readonly keepRemovals: number;
 }
 
-/** Of one row that is deleted or overwritten by another entry. */
+/** Records one row that is deleted or overwritten by another entry. */
 export function noteRemoval({ session, keepRemovals }: Removing, row: SqliteRow, seq: number): void {
   const { namespace = null, id = null } = row;
   session.statement("INSERT INTO removals (seq, namespace, id) VALUES (?, ?, ?)").run(seq, namespace, id);
   pruneRemovals(session, seq, keepRemovals);
 }
 
-/** Deletes `rows` rows without decrypting anything, and notes each under a number from `firstSeq` on. */
+/** Deletes `rows` rows without decrypting, and records each under a number from `firstSeq` on. */
 export function removeRows(
   { session, keepRemovals }: Removing,
   where: Condition,
@@ -34,7 +34,7 @@ export function removeRows(
   pruneRemovals(session, firstSeq + rows - 1, keepRemovals);
 }
 
-/** Forgets old removals once there are many. */
+/** Drops old removals once there are many. */
 function pruneRemovals(session: SqliteSession, lastSeq: number, keep: number): void {
   const oldest = session.statement("SELECT min(seq) AS seq FROM removals").get()?.seq;
   const target = pruneTarget(lastSeq, typeof oldest === "number" ? oldest : undefined, keep);

@@ -1,9 +1,9 @@
-/** Giving an entry another life, in one transaction, so that what somebody else stores meanwhile is not undone. */
+/** Changes an entry's expiry in one transaction, so that concurrent writes are not lost. */
 import type { DecideRenewal, Entry, EntryRef } from "../memory-store.ts";
 import { livingAt, type Putting, writeEntry } from "./put-entry.ts";
 import type { Writing } from "./transactions.ts";
 
-/** To be called in a write transaction; undefined when there is nothing that opens. */
+/** Call it in a write transaction; undefined when no entry opens. */
 export function renewEntry(
   putting: Putting,
   ref: EntryRef,

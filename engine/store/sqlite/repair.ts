@@ -1,7 +1,7 @@
 /**
- * Looking at every row of a damaged database, and writing a new one of all that opens. The old one is only read.
+ * Reads every row of a damaged database and writes those that open into a new one. The old one is only read.
  *
- * The new database is another store, with an id of its own: rows are sealed anew for it, with their times, vectors and history.
+ * The new database is another store with its own id: rows are resealed for it, with their times, vectors and history.
  */
 
 import { lstatSync } from "node:fs";
@@ -36,21 +36,21 @@ export interface VerifyOptions {
   readonly path: string;
   readonly key: MasterKey;
   readonly driver: SqliteDriver;
-  /** Of stores that were opened with this key, in hex: for a database that no longer says which it is. */
+  /** Ids of stores that were opened with this key, in hex: for a database that has lost its own id. */
   readonly storeIds?: readonly string[];
   readonly onProgress?: (done: number, total: number) => void;
   readonly onUnreadable?: (row: UnreadableRow) => void;
 }
 
 export interface RepairOptions extends VerifyOptions {
-  /** The new database; it must not exist yet. */
+  /** The new database, which must not exist yet. */
   readonly to: string;
 }
 
 export interface UnreadableRow {
   readonly table: SalvagedTable;
   readonly number: number;
-  /** What the row claims; absent when not even that can be read. */
+  /** The key that the row claims; absent when not even that is readable. */
   readonly key?: string;
   readonly namespace?: string;
 }
@@ -60,7 +60,7 @@ export interface Verified {
   readonly vectors: number;
   readonly history: number;
   readonly unreadable: number;
-  /** `damaged`: some of what was stored last is not in the database, and could not be read in the log either. */
+  /** `damaged`: some recent data is not in the database, and its log is unreadable too. */
   readonly log: "whole" | "damaged";
 }
 
@@ -69,7 +69,10 @@ export function verifyDatabase(options: VerifyOptions): Promise<Verified> {
   return walk(options, () => {});
 }
 
-/** Writes all that opens into a new database, which is at its path when it is whole. Throws `invalid_input` when something is there. */
+/**
+ * Copies everything that opens into a new database, which appears at its path when it is complete. Throws `invalid_input` when
+ * something exists there.
+ */
 export async function repairDatabase(options: RepairOptions): Promise<Verified> {
   const { to, key, driver } = options;
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw taken(to);
@@ -130,7 +133,7 @@ async function walkRows(
   });
 }
 
-/** So many as one turn of the event loop takes. */
+/** Rows per turn of the event loop. */
 const ROWS_AT_ONCE = 200;
 
 function* inTurns(
@@ -165,7 +168,7 @@ function openCounted({ session, sealer, counts, options }: Walking, row: RowName
   return [];
 }
 
-/** What is being forgotten does not come back, nor what was deleted since its page was written. */
+/** Deleted data must not come back: neither rows being deleted, nor rows deleted since their page was written. */
 function forgottenIn(session: SqliteSession): (number: number) => boolean {
   const forgets = orOneByOne(
     () => pendingForgets(session),
@@ -184,7 +187,7 @@ function forgottenIn(session: SqliteSession): (number: number) => boolean {
     );
 }
 
-/** When each of the entries that were removed lately was. */
+/** The sequence numbers at which recent entries were removed. */
 function removalsIn(session: SqliteSession): ReadonlyMap<string, number> {
   return orOneByOne(
     () => {
@@ -195,7 +198,7 @@ function removalsIn(session: SqliteSession): ReadonlyMap<string, number> {
   );
 }
 
-/** Whoever read the old one begins anew. */
+/** Readers of the old database start over. */
 function endCopy(made: SqliteSession): void {
   made
     .statement(
@@ -208,7 +211,7 @@ function endCopy(made: SqliteSession): void {
 function taken(to: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    `${to} is there already. Name a file that is not; nothing was written.`,
+    `${to} already exists. Choose another file; nothing was written.`,
     {
       details: { field: "to" },
     },

@@ -1,8 +1,8 @@
 /**
- * Sealing anew: every row that is not sealed as rows are sealed today, under the key that is in use.
+ * Reseals every row that is not in the current format under the current key.
  *
- * In slices, each a transaction of its own, so that nobody waits long and a process that is killed loses nothing: a row is sealed in
- * the old way or the new, both open, and the next run finds what is left. A row that does not open is left as it is.
+ * Works in slices, each its own transaction, so that nobody waits long and a killed process loses nothing: old and new rows both
+ * open, and the next run continues. A row that does not open stays unchanged.
  */
 import { HEADER_BYTES } from "../envelope.ts";
 import type { ResealProgress } from "../reseal-options.ts";
@@ -15,13 +15,13 @@ import { readStoredKeys, saveStoredKeys } from "./store-row.ts";
 
 const SLICE_ROWS = 500;
 
-/** One run over all entries, with what hangs on them. */
+/** One pass over all entries and their dependent rows. */
 export class ResealRun {
   readonly #session: SqliteSession;
   readonly #sealer: Sealer;
   readonly #total: number;
   #done = 0;
-  /** The last row that was looked at; undefined when there are no more. */
+  /** The last examined row; undefined at the end. */
   #after: number | undefined = Number.NEGATIVE_INFINITY;
 
   constructor(session: SqliteSession, sealer: Sealer) {
@@ -49,8 +49,8 @@ export class ResealRun {
 }
 
 /**
- * Rows that an older program wrote, which do not name their store; once they are done, such rows open no longer. Whoever else is in
- * this process has a turn between slices, and other processes their lock.
+ * Reseals rows of an older version, which do not bind their store; afterwards such rows no longer open. Between slices, other
+ * work in this process gets a turn and other processes get the lock.
  */
 export async function sealLegacyRowsAnew(session: SqliteSession, sealer: Sealer): Promise<void> {
   if (!sealer.ring.acceptsFirstEnvelope) return;
@@ -62,7 +62,7 @@ export async function sealLegacyRowsAnew(session: SqliteSession, sealer: Sealer)
   finishReseal(session, sealer, ({ legacy: _, ...stored }) => stored);
 }
 
-/** The last step, in one transaction: what is few, and what the store says of its keys. */
+/** The last step, in one transaction: small tables, and the store's record of its keys. */
 export function finishReseal(
   session: SqliteSession,
   sealer: Sealer,
@@ -78,7 +78,7 @@ export function finishReseal(
 
 interface Slice {
   readonly rows: number;
-  /** The last row that was looked at; undefined when there are no more. */
+  /** The last examined row; undefined at the end. */
   readonly after: number | undefined;
 }
 
@@ -154,7 +154,7 @@ function sealHistoryAnew(session: SqliteSession, sealer: Sealer, entryId: string
   }
 }
 
-/** Few, and made anew by whoever misses them. */
+/** There are few, and they can be made again. */
 function sealReferencesAnew(session: SqliteSession, sealer: Sealer): void {
   const rows = session.statement("SELECT number, space, dimensions, sealed FROM reference_vectors").all();
   for (const { number = null, space, dimensions, sealed } of rows) {

@@ -1,15 +1,15 @@
 /**
- * A file beside the database that does nothing but hold space: on a full disk it is given up, so that something can be forgotten.
- * It is made again when there is room. It holds random bytes, since a file system may store others as nothing.
+ * A reserve file beside the database: on a full disk it is deleted to make room for a delete, and re-created when there is space.
+ * It holds random bytes, since a file system may not allocate space for others.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { isFileError } from "../private-file.ts";
 
-/** More than the log grows to (fold-log.ts): what lies in the log alone must go into the database before anything else fits. */
+/** Larger than the log's limit (fold-log.ts): data that is only in the log must be checkpointed before anything else fits. */
 const RESERVE_BYTES = 8 * 1_024 * 1_024;
 const CHUNK_BYTES = 1_024 * 1_024;
-/** What must be left for others. */
+/** Free space that must remain for others. */
 const ROOM_BYTES = 4 * RESERVE_BYTES;
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
 
@@ -20,10 +20,10 @@ export class Reserve {
 
   constructor(databasePath: string) {
     this.#databasePath = databasePath;
-    this.#path = `${databasePath}-reserve.tmp`; // OpenClaw leaves what ends so out of its backups
+    this.#path = `${databasePath}-reserve.tmp`; // OpenClaw excludes this ending from its backups
   }
 
-  /** True when there was something to give up. */
+  /** True when there was a reserve. */
   giveUp(): boolean {
     try {
       unlinkSync(this.#path);
@@ -35,18 +35,18 @@ export class Reserve {
     }
   }
 
-  /** As {@link make}, if this process gave it up. */
+  /** Like {@link make}, if this process deleted it. */
   makeAgain(): void {
     if (this.#isGivenUp) this.make();
     this.#isGivenUp = false;
   }
 
-  /** Makes what is missing, if there is room; `takeBack`: as far as it goes. Never throws: it is a precaution. */
+  /** Creates the missing part, if there is room; `takeBack`: as far as it goes. Never throws: it is a precaution. */
   make({ takeBack = false } = {}): void {
     try {
       if (takeBack || freeBytes(this.#databasePath) >= ROOM_BYTES) this.#fill();
     } catch {
-      // The next sweep tries again.
+      // The next sweep retries.
     }
   }
 
@@ -62,7 +62,7 @@ export class Reserve {
   }
 }
 
-/** On the file system of this file, for this account. */
+/** Free space of this file's file system, for this account. */
 export function freeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;

@@ -1,4 +1,4 @@
-/** Room on the disk: a full one can be emptied by what is in reserve for that, and what was freed goes back. */
+/** Disk space: deletes work on a full disk by using the reserve, and freed space is returned afterwards. */
 import type { Erasure } from "../memory-store.ts";
 import type { GuardedCalls } from "./calls.ts";
 import type { LogFolder } from "./fold-log.ts";
@@ -16,10 +16,10 @@ interface RoomParts {
   readonly log: LogFolder;
 }
 
-/** So much is freed pages' share of the time of one delete; the rest is for the next delete or sweep. */
+/** How long one delete may spend on returning freed pages; the rest is left to the next delete or sweep. */
 const GIVING_BACK_MS = 2_000;
 
-/** On a full disk: about a megabyte of pages, so that what moving them adds to the log fits into what was in reserve. */
+/** On a full disk: about a megabyte of pages, so that moving them does not outgrow the reserve. */
 const TIGHT_ROUNDS = 5;
 
 export class Room {
@@ -28,7 +28,7 @@ export class Room {
   readonly #transactions: WriteTransactions;
   readonly #log: LogFolder;
   readonly #reserve: Reserve;
-  /** Pages, which the file is rid of after the next fold. */
+  /** Whether pages were released; the file shrinks with the next checkpoint. */
   #hasGivenBack = false;
 
   constructor({ session, calls, transactions, log }: RoomParts) {
@@ -39,7 +39,7 @@ export class Room {
     this.#reserve = new Reserve(session.path);
   }
 
-  /** Deleting must be possible on a full disk: then it is tried again with what was in reserve, and told that it is tight. */
+  /** Deletes must work on a full disk: on failure the work is retried with the reserve and `isTight` set. */
   async deletingIn<T>(work: (isTight: boolean) => Promise<T>): Promise<T> {
     try {
       return await work(false);
@@ -62,18 +62,18 @@ export class Room {
     this.#reserve.make();
   }
 
-  /** The file gets shorter by what was freed, and the reserve is made again; for no longer than that may take. */
+  /** Shrinks the file by its freed pages and re-creates the reserve, within the time limit. */
   async giveBack(erasure: Erasure): Promise<Erasure> {
     if (erasure.deleted === 0) return erasure;
     try {
       await this.deletingIn((isTight) => this.#giveBackAll(isTight));
       return { ...erasure, erased: await this.#calls.change(() => this.#gaveBack(erasure)) };
     } catch {
-      return erasure; // it is erased; the next sweep gives back
+      return erasure; // it is erased; the next sweep releases the space
     }
   }
 
-  /** What is moved to the front goes through the log: on a full disk little of it at a time. */
+  /** Moving pages to the front goes through the log: on a full disk, a little at a time. */
   #giveBackAll(isTight: boolean): Promise<void> {
     const isLate = sliceEnd(GIVING_BACK_MS);
     return inSlices((isOver) =>

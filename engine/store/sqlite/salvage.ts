@@ -1,8 +1,8 @@
 /**
- * Reading what can be read of a damaged database: row by row, and by what each index that is still whole says there is.
+ * Salvages rows of a damaged database, one by one, using every intact index.
  *
- * SQLite gives up a whole statement at the first bad page. So the numbers of rows are collected first, from the table and from its
- * indexes, each as far as it goes, and each row is then asked for by itself.
+ * SQLite aborts a whole statement at the first bad page. So the row numbers are collected first, from the table and its indexes,
+ * each as far as it goes, and then each row is read individually.
  */
 import { KeyRing, SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
@@ -17,7 +17,7 @@ import { openSealer } from "./stored-keys.ts";
 const ROWS_AT_ONCE = 500;
 const TRIED_ROWS = 50;
 
-/** Where the numbers of rows stand. */
+/** The table and indexes that hold the row numbers. */
 const SOURCES = {
   entries: ["NOT INDEXED", "INDEXED BY entries_by_change", "INDEXED BY entries_by_time"],
   vectors: ["NOT INDEXED", "INDEXED BY vectors_by_space"],
@@ -26,7 +26,7 @@ const SOURCES = {
 export type SalvagedTable = keyof typeof SOURCES;
 export const SALVAGED_TABLES: readonly SalvagedTable[] = ["entries", "vectors", "history"];
 
-/** Numbers of all rows that anything still tells of, in their order; none for a table that an older program did not make. */
+/** The numbers of all rows that any source still knows, sorted; empty for a table that an older version lacks. */
 export function numbersOf(session: SqliteSession, table: SalvagedTable): readonly number[] {
   const numbers = new Set<number>();
   for (const source of SOURCES[table]) collect(session, `${table} ${source}`, numbers);
@@ -42,7 +42,7 @@ function collect(session: SqliteSession, source: string, numbers: Set<number>): 
   }
 }
 
-/** As far as it goes from either end. */
+/** Reads as far as possible from both ends. */
 function collectInParts(session: SqliteSession, source: string, numbers: Set<number>): void {
   for (const [comparison, order, from] of [
     [">", "ASC", Number.MIN_SAFE_INTEGER],
@@ -57,7 +57,7 @@ function collectInParts(session: SqliteSession, source: string, numbers: Set<num
         after = Number(rows.at(-1)?.number);
       }
     } catch {
-      // What lies beyond is told by another source, or by none.
+      // The rest is in another source, or lost.
     }
   }
 }
@@ -69,7 +69,7 @@ const COLUMNS = {
   history: "number, entry_id, written_at, sealed",
 } as const;
 
-/** Undefined when the row is gone, or cannot be read. */
+/** Undefined when the row is gone or unreadable. */
 export function readRow(session: SqliteSession, table: SalvagedTable, number: number): SqliteRow | undefined {
   try {
     return session
@@ -81,10 +81,13 @@ export function readRow(session: SqliteSession, table: SalvagedTable, number: nu
   }
 }
 
-/** What the index of times holds. */
+/** The columns of the time index. */
 export const TIME_INDEX_COLUMNS = "seq, id, namespace, origin, category, updated_at, expires_at";
 
-/** Rows known from the index of times, one by one. One that cannot be read has what is known of it, and nothing sealed. */
+/**
+ * Reads rows found in the time index, one by one if needed. An unreadable row has the index's columns only, without a sealed
+ * value.
+ */
 export function readEach(session: SqliteSession, found: readonly SqliteRow[]): readonly SqliteRow[] {
   return found.map(
     (known) =>
@@ -96,7 +99,7 @@ export function readEach(session: SqliteSession, found: readonly SqliteRow[]): r
   );
 }
 
-/** A bad page costs what lies on it, and not all that one statement asks for. */
+/** Limits the loss to a bad page, instead of everything in a statement. */
 export function orOneByOne<T>(atOnce: () => T, oneByOne: (error: unknown) => T): T {
   try {
     return atOnce();
@@ -106,7 +109,7 @@ export function orOneByOne<T>(atOnce: () => T, oneByOne: (error: unknown) => T):
   }
 }
 
-/** From the index of keys; empty when that does not say. */
+/** From the index of keys; empty when it is not there. */
 function keyIn(session: SqliteSession, { seq = null, namespace = null, origin = null }: SqliteRow): string {
   try {
     const sql =
@@ -117,7 +120,7 @@ function keyIn(session: SqliteSession, { seq = null, namespace = null, origin = 
   }
 }
 
-/** As `openSealer`; where the store's own row cannot be read, with the id under which rows open, of those that it may be. */
+/** Like `openSealer`; when the store's own row is unreadable, tries the candidate ids and uses the one that opens rows. */
 export function salvageSealer(
   session: SqliteSession,
   key: MasterKey,
@@ -143,11 +146,11 @@ export function salvageSealer(
 }
 
 const ID_BYTES = 16;
-/** Between the key's check and the id, three numbers of up to 8 bytes each. */
+/** Between the key check and the id: three numbers of up to 8 bytes each. */
 const LARGEST_GAP = 24;
 const CHUNK_BYTES = 1_048_576;
 
-/** What may be the id of the store in a file of a damaged database: what stands behind each copy of its key's check. */
+/** Candidate store ids in a damaged file: the bytes behind each copy of the key's check. */
 export function* storeIdsIn(path: string, key: MasterKey): Generator<string> {
   const { check } = new SealingKeys(key);
   const reach = check.byteLength + LARGEST_GAP + ID_BYTES;

@@ -1,4 +1,4 @@
-/** One row of a damaged database: opened, and written into a new one, sealed for that. */
+/** Opens one row of a damaged database, and writes it into a new one, resealed. */
 import type { ClearColumns, Sealer } from "../sealing.ts";
 import { parseColumns } from "../stored-rows.ts";
 import { INSERT_ROW, valuesOf } from "./entry-rows.ts";
@@ -11,12 +11,12 @@ export interface RowName {
   readonly number: number;
 }
 
-/** How to write a row that opens into another store. */
+/** Writes a row that opens into another store. */
 export type Salvaged = (session: SqliteSession, sealer: Sealer) => void;
 
 const NOBODY: Salvaged = () => undefined;
 
-/** How to write the row elsewhere; or what it claims, if it does not open. */
+/** A function that writes the row elsewhere; or its claimed identity, if it does not open. */
 export function openOne(
   session: SqliteSession,
   sealer: Sealer,
@@ -46,7 +46,7 @@ function openEntry(sealer: Sealer, row: SqliteRow): Salvaged | undefined {
   };
 }
 
-/** A damaged database may hold an entry twice, as it was and as it is; those that are written later are newer. */
+/** A damaged database may hold an entry twice, in an old and a new version; rows that are written later are newer. */
 function removeOlder(made: SqliteSession, { id, namespace, origin, key }: ClearColumns): void {
   made
     .statement("DELETE FROM entries WHERE id = ? OR (namespace = ? AND origin = ? AND key = ?)")
@@ -56,7 +56,7 @@ function removeOlder(made: SqliteSession, { id, namespace, origin, key }: ClearC
 function openVectors(session: SqliteSession, sealer: Sealer, row: SqliteRow): Salvaged | undefined {
   const { entry_id: id, dimensions, name, sealed } = row;
   const owner = ownerOf(session, id);
-  if (owner === undefined) return NOBODY; // with an entry that is gone, they are of no use
+  if (owner === undefined) return NOBODY; // useless without their entry
   if (typeof id !== "string" || typeof dimensions !== "number" || !(sealed instanceof Uint8Array))
     return undefined;
   const beside = { space: `${name}`, dimensions, id, namespace: owner.namespace };

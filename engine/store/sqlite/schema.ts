@@ -1,14 +1,14 @@
-/** The database's tables, how a file is known to be ours, and the steps that bring an older one up to date. */
+/** The database's tables, the mark that identifies our files, and the migrations of older ones. */
 import { HelmdeckError } from "../../errors.ts";
 import type { SealingKeys } from "../key-ring.ts";
 import { movedError } from "../moving/movable-store.ts";
 import { markIn } from "./move-mark.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** "HDMM" in the file's header: tells our databases from everybody else's. */
+/** "HDMM" in the file's header distinguishes our databases from all others. */
 export const APPLICATION_ID = 0x48444d4d;
 
-/** The steps from nothing to now; the database's user_version counts those it has taken. */
+/** All migrations in order; the database's user_version counts those that were applied. */
 const MIGRATIONS: readonly string[] = [
   `
   -- One row per entry. It moves to a new seq with each write, so that a reader who remembers the last seq it saw finds
@@ -169,30 +169,30 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** The part of a namespace before its session (namespace.ts), in SQL. */
+/** SQL for the part of a namespace before its session (namespace.ts). */
 export function ownerOf(namespace: string): string {
   return `substr(${namespace}, 1, instr(${namespace} || ':', ':') - 1)`;
 }
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
-/** Since this schema rows are sealed in the second envelope. */
+/** Since this schema, rows are sealed in version 2 envelopes. */
 const ENVELOPE_SINCE = 4;
 
-/** How far a file has come: 0 for an empty one, {@link SCHEMA_VERSION} for one that is up to date. */
+/** 0 for an empty file, {@link SCHEMA_VERSION} for a current one. */
 export type SchemaVersion = number;
 
 /**
- * Which schema the file has, without changing it.
+ * The file's schema version; changes nothing.
  *
- * @throws `store_not_ours` for somebody else's database, `store_newer` for one from a newer program.
+ * @throws `store_not_ours` for another program's database, `store_newer` for one from a newer version of this program.
  */
 export function schemaVersionOf(session: SqliteSession): SchemaVersion {
   return session.read(() => identify(session));
 }
 
 /**
- * Brings the file up to date in one transaction; of several processes that try at once, one does and the others find it
- * done. A new store gets the check of `keys`, by which every later opener proves that it has the same key.
+ * Migrates the file in one transaction; if several processes try at once, one does it and the others find it done. A new store
+ * gets the check of `keys`, which verifies the key at every later open.
  */
 export function migrate(session: SqliteSession, keys: SealingKeys): void {
   session.write(() => {
@@ -221,7 +221,7 @@ function identify(session: SqliteSession): SchemaVersion {
   if (applicationId === 0 && version === 0 && tables?.n === 0) return 0;
   throw new HelmdeckError(
     "store_not_ours",
-    `${session.path} is a SQLite database of another program. It was left as it is; check the path.`,
+    `${session.path} is the SQLite database of another program. It was not changed; check the path.`,
     { details: { path: session.path } },
   );
 }
@@ -233,8 +233,8 @@ function requireKnown(session: SqliteSession, version: number): SchemaVersion {
 }
 
 /**
- * Throws `store_newer` when a newer program has brought the file up to date, also while this one has it open; `store_moved` when its
- * memory is elsewhere.
+ * Throws `store_newer` when a newer version of this program has migrated the file, also while this one has it open; `store_moved`
+ * when its memory was moved.
  */
 export function requireNotNewer(
   session: SqliteSession,
@@ -245,17 +245,17 @@ export function requireNotNewer(
   if (mark !== undefined) throw movedError(session.path, mark);
   throw new HelmdeckError(
     "store_newer",
-    `The memory database ${session.path} has schema ${version}, and this program knows ${SCHEMA_VERSION} at most. ` +
-      "Upgrade this program; the database was left as it is.",
+    `The memory database ${session.path} has schema ${version}, but this program supports at most ${SCHEMA_VERSION}. ` +
+      "Upgrade this program; the database was not changed.",
     { details: { path: session.path, schema: version, known: SCHEMA_VERSION } },
   );
 }
 
-/** A file with our mark whose inside is not what our mark promises. */
+/** A file with our mark but unexpected content. */
 export function damaged(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
-    `The memory database ${path} is damaged: its tables are not as this program made them. Keep it, and restore a backup.`,
+    `The memory database ${path} is damaged: its tables are not those that this program created. Keep it, and restore a backup.`,
     { details: { path } },
   );
 }

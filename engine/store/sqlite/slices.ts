@@ -1,24 +1,24 @@
-/** Work that grows with the data is done in slices: nobody waits longer than one of them for somebody else's. */
+/** Slices long work, so that nobody waits longer than one slice for somebody else's work. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Of one transaction, without its commit; less where a slice with its commit takes longer than it should. */
+/** The length of one transaction without its commit; reduced when a slice with its commit takes too long. */
 const SLICE_MS = 15;
 const SHORTEST_MS = 4;
 const WHOLE_SLICE_MS = 40;
-/** Whoever waits for the lock looks every 25 ms at the latest. */
+/** Processes that wait for the lock check it at least every 25 ms. */
 const SHORTEST_PAUSE_MS = 26;
 const LONGEST_PAUSE_MS = 100;
 
-/** Whether the slice that begins now has taken long enough. */
+/** Returns a function that tells whether the current slice has taken long enough. */
 export function sliceEnd(ms = SLICE_MS): () => boolean {
   const until = performance.now() + ms;
   return () => performance.now() >= until;
 }
 
 /**
- * Runs slices, each a write transaction that ends when it is told to, until one says that it is the last. After each it pauses for as
- * long as that took, and never less than those who wait take between two looks: SQLite does not queue them, and in a shorter pause they
- * would not find the lock free. On a slow disk, where the commit of a slice takes longer than its work, the next has less to commit.
+ * Runs slices, each a write transaction that ends on request, until one reports that it was the last. After each it pauses for as
+ * long as the slice took, and at least for one polling interval: SQLite does not queue waiting processes, and they would miss a
+ * shorter pause. On a slow disk, when a slice's commit takes longer than its work, the next slice is smaller.
  */
 export async function inSlices(slice: (isOver: () => boolean) => Promise<boolean>): Promise<void> {
   for (let ms = SLICE_MS; ; ) {

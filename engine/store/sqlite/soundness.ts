@@ -1,6 +1,6 @@
 /**
- * Whether a database and the log beside it belong together: looked at when the file was written by something that did not
- * announce itself (`fold.ts`), such as a backup copied over it while it was open.
+ * Checks whether a database and its log belong together. Runs when something wrote the file without announcing it
+ * (`fold-log.ts`), such as a backup copied over it while it was open.
  */
 import { lastForget } from "./forgets.ts";
 import type { SqliteConnection } from "./sqlite-driver.ts";
@@ -8,8 +8,8 @@ import { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow, type StoreRow } from "./store-row.ts";
 
 /**
- * What the store says of itself when database and log are read afresh; undefined when they are damaged: what the log was
- * written on top of is not what is there. Reads all of the file.
+ * The store's own row, read afresh from database and log; undefined when they are damaged, because the log was written for
+ * another database. Reads the whole file.
  */
 export function readWhole(connection: SqliteConnection, path: string): StoreRow | undefined {
   const session = new SqliteSession(connection, path);
@@ -24,7 +24,7 @@ export function readWhole(connection: SqliteConnection, path: string): StoreRow 
   }
 }
 
-/** Every write leaves an entry, a removal or a forget with the last number. */
+/** Every write leaves an entry, a removal or a delete with the last number. */
 function hasNewest(session: SqliteSession, { history }: StoreRow): boolean {
   const newest = (table: "entries" | "removals"): number =>
     Number(session.statement(`SELECT max(seq) AS seq FROM ${table}`).get()?.seq);

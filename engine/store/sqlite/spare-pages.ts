@@ -1,20 +1,20 @@
 /**
- * Pages that deleting has freed: given back to the file system, in slices. A database that an older program made keeps them for later
- * use until it is compacted, which takes twice its size and everybody's patience, so that is done at an opening only where it is small.
+ * Returns freed pages to the file system, in slices. A database of an older version keeps them for reuse until it is compacted.
+ * That takes twice its size and blocks everybody, so it is only done automatically while the database is small.
  */
 import { statSync } from "node:fs";
 import { HelmdeckError } from "../../errors.ts";
 import { freeBytes } from "./reserve.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** Not worth the work. */
+/** Fewer are not worth the work. */
 const KEPT_PAGES = 64;
 const PAGES_AT_ONCE = 50;
 const INCREMENTAL = 2;
-/** Compacted in well under a tenth of a second. */
+/** Compacts in well under a tenth of a second. */
 const SMALL_BYTES = 4 * 1_024 * 1_024;
 
-/** For a file that is still empty: to be called before anything is written. */
+/** For an empty file: call it before anything is written. */
 export function giveBackFromNowOn(session: SqliteSession): void {
   session.connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
 }
@@ -27,13 +27,13 @@ export function hasSparePages(session: SqliteSession): boolean {
   return givesBack(session) && Number(session.pragma("freelist_count")) > KEPT_PAGES;
 }
 
-/** As many as may be; to be called in a write transaction. The file is shorter after the next fold. */
+/** As many as time allows; call it in a write transaction. The file shrinks at the next checkpoint. */
 export function giveBackPages(session: SqliteSession, isOver: () => boolean): void {
   do session.connection.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
   while (!isOver() && hasSparePages(session));
 }
 
-/** Whether it can be done on the way: nobody would notice. */
+/** Whether compacting takes no noticeable time. */
 export function isCompactedQuickly(session: SqliteSession): boolean {
   return (
     !givesBack(session) && bytesOf(session) <= SMALL_BYTES && freeBytes(session.path) >= 2 * bytesOf(session)
@@ -41,8 +41,7 @@ export function isCompactedQuickly(session: SqliteSession): boolean {
 }
 
 /**
- * Writes the whole database anew, in one transaction: killed, nothing has happened. Throws `store_full` where twice its size is not
- * free.
+ * Rewrites the database in one transaction; if killed, nothing has changed. Throws `store_full` when twice its size is not free.
  */
 export function compact(session: SqliteSession): void {
   const needed = 2 * bytesOf(session);
@@ -51,7 +50,7 @@ export function compact(session: SqliteSession): void {
   session.connection.exec("VACUUM");
 }
 
-/** Whether there is room for what lies in the log alone; half of it folded in would leave none for anything. */
+/** Whether there is room to checkpoint the whole log; half a checkpoint would leave no room for anything. */
 export function mayFold(session: SqliteSession): boolean {
   return bytesOf(session) - statSync(session.path).size <= freeBytes(session.path);
 }

@@ -1,9 +1,9 @@
-/** What SQLite's failures mean to a person: both drivers' error codes, turned into ours in this one place. */
+/** Translates SQLite's error codes, of both drivers, into errors for people. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { type ErrorCode, HelmdeckError } from "../../errors.ts";
 
-/** SQLite's primary result codes by number, as far as they are told apart here. */
+/** The primary result codes that are distinguished here. */
 const NAMES: Readonly<Record<number, string>> = {
   1: "ERROR",
   3: "PERM",
@@ -21,14 +21,14 @@ const NAMES: Readonly<Record<number, string>> = {
   26: "NOTADB",
 };
 
-/** Failures of the disk that are told apart, by extended code. */
+/** The extended disk error codes that are distinguished here. */
 const DISK_NAMES: Readonly<Record<number, string>> = {
   [10 | (4 << 8)]: "IOERR_FSYNC",
   [10 | (5 << 8)]: "IOERR_DIR_FSYNC",
-  // The log's index could not grow; SQLite does not say why.
+  // The log's index could not grow; SQLite does not give a reason.
   [10 | (19 << 8)]: "IOERR_SHMSIZE",
 };
-/** More than SQLite asks for at once. */
+/** More than SQLite allocates at once. */
 const ROOM_BYTES = 1024 * 1024;
 
 interface Meaning {
@@ -38,26 +38,26 @@ interface Meaning {
 
 const CORRUPT: Meaning = {
   code: "store_corrupt",
-  says: "is damaged (truncated or overwritten). Keep it, and restore a backup; `doctor` says more",
+  says: "is damaged (truncated or overwritten). Keep it, and restore a backup; `doctor` shows more",
 };
 const LOCKED: Meaning = {
   code: "store_locked",
-  says: "is held by another process for longer than we wait. Try again; if it stays, see who has it open",
+  says: "is locked by another process. Try again; if the error persists, check which process has it open",
 };
 const FULL: Meaning = {
   code: "store_full",
-  says: "cannot grow: the disk is full. Nothing of this write was kept, everything before it was. Free some space",
+  says: "cannot grow: the disk is full. This write was rolled back; earlier ones are intact. Free some space",
 };
 const IOERR: Meaning = {
   code: "store_unavailable",
-  says: "could not be read or written: the disk or file system reported an error. Look at the system's log",
+  says: "could not be read or written: the disk or file system reported an error. Check the system's log",
 };
-/** After it a later sync may succeed although what was written before is lost: the system forgets what it could not write. */
+/** A later sync may succeed although earlier data is lost: the system forgets what it could not write. */
 const NOT_SYNCED: Meaning = {
   code: "store_unavailable",
   says:
-    "could not be synced: the disk or file system reported an error. This write does not count, and nothing more is read or " +
-    "written through this opening. Look at the system's log",
+    "could not be synced: the disk or file system reported an error. This write was not acknowledged, and this connection " +
+    "no longer reads or writes. Check the system's log",
 };
 const CLOSED_OFF: Meaning = {
   code: "store_unavailable",
@@ -70,15 +70,15 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   PROTOCOL: LOCKED,
   FULL,
   CORRUPT,
-  // Our own statements break no constraint of an intact database.
+  // Our own statements violate no constraint of an intact database.
   CONSTRAINT: CORRUPT,
   NOTADB: {
     code: "store_not_ours",
-    says: "is not a SQLite database, or its first page was overwritten. It was left as it is; check the path",
+    says: "is not a SQLite database, or its first page was overwritten. It was not changed; check the path",
   },
   READONLY: {
     code: "store_readonly",
-    says: "cannot be written. Make the file and its folder writable, or open it where that is allowed",
+    says: "is read-only. Make the file and its folder writable, or use an account that may write them",
   },
   CANTOPEN: CLOSED_OFF,
   PERM: CLOSED_OFF,
@@ -86,12 +86,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   IOERR,
   IOERR_FSYNC: NOT_SYNCED,
   IOERR_DIR_FSYNC: NOT_SYNCED,
-  NOMEM: { code: "store_unavailable", says: "could not be used: the process is out of memory" },
+  NOMEM: { code: "store_unavailable", says: "cannot be used: the process is out of memory" },
 };
 
 /**
- * Ours unchanged; SQLite's with our code and a remedy; anything else as `internal`. Values never get into the message. The detail
- * `reopen` says that whoever wants to go on must open the store again.
+ * Our own errors unchanged; SQLite's with our code and a remedy; anything else as `internal`. Messages never hold values. The
+ * detail `reopen` says that the store must be opened again.
  */
 export function explainSqliteError(error: unknown, path: string): HelmdeckError {
   if (error instanceof HelmdeckError) return error;
@@ -114,7 +114,7 @@ function meaningOf(name: string, path: string): Meaning | undefined {
   return MEANINGS[name];
 }
 
-/** Whether the volume has room left; one that does not say is not full. */
+/** Whether the volume has free space; one that does not report it counts as not full. */
 function hasRoom(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));
@@ -124,32 +124,32 @@ function hasRoom(path: string): boolean {
   }
 }
 
-/** True when waiting a little may help. */
+/** Whether a retry may succeed soon. */
 export function isBusy(error: unknown): boolean {
   const name = sqliteNameOf(error);
   return name !== undefined && MEANINGS[name] === LOCKED;
 }
 
-/** True when something written may not be on the disk, and nobody can tell whether it is. */
+/** Whether a write may or may not have reached the disk. */
 export function isFailedSync(error: unknown): boolean {
   const name = sqliteNameOf(error);
   return name !== undefined && MEANINGS[name] === NOT_SYNCED;
 }
 
-/** True when a page is damaged; of SQLite's error, or of ours. */
+/** Whether a page is damaged, by SQLite's error or ours. */
 export function isCorrupt(error: unknown): boolean {
   if (error instanceof HelmdeckError) return error.code === "store_corrupt";
   return sqliteNameOf(error) === "CORRUPT";
 }
 
-/** True when the disk is full; of SQLite's error, or of ours. */
+/** Whether the disk is full, by SQLite's error or ours. */
 export function isFull(error: unknown): boolean {
   if (error instanceof HelmdeckError) return error.code === "store_full";
   const name = sqliteNameOf(error);
   return name !== undefined && MEANINGS[name] === FULL;
 }
 
-/** True when a statement did not fit the schema: no such table or column. */
+/** Whether a statement did not match the schema: no such table or column. */
 export function isSchemaMismatch(error: unknown): boolean {
   return sqliteNameOf(error) === "ERROR";
 }

@@ -1,4 +1,4 @@
-/** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
+/** The read-only part of the SQLite store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { nextTurn } from "../../timing.ts";
@@ -74,7 +74,7 @@ export interface SqliteReaderParts {
 
 const IS_FORGETTING = "EXISTS (SELECT 1 FROM forgets WHERE is_pending) AS is_forgetting";
 
-/** Everything happens synchronously inside each call; the promises are the contract's. */
+/** Each call runs synchronously; the promises come from the contract. */
 export class SqliteReader implements MemoryReader {
   readonly capabilities: StoreCapabilities = { persistent: true, shared: true };
   protected readonly session: SqliteSession;
@@ -184,7 +184,7 @@ export class SqliteReader implements MemoryReader {
         .statement(sql)
         .all(...live.values)
         .map((row) => ({
-          namespace: `${row.namespace}` as Namespace, // only ever written as one
+          namespace: `${row.namespace}` as Namespace, // always written as a namespace
           count: Number(row.n),
         }));
     });
@@ -204,7 +204,7 @@ export class SqliteReader implements MemoryReader {
         .statement(sql)
         .all(...owner.values, ...live.values)
         .map((row) => ({
-          origin: `${row.origin}` as Origin, // only ever written as one
+          origin: `${row.origin}` as Origin, // always written as an origin
           category: `${row.category}`,
           count: Number(row.n),
         }));
@@ -237,20 +237,20 @@ export class SqliteReader implements MemoryReader {
     if (entry !== undefined) return entry;
     throw new HelmdeckError(
       "entry_unreadable",
-      `The ${ref.origin} entry ${JSON.stringify(ref.key)} does not authenticate: its row was changed or moved, or sealed ` +
+      `The ${ref.origin} entry ${JSON.stringify(ref.key)} cannot be decrypted: its row was changed or moved, or sealed ` +
         "with another key. Store it again, or restore a backup; other entries are not affected.",
       { details: { origin: ref.origin, key: ref.key } },
     );
   }
 
-  /** One statement, and so of one moment; only while something is being forgotten it takes another. */
+  /** A single statement, and so a consistent read; a second one only while a delete is in progress. */
   #rowOf(ref: EntryRef): SqliteRow | undefined {
     const now = this.now();
     try {
       const row = this.#select(`${ALL_COLUMNS}, ${IS_FORGETTING}`, ref, { now, forgets: [] });
       if (row?.is_forgetting !== 1) return row;
     } catch (error) {
-      if (!isSchemaMismatch(error)) throw error; // an older program's file has nothing of the kind
+      if (!isSchemaMismatch(error)) throw error; // a file of an older version has no such table
     }
     return this.session.read(() =>
       this.#select(ALL_COLUMNS, ref, { now, forgets: pendingForgets(this.session) }),
@@ -265,7 +265,7 @@ export class SqliteReader implements MemoryReader {
       .get(...values, ...live.values);
   }
 
-  /** Where the way by key leads over a bad page. Throws what was met there when the entry may have been on it. */
+  /** Finds the row when the index of keys has a bad page. Throws the original error when the entry may have been on that page. */
   #rowAmongEach({ namespace, origin, key }: EntryRef, error: unknown): SqliteRow {
     return this.session.read(() => {
       const moment = { now: this.now(), forgets: pendingForgets(this.session) };
@@ -280,7 +280,10 @@ export class SqliteReader implements MemoryReader {
     });
   }
 
-  /** From an index alone, and then row by row: a bad page costs what lies on it. What has no known key may have any prefix. */
+  /**
+   * Reads the index first and then row by row, so that a bad page costs only its own rows. A row without a known key may match
+   * any prefix.
+   */
   #pageOfEach({ prefix = "", cursor: after, ...query }: ListQuery, moment: Moment): RowPage {
     const limit = listLimitOf(query);
     const rows: SqliteRow[] = [];
@@ -295,8 +298,8 @@ export class SqliteReader implements MemoryReader {
   }
 
   /**
-   * Without statistics SQLite would rather collect a whole namespace by key and sort it than walk it by time, so that is
-   * named for it; with a prefix the way by key may be the shorter one, and SQLite chooses.
+   * Without statistics, SQLite would collect a whole namespace by key and sort it, so the time index is named; with a prefix, the
+   * index of keys may be better, and SQLite chooses.
    */
   #page(columns: string, query: ListQuery, moment: Moment): RowPage {
     const limit = listLimitOf(query);
@@ -316,7 +319,7 @@ function cutTo(limit: number, found: readonly SqliteRow[], more: boolean): RowPa
   return { rows, nextCursor: encodeListCursor({ updatedAt: Number(last.updated_at), id: `${last.id}` }) };
 }
 
-/** Of a row that cannot be read, what the indexes know stands for it. Throws what was met when that is not even its key. */
+/** An unreadable row is shown with the indexes' data. Throws the original error when not even its key is known. */
 function withKeys({ rows, ...rest }: RowPage, error: unknown): RowPage {
   const known = rows.map((row) => {
     if (row.sealed !== null) return row;

@@ -1,13 +1,13 @@
-/** One open connection: its prepared statements, its transactions, and what it insists on before a commit. */
+/** An open connection: prepared statements, transactions, and checks before each commit. */
 import { HelmdeckError } from "../../errors.ts";
 import type { SqliteConnection, SqliteStatement, SqliteValue } from "./sqlite-driver.ts";
 import { isBusy, isFailedSync } from "./sqlite-errors.ts";
 
-/** `PRAGMA synchronous` as SQLite numbers it: the log is synced before a commit returns. */
+/** SQLite's number for `PRAGMA synchronous = FULL`: the log is synced before a commit returns. */
 const SYNCHRONOUS_FULL = 2;
 /**
- * SQLite queues nobody who waits for the lock. It looks after 1, 2, 5, 10, 15, 20 and then 25 ms (`sqliteDefaultBusyCallback`), and
- * less and less often from 128 ms on. So whoever waits to write begins anew before that.
+ * SQLite does not queue waiting processes. It retries after 1, 2, 5, 10, 15, 20 and then 25 ms (`sqliteDefaultBusyCallback`), and
+ * from 128 ms on less and less often. So a waiting writer starts again before that.
  */
 const LOOKS_OFTEN_MS = 100;
 const BUSY_TIMEOUT_MS = 5_000;
@@ -20,7 +20,7 @@ export class SqliteSession {
   #patienceMs = 0;
   #failedSync: unknown;
 
-  /** `patienceMs`: how long it waits for other processes. */
+  /** `patienceMs`: how long to wait for other processes. */
   constructor(connection: SqliteConnection, path: string, patienceMs = BUSY_TIMEOUT_MS) {
     this.connection = connection;
     this.path = path;
@@ -31,12 +31,12 @@ export class SqliteSession {
     return this.#patienceMs;
   }
 
-  /** What SQLite said when it could not sync the log or the database, by whoever's call; undefined while it could. */
+  /** SQLite's error when it could not sync the log or the database, in any call; undefined otherwise. */
   get failedSync(): unknown {
     return this.#failedSync;
   }
 
-  /** Prepared once for each text, so texts must not hold values. */
+  /** Prepares each SQL text once, so texts must not contain values. */
   statement(sql: string): SqliteStatement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
@@ -45,23 +45,23 @@ export class SqliteSession {
     return statement;
   }
 
-  /** After a change of the schema. */
+  /** Call it after a change of the schema. */
   forgetStatements(): void {
     this.#statements.clear();
   }
 
-  /** The present value of a pragma that has one. Never cached: SQLite settles some values when it prepares. */
+  /** The current value of a pragma. Never cached: SQLite evaluates some pragmas when it prepares them. */
   pragma(name: string): SqliteValue | undefined {
     return Object.values(this.connection.prepare(`PRAGMA ${name}`).get() ?? {})[0];
   }
 
-  /** Everything that `work` reads is of one moment. */
+  /** Everything that `work` reads is one consistent snapshot. */
   read<T>(work: () => T): T {
     this.statement("BEGIN").run();
-    return this.#carryOut(work, "ROLLBACK"); // a commit would fail after a bad page was met
+    return this.#carryOut(work, "ROLLBACK"); // a commit would fail after a bad page
   }
 
-  /** All of `work` or none of it, on stable storage when this returns. Waits for other writers as long as it has patience. */
+  /** All of `work` or none of it, on stable storage when this returns. Waits for other writers within its patience. */
   write<T>(work: () => T): T {
     this.#beginToWrite();
     return this.#carryOut(() => {
@@ -71,7 +71,7 @@ export class SqliteSession {
     });
   }
 
-  /** Runs `work` waiting for other processes no longer than `mostMs`, and as long as before again after it. */
+  /** Runs `work` with a shorter wait for other processes, at most `mostMs`. */
   patiently<T>(mostMs: number, work: () => T): T {
     const before = this.#patienceMs;
     this.#setPatience(Math.min(mostMs, before));
@@ -114,7 +114,7 @@ export class SqliteSession {
       return result;
     } catch (error) {
       this.#note(error);
-      // SQLite has already rolled back after some errors, such as a full disk.
+      // After some errors, such as a full disk, SQLite has already rolled back.
       if (this.connection.inTransaction) this.statement("ROLLBACK").run();
       throw error;
     }
@@ -125,8 +125,8 @@ export class SqliteSession {
   }
 
   /**
-   * A library may be built to lower `synchronous` by itself when the log is first used (better-sqlite3 is), which loses
-   * acknowledged writes in a power cut. It is set at open; this makes sure that it has stayed so.
+   * A library may be built to lower `synchronous` when the log is first used (better-sqlite3 is), which loses acknowledged writes
+   * in a power cut. It is set at open; this verifies that it has not changed.
    */
   #requireFullSync(): void {
     const synchronous = this.pragma("synchronous");

@@ -1,4 +1,4 @@
-/** The SQLite store: the reader, and the writes, each one transaction. */
+/** The SQLite store: the reader, plus writes, each in one transaction. */
 
 import { checkNewEntry } from "../entry-rules.ts";
 import { checkSuperseded } from "../history.ts";
@@ -45,9 +45,9 @@ import { undoEntry } from "./undo-entry.ts";
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly keepRemovals: number;
   readonly quota: Quota;
-  /** What a delete takes in one transaction; more of it goes in slices. */
+  /** The most entries to delete in one transaction; larger deletes run in slices. */
   readonly eraseAtOnce: number;
-  /** The file or its folder cannot be written: every write is refused. */
+  /** The file or its folder is read-only: every write is refused. */
   readonly isReadOnly: boolean;
 }
 
@@ -85,7 +85,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing, options));
       if (undone === undefined) return undefined;
       if (options.erasesLater === true) this.#transactions.foldLater();
-      else this.#transactions.foldNow(); // what was taken back is gone
+      else this.#transactions.foldNow(); // erases the undone value
       return undone;
     });
   }
@@ -126,27 +126,27 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.#eraser.deleteExpired();
   }
 
-  /** Writes the database anew if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Answers whether it did. */
+  /** Rewrites the database if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Returns whether it did. */
   compact(): Promise<boolean> {
     return this.calls.change(() => {
       if (givesBack(this.session)) return false;
-      this.#transactions.write(() => undefined); // it is the store that was opened, and can be written
+      this.#transactions.write(() => undefined); // verifies that it is the opened store and is writable
       compact(this.session);
       this.#transactions.foldNow();
       return true;
     });
   }
 
-  /** Goes on in the background with what a process that was killed had begun to forget. */
+  /** Finishes, in the background, deletes of a process that was killed. */
   resume(): void {
-    this.#resumed = this.#eraser.finishAll().catch(() => undefined); // the next sweep tries again
+    this.#resumed = this.#eraser.finishAll().catch(() => undefined); // the next sweep retries
   }
 
   protected override get isWritable(): boolean {
     return !this.#isReadOnly;
   }
 
-  /** Writes down what was seen of time, unless somebody else is writing: at open and at close. */
+  /** Saves the observed time, unless somebody else is writing: at open and at close. */
   keepTime(): void {
     this.#transactions.keepTime();
   }
@@ -157,7 +157,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     await this.#resumed;
   }
 
-  /** From here until {@link finishKeyChange} both keys open the store; see `change-key.ts`. */
+  /** Until {@link finishKeyChange}, both keys open the store; see `change-key.ts`. */
   beginKeyChange(newKey: MasterKey): Promise<void> {
     return this.calls.change(() => {
       this.#transactions.requireWritable();
@@ -165,7 +165,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  /** Exchanges key files while no other process can finish this change, nor begin another one. */
+  /** Exchanges key files while no other process can finish this change or begin another one. */
   exchangeKeys(exchange: () => void): Promise<void> {
     return this.calls.change(() =>
       this.#transactions.write(() => {
@@ -175,7 +175,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     );
   }
 
-  /** Seals every row under the key in use, in slices; can be interrupted at any time, and called again. */
+  /** Reseals every row under the current key, in slices; can be interrupted and called again at any time. */
   async sealAnew({ onProgress, signal }: SealAnewOptions = {}): Promise<void> {
     const run = new ResealRun(this.session, this.sealer);
     await inSlices(async (isOver) => {
@@ -187,7 +187,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  /** Takes the former key out of the store, and what was sealed under it out of the file. */
+  /** Removes the former key from the store, and data sealed under it from the file. */
   finishKeyChange(): Promise<KeyChangeReport> {
     return this.calls.change(() => ({
       ...finishKeyChange(this.session, this.sealer),

@@ -1,4 +1,4 @@
-/** Vectors beside the rows of entries: each statement reaches them through the entry, in its namespace and with its digest. */
+/** Vectors of entries: each statement reaches them through the entry, in its namespace and with its digest. */
 import type { EntryId, EntryVectors, VectorsQuery } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -17,7 +17,7 @@ export function readVectorSpaces(session: SqliteSession): readonly string[] {
     .map(({ name }) => `${name}`);
 }
 
-/** To be called in a read transaction. */
+/** Call it in a read transaction. */
 export function readVectors(
   session: SqliteSession,
   sealer: Sealer,
@@ -36,7 +36,7 @@ export function readVectors(
   });
 }
 
-/** To be called in a write transaction. */
+/** Call it in a write transaction. */
 export function writeVectors(
   session: SqliteSession,
   sealer: Sealer,
@@ -63,12 +63,12 @@ export function writeVectors(
   });
 }
 
-/** To be called in a write transaction: the entry's value is another now. */
+/** Call it in a write transaction when the entry's value changes. */
 export function removeVectors(session: SqliteSession, id: string): void {
   session.statement("DELETE FROM vectors WHERE entry_id = ?").run(id);
 }
 
-/** To be called in a write transaction. */
+/** Call it in a write transaction. */
 export function removeOtherVectors(session: SqliteSession, { namespace, space, ids }: VectorsQuery): void {
   const owner = namespaceCondition(namespace);
   const remove = session.statement(
@@ -90,7 +90,7 @@ function openVectors(
   const { id, digest, dimensions, sealed } = row;
   if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
   if (!(sealed instanceof Uint8Array)) return undefined;
-  const entryId = `${id}` as EntryId; // the one that was asked for
+  const entryId = `${id}` as EntryId; // the requested id
   const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
   const decoded = content && decodeVectors(content, dimensions);
   return decoded && { id: entryId, dimensions, ...decoded };

@@ -1,7 +1,8 @@
-/** What a database says about itself, read by a connection of its own that changes nothing: who it is, and which keys open it. */
+/** A database's identity and keys, read through a separate connection that changes nothing. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import type { MasterKey } from "../master-key.ts";
+import type { StoreFacts } from "../memory-store.ts";
 import { findDatabase } from "./database-file.ts";
 import { requireOurs } from "./look.ts";
 import { schemaVersionOf } from "./schema.ts";
@@ -11,24 +12,13 @@ import { SqliteSession } from "./sqlite-session.ts";
 import { IDENTITY_SINCE, identityNamed, readStoreRow } from "./store-row.ts";
 import { openSealer } from "./stored-keys.ts";
 
-export interface StoreFacts {
-  /** 32 hexadecimal digits; absent in a file of an older schema. */
-  readonly storeId?: string;
-  /** How often a backup was put in the store's place, and one. */
-  readonly generation: number;
-  readonly schemaVersion: number;
-  readonly entries: number;
-  /** By id: the key that seals, and while it is being changed, the one before it. Only for who brings one of them. */
-  readonly keys?: { readonly current: string; readonly former?: string };
-}
-
 export interface StorePlace {
   readonly path: string;
   readonly driver: SqliteDriver;
   readonly key?: MasterKey;
 }
 
-/** Throws as `openSqliteReader`; `key_wrong` when a key is brought that does not open it. */
+/** Throws like `openSqliteReader`; `key_wrong` when the given key does not open it. */
 export async function lookAtStore({ path, driver, key }: StorePlace): Promise<StoreFacts> {
   const file = await findDatabase(path);
   await requireOurs(file, driver);

@@ -1,4 +1,4 @@
-/** The one row that a store keeps about itself: who it is, how far it has come, when it was folded, what it has seen of time. */
+/** The store's own row: identity, sequence numbers, last checkpoint, observed time. */
 
 import { defined } from "../../defined.ts";
 import type { History } from "../cursors.ts";
@@ -9,23 +9,23 @@ import { damaged } from "./schema.ts";
 import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
-/** Since this schema the row says who the store is. */
+/** Since this schema, the row holds the store's identity. */
 export const IDENTITY_SINCE = 3;
 
 export interface StoreRow {
   readonly history: History;
-  /** 32 hex digits, and how often a backup was put in the store's place: together they name one line of history. */
+  /** The store's id (32 hex digits) and generation: together they identify one line of history. */
   readonly identity: string;
-  /** When the log was last folded into the database: the time that the file itself then bears, in Unix milliseconds. */
+  /** The time of the last checkpoint, which is also the file's mtime, in Unix milliseconds. */
   readonly foldedAt: number;
   readonly timeSeen: string | undefined;
   readonly keys: StoredKeys;
 }
 
-/** Whatever columns the schema has. */
+/** Selects every column of any schema version. */
 const SELECT = "SELECT store.*, (SELECT seen FROM time_seen) AS time_seen FROM store";
 
-/** To be called in a transaction, of a file that is of schema 3 or later. */
+/** Call it in a transaction, for a file of schema 3 or later. */
 export function readStoreRow(session: SqliteSession): StoreRow {
   const row = session.statement(SELECT).get();
   if (row === undefined) throw damaged(session.path);
@@ -38,17 +38,17 @@ export function readStoreRow(session: SqliteSession): StoreRow {
   };
 }
 
-/** The store's memory of its own history, in a file of any schema; to be called in a transaction. */
+/** The store's change history, in a file of any schema; call it in a transaction. */
 export function readHistory(session: SqliteSession): History {
   return historyOf(readRow(session));
 }
 
-/** Which keys the rows are sealed under, in a file of any schema; to be called in a transaction. */
+/** The keys of the rows, in a file of any schema; call it in a transaction. */
 export function readStoredKeys(session: SqliteSession): StoredKeys {
   return keysOf(readRow(session), session.path);
 }
 
-/** Says which keys the rows are sealed under from now on; to be called in a write transaction. */
+/** Saves the keys of the rows; call it in a write transaction. */
 export function saveStoredKeys(session: SqliteSession, { check, change, legacy }: StoredKeys): void {
   const columns = "key_check, former_check, former_key, new_key, legacy";
   session
@@ -62,12 +62,12 @@ export function saveStoredKeys(session: SqliteSession, { check, change, legacy }
     );
 }
 
-/** Undefined when nothing was kept, or nothing that can be understood. */
+/** Undefined when nothing was saved, or it cannot be parsed. */
 export function timeSeenIn({ timeSeen }: StoreRow): TimeSeen | undefined {
   return timeSeen === undefined ? undefined : decodeTimeSeen(timeSeen);
 }
 
-/** Answers what was kept; to be called in a write transaction. */
+/** Returns what was saved; call it in a write transaction. */
 export function saveTimeSeen(session: SqliteSession, seen: TimeSeen): string {
   const text = encodeTimeSeen(seen);
   session.statement("INSERT OR REPLACE INTO time_seen (one, seen) VALUES (1, ?)").run(text);
@@ -117,7 +117,7 @@ function identityOf({ id, generation }: SqliteRow): string {
   return `${name}/${generation}`;
 }
 
-/** The two parts of {@link StoreRow.identity}. */
+/** Splits {@link StoreRow.identity} into its two parts. */
 export function identityNamed(identity: string): StoreIdentity {
   const [storeId = "", generation] = identity.split("/");
   return { storeId, generation: Number(generation) };

@@ -1,4 +1,4 @@
-/** Between the keys that a database says it is sealed under, and those at hand. */
+/** Matches the stored keys of a database with the available ones. */
 import { HelmdeckError } from "../../errors.ts";
 import { KeyRing, type StoredKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
@@ -6,7 +6,7 @@ import { Sealer } from "../sealing.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoredKeys } from "./store-row.ts";
 
-/** Throws `key_wrong` when the key does not belong to the database: then nothing is read, and nothing is written under it. */
+/** Throws `key_wrong` when the key does not belong to the database: then nothing is read or written. */
 export function openSealer(session: SqliteSession, master: MasterKey): Sealer {
   const stored = readStoredKeys(session);
   const ring = KeyRing.open(master, stored);
@@ -20,13 +20,13 @@ export function openSealer(session: SqliteSession, master: MasterKey): Sealer {
   });
 }
 
-/** The keys have been changed while the database was open. Throws `store_replaced` when this process cannot know the new one. */
+/** The keys were changed while the database was open. Throws `store_replaced` when this process cannot know the new one. */
 export function followKeys(session: SqliteSession, ring: KeyRing, stored: StoredKeys): void {
   if (ring.update(stored)) return;
   throw new HelmdeckError(
     "store_replaced",
-    `The key of the memory database ${session.path} has been changed. Nothing more is read or written under the former one; the ` +
-      "next opening looks for the key anew.",
+    `The key of the memory database ${session.path} has been changed. This connection no longer reads or writes; the ` +
+      "next one loads the key again.",
     { details: { path: session.path, now: "key" } },
   );
 }
@@ -34,8 +34,8 @@ export function followKeys(session: SqliteSession, ring: KeyRing, stored: Stored
 function wrongKey(path: string): HelmdeckError {
   return new HelmdeckError(
     "key_wrong",
-    `The memory database ${path} was made with another key, and nothing was read or written under this one. ` +
-      "Find the key that belongs to it: another key file, or an environment variable that overrides it.",
+    `The memory database ${path} was created with another key. Nothing was read or written. ` +
+      "Find its key: it is in another key file, or an environment variable overrides it.",
     { details: { path } },
   );
 }

@@ -1,8 +1,8 @@
 /**
- * Deleting what has expired, in slices.
+ * Deletes expired entries, in slices.
  *
- * Who attacks: whoever can write the file and has no key. An expiry is a clear column, so each row must authenticate before it is
- * believed: one that does not stays where it is, and doctor and `verify` name it.
+ * The attacker can write the file and has no key. An expiry is a clear column, so each row must authenticate before it is
+ * trusted: a row that does not is kept, and doctor and `verify` report it.
  */
 import type { UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
@@ -23,12 +23,12 @@ export class SweepRun {
     this.#sealer = sealer;
   }
 
-  /** Rows, so far. */
+  /** Rows so far. */
   get deleted(): number {
     return this.#deleted;
   }
 
-  /** Deletes until it may not go on; true when nothing is left. To be called in a write transaction. */
+  /** Deletes until `mayGoOn` returns false; true when nothing is left. Call it in a write transaction. */
   slice(mayGoOn: () => boolean, until: UnixMs, remove: (row: SqliteRow) => void): boolean {
     const select = this.#session.statement(
       `SELECT ${ALL_COLUMNS} FROM entries WHERE expires_at <= ? AND (expires_at, seq) > (?, ?)

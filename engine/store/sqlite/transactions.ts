@@ -1,4 +1,4 @@
-/** The write transactions of an open store: each is of the store that was opened, at a time that was observed. */
+/** The write transactions of an open store: each verifies the store and observes the time. */
 import { HelmdeckError } from "../../errors.ts";
 import type { Erasure } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
@@ -17,11 +17,11 @@ import { followKeys } from "./stored-keys.ts";
 /** One write transaction. */
 export interface Writing {
   readonly moment: Moment;
-  /** The store's own row as it began. */
+  /** The store's own row at its beginning. */
   readonly row: StoreRow;
-  /** Gives out sequence numbers. */
+  /** Allocates a sequence number. */
   readonly nextSeq: () => number;
-  /** For many at once: from this one on. */
+  /** Allocates several; returns the first. */
   readonly takeSeqs: (count: number) => number;
 }
 
@@ -31,23 +31,23 @@ interface TransactionParts {
   readonly clock: StoreClock;
   readonly guard: StoreGuard;
   readonly log: LogFolder;
-  /** The file or its folder cannot be written: every write is refused. */
+  /** The file or its folder is read-only: every write is refused. */
   readonly isReadOnly: boolean;
 }
 
-/** How long vectors wait for another writer: they can be written later, and the calling thread has better things to do. */
+/** How long vectors wait for another writer: they can be written later, and must not block the thread. */
 const VECTOR_PATIENCE_MS = 50;
 
 export class WriteTransactions {
   readonly #parts: TransactionParts;
-  /** As it was last read or written. */
+  /** As last read or written. */
   #timeSeen: string | undefined;
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
   }
 
-  /** All of `work` or none of it, in the store that was opened. */
+  /** All of `work` or none of it, in the opened store. */
   write<T>(work: (writing: Writing) => T): T {
     this.requireWritable();
     const { session, guard, log } = this.#parts;
@@ -57,19 +57,19 @@ export class WriteTransactions {
     return answer;
   }
 
-  /** Gives way: `store_locked` soon when another writer is at work. */
+  /** Yields: throws `store_locked` soon when another writer is active. */
   writeIfFree<T>(work: (writing: Writing) => T): T {
     return this.#patiently(VECTOR_PATIENCE_MS, work);
   }
 
-  /** Writes down what was seen of time, unless somebody else is writing: at open and at close. */
+  /** Saves the observed time, unless somebody else is writing: at open and at close. */
   keepTime(): void {
     const { isReadOnly, clock } = this.#parts;
     if (isReadOnly || !clock.isWorthKeeping()) return;
     try {
       this.#patiently(0, () => undefined);
     } catch {
-      // The next write does it.
+      // The next write saves it.
     }
   }
 
@@ -78,7 +78,7 @@ export class WriteTransactions {
     return this.#parts.log.finishErasure(time);
   }
 
-  /** With the next delete, which says whether it was. */
+  /** With the next delete, which reports whether it was erased. */
   foldLater(): void {
     this.#parts.log.oweErasure();
   }
@@ -106,7 +106,7 @@ export class WriteTransactions {
     return { answer, lastSeq };
   }
 
-  /** It is the store that was opened, under the keys that it has now. */
+  /** Verifies that it is the opened store, with its current keys. */
   #requireSame(): StoreRow {
     const { session, guard, sealer } = this.#parts;
     requireNotNewer(session);
@@ -131,7 +131,7 @@ export class WriteTransactions {
 function readOnly(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_readonly",
-    `The memory database ${path} is open to read only, since it or its folder cannot be written. Nothing was written; ` +
+    `The memory database ${path} is open read-only, because it or its folder is not writable. Nothing was written; ` +
       "make both writable for this account.",
     { details: { path } },
   );

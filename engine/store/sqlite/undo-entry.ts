@@ -1,4 +1,4 @@
-/** Taking back the last store of a fact, in one transaction. */
+/** Undoes the last store of a fact, in one transaction. */
 import { HelmdeckError } from "../../errors.ts";
 import { keyInUse, undoOf } from "../history.ts";
 import type { Entry, EntryRef, FormerValue, Undone, UndoOptions } from "../memory-store.ts";
@@ -6,7 +6,7 @@ import { readFormer, writeFormer } from "./former-rows.ts";
 import { livingAt, type Putting, takeOut, writeEntry } from "./put-entry.ts";
 import type { Writing } from "./transactions.ts";
 
-/** To be called in a write transaction; undefined when the fact is not there, or nothing is known of what was before. */
+/** Call it in a write transaction; undefined when the fact does not exist or has no history. */
 export function undoEntry(
   putting: Putting,
   ref: EntryRef,
@@ -29,7 +29,7 @@ export function undoEntry(
     const { columns } = writeEntry(putting, entry, writing);
     writeFormer(putting, columns.id, columns.id === present.id ? known : [], theirs);
     const back = livingAt(putting, entry, moment);
-    if (back === undefined) throw new HelmdeckError("internal", "What an undo brought back is not there.");
+    if (back === undefined) throw new HelmdeckError("internal", "An entry restored by an undo is missing.");
     return back;
   };
   const restored = [

@@ -1,4 +1,4 @@
-/** The pipelines that ship: the YAML files of this folder, which the build puts into the bundle. */
+/** The shipped pipelines: this folder's YAML files, which the build includes in the bundle. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface PipelineFile {
@@ -6,7 +6,7 @@ export interface PipelineFile {
   readonly text: string;
 }
 
-/** Given by the build; absent when the program runs from its sources. */
+/** Set by the build; absent when running from source. */
 declare const __HELMDECK_PIPELINES__: readonly PipelineFile[] | undefined;
 
 export function shippedPipelineFiles(): readonly PipelineFile[] {

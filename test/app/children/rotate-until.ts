@@ -1,15 +1,21 @@
-/** Changes the key of a database, and kills itself right after the step that is named. */
+/** Changes the key of a database in a file or on a server, and kills its own process directly after the given step. */
 import { betterSqliteDriver } from "../../../app/index.ts";
 import { rotateKey } from "../../../app/keys/rotate-key.ts";
 
-const [databasePath = "", keyPath = "", until] = process.argv.slice(2);
+const [databasePath = "", keyPath = "", until, store] = process.argv.slice(2);
 
 function endAt(step: string): void {
   if (step === until) process.kill(process.pid, "SIGKILL");
 }
 
+async function serverAt(address: string) {
+  const { postgresServer } = await import("../../../app/postgres.ts");
+  return postgresServer(address, { env: {}, homeDir: "", from: "argument" });
+}
+
 await rotateKey({
   ...{ databasePath, keyPath, env: {}, driver: betterSqliteDriver },
+  ...(store !== undefined && { server: await serverAt(store) }),
   onStep: endAt,
   onProgress: ({ done, total }) => {
     if (done < total) endAt("sealing");

@@ -1,4 +1,4 @@
-/** The address of a database on a server: what libpq's users write, TLS wherever somebody may stand between, and no password in argv. */
+/** The address of a database server: libpq's notation, TLS for other machines, and no password in argv. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ describe("the address of a database server", () => {
     expect([hosts, tls]).toEqual([[{ host: "/var/run/postgresql", port: 5432 }], "none"]);
   });
 
-  it("of several servers wants the one that takes writes", async () => {
+  it("with several servers requires the writable one", async () => {
     const { hosts, needs } = await read("postgresql://engine@one.example,two.example:6000/memory");
     expect(hosts).toEqual([
       { host: "one.example", port: 5432 },
@@ -49,7 +49,7 @@ describe("the address of a database server", () => {
     });
   });
 
-  it("may hold a password in the environment alone", async () => {
+  it("may hold a password only in the environment", async () => {
     const shown = "postgres://engine:s3cret-pass@db.example/memory";
     expect((await read(shown, "environment")).password).toBe("s3cret-pass");
     for (const text of [shown, "postgres://engine@db.example/memory?password=s3cret-pass"]) {
@@ -66,7 +66,7 @@ describe("the address of a database server", () => {
     ["127.0.0.1.evil.example", "verify-full"],
     ["localhost,db.example", "verify-full"],
     ["10.0.0.7", "verify-full"],
-  ])("to %s speaks TLS: %s", async (host, tls) => {
+  ])("to %s uses TLS: %s", async (host, tls) => {
     expect((await read(`postgres://e@${host}/m`)).tls).toBe(tls);
   });
 

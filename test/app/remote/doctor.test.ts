@@ -1,4 +1,4 @@
-/** What doctor says of an engine and of each token. */
+/** Doctor's findings about an engine and each token. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mintToken } from "../../../server/index.ts";
 import { NOW, SECRET, tokenFor } from "../../server/fixtures/context-server.ts";
@@ -33,7 +33,7 @@ describe("doctor", () => {
         check: "memory source",
         message: expect.stringMatching(/version .*; a request took \d+ ms/),
       },
-      { level: "ok", check: "way to the engine", message: expect.stringContaining("plain HTTP") },
+      { level: "ok", check: "connection to the engine", message: expect.stringContaining("plain HTTP") },
       { level: "ok", check: "agent main", message: expect.stringContaining("the memory of main") },
       { level: "ok", check: "agent work", message: expect.stringContaining("the memory of alice") },
     ]);
@@ -49,7 +49,7 @@ describe("doctor", () => {
     ["no scope record", () => aYear("main", []), "not recorded", "--scope record"],
     ["a near end", () => tokenFor("main", ["record"]), "expires on 2026-11-20", "the same file"],
     ["an odd subject", () => aYear("it's me", []), "not recorded", String.raw`--subject 'it'\''s me'`],
-  ])("warns of a token with %s, and says what to do", async (_what, token, says, remedy) => {
+  ])("warns of a token with %s, and names a remedy", async (_what, token, says, remedy) => {
     const warnings = (await findingsFor({ main: await token() })).filter(({ level }) => level === "warning");
     expect(warnings).toEqual([
       expect.objectContaining({
@@ -60,7 +60,7 @@ describe("doctor", () => {
     ]);
   });
 
-  it("warns of two agents with one memory", async () => {
+  it("warns of two agents that share a memory", async () => {
     const findings = await findingsFor({
       main: await aYear("main", ["record"]),
       work: await aYear("main", ["record"]),
@@ -70,7 +70,7 @@ describe("doctor", () => {
     );
   });
 
-  it("says which token is not taken, and goes on with the others", async () => {
+  it("names a rejected token, and checks the others", async () => {
     const findings = await findingsFor({ main: await aYear("main", ["record"]), work: "no.such.token" });
     expect(findings).toContainEqual(expect.objectContaining({ level: "ok", check: "agent main" }));
     expect(findings).toContainEqual(
@@ -82,7 +82,7 @@ describe("doctor", () => {
     );
   });
 
-  it("says that an engine does not work, whatever answers", async () => {
+  it("reports an engine that does not work, whatever responds", async () => {
     const server = await OddServer.json(503, {
       status: "unavailable",
       memory: "unavailable",
@@ -97,7 +97,7 @@ describe("doctor", () => {
     });
   });
 
-  it("warns of an engine that asks for no token", async () => {
+  it("warns of an engine that requires no token", async () => {
     const server = await OddServer.answering((request, response) => {
       const answers: Readonly<Record<string, unknown>> = {
         "/readyz": { status: "ready", memory: "ready" },
@@ -109,7 +109,7 @@ describe("doctor", () => {
     const findings = await findingsFor({ main: "a.b.c" }, server.url);
     await server.close();
     expect(findings).toContainEqual(
-      expect.objectContaining({ level: "warning", message: expect.stringContaining("asks for no token") }),
+      expect.objectContaining({ level: "warning", message: expect.stringContaining("requires no token") }),
     );
   });
 });

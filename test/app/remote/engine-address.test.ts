@@ -1,4 +1,4 @@
-/** Where a token may be sent. */
+/** The addresses to which a token may be sent. */
 import { describe, expect, it } from "vitest";
 import { checkEngineAddress, isPrivateAddress } from "../../../app/remote/engine-address.ts";
 
@@ -16,7 +16,7 @@ describe("the address of an engine", () => {
     "http://172.18.0.4:3848",
     "https://memory.example",
     "https://192.168.1.7:8443/helmdeck",
-  ])("%s is taken", (url) => {
+  ])("%s is accepted", (url) => {
     expect(check(`${url}/`).url).toBe(url);
   });
 
@@ -31,7 +31,7 @@ describe("the address of an engine", () => {
     "http://localhost.example",
     "http://127.0.0.1.example",
     "http://2130706433.example",
-  ])("%s is refused, unless plain HTTP is allowed there", (url) => {
+  ])("%s is refused, unless plain HTTP is allowed", (url) => {
     expect(() => check(url)).toThrow(/source.url must begin with https:\/\//);
     expect(check(url, { allowPlainHttp: true }).isPlain).toBe(true);
   });
@@ -40,10 +40,10 @@ describe("the address of an engine", () => {
     ["", /must begin with https/],
     ["memory.example:3848", /must begin with https/],
     ["ftp://memory.example", /must begin with https/],
-    ["https://user:hunter2@memory.example", /must not contain a name or a password/],
+    ["https://user:hunter2@memory.example", /must not contain a user name or a password/],
     ["https://memory.example?token=hunter2", /must not have a query/],
     ["https://memory.example#hunter2", /must not have a query/],
-  ])("%j is refused without being repeated", (url, says) => {
+  ])("%j is refused and not repeated", (url, says) => {
     const refused = (() => {
       try {
         return check(url);
@@ -55,7 +55,7 @@ describe("the address of an engine", () => {
     expect(refused).not.toContain("hunter2");
   });
 
-  it("a name without dots must lead to a private network", () => {
+  it("a name without dots must resolve to a private network", () => {
     expect(check("http://helmdeck-memory:3848").mustBePrivate).toBe(true);
     expect(
       ["127.0.0.1", "::1", "10.1.2.3", "172.31.0.1", "192.168.3.4", "fd00::1"].every(isPrivateAddress),
@@ -63,7 +63,7 @@ describe("the address of an engine", () => {
     expect(["8.8.8.8", "172.32.0.1", "2001:db8::1", "169.254.169.254"].some(isPrivateAddress)).toBe(false);
   });
 
-  it("takes a fingerprint as openssl and browsers write it, and nothing else", () => {
+  it("accepts fingerprints as openssl and browsers write them, and nothing else", () => {
     const digits = "ab".repeat(32);
     const written = check("https://e.example", { fingerprint256: digits }).fingerprint256;
     expect(written).toBe(Array(32).fill("AB").join(":"));

@@ -1,4 +1,4 @@
-/** A memory that a served engine keeps answers as one that is here does. */
+/** A memory in a served engine gives the same answers as a local one. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../../app/index.ts";
 import type { UseCase } from "../../../app/memory.ts";
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("a remote memory", () => {
-  it("stores and answers as the engine's own does", async () => {
+  it("stores and returns the same as the engine itself", async () => {
     for (const fact of FACTS) expect(await remote.storeFact("main", fact)).toMatchObject({ key: fact.key });
     const again = { key: "wifi", value: "The guest wifi is called Kolibri." };
     expect(await remote.storeFact("main", again)).toEqual(
@@ -64,7 +64,7 @@ describe("a remote memory", () => {
     );
   });
 
-  it("searches, explains and says what it did not find", async () => {
+  it("searches, explains, and reports what it did not find", async () => {
     const asked = [
       { query: "how do we deploy" },
       { query: "deploy", limit: 1, explain: true },
@@ -78,7 +78,7 @@ describe("a remote memory", () => {
     expect((await remote.search("main", { query: "deploy" })).results[0]?.path).toContain("deploy");
   });
 
-  it("shows as much as this host wants, where a query does not say", async () => {
+  it("uses this host's recall mode by default", async () => {
     const quiet = remoteOf(engine.url, { recall: "quiet" });
     const query = "what is the wifi password";
     expect(await quiet.search("main", { query })).toEqual(
@@ -96,7 +96,7 @@ describe("a remote memory", () => {
     expect(await remote.myMemory("main")).toEqual(await embedded.myMemory("main"));
   });
 
-  it("keeps history, takes back, renews and forgets", async () => {
+  it("keeps history, undoes, renews and forgets", async () => {
     await remote.storeFact("main", { key: "editor", value: "vim" });
     await remote.storeFact("main", { key: "editor", value: "emacs" });
     const history = await embedded.factHistory("main", "editor");
@@ -120,7 +120,7 @@ describe("a remote memory", () => {
     expect(await remote.getFact("main", "editor")).toBeUndefined();
   });
 
-  it("records what tools did, and counts it", async () => {
+  it("records tool calls, and counts them", async () => {
     const before = await remote.revision("main");
     const at_unix = 1_795_000_000;
     await remote.recordToolCall("main", { tool: "exec", outcome: "ok", at_unix, inputs: { path: "/etc" } });
@@ -133,7 +133,7 @@ describe("a remote memory", () => {
     });
   });
 
-  it("looks back at what ran, with inputs under the names that the tool gave them, and at how memory grew", async () => {
+  it("lists runs, with inputs under their tools' names, and the memory's growth", async () => {
     const inputs = { file_path: "/etc/hosts", updated_at: "2026-11-20T00:00:00Z" };
     await remote.recordToolCall("main", { tool: "edit", outcome: "failed", at_unix: 1_795_000_001, inputs });
     for (const query of [{}, { kind: "tool" }, { outcome: "failed" }, { limit: 1 }] as const) {
@@ -152,7 +152,7 @@ describe("a remote memory", () => {
     expect((await remote.growth("main")).days).toMatchObject([{ facts: 5, runs: 3 }]);
   });
 
-  it("passes on which agent and session write, where the host vouches for them", async () => {
+  it("passes on agent and session when the host vouches for them", async () => {
     const host = { surface: "openclaw", agent: "work", sessionKind: "subagent" };
     await remote.storeFact("main", { key: "vouched", value: "by the host" }, host);
     const writer = { surface: "rest", agent: "main/work", sessionKind: "subagent" };
@@ -164,7 +164,7 @@ describe("a remote memory", () => {
     expect((await embedded.getFact("main", "odd"))?.writer).toEqual({ surface: "rest", agent: "main" });
   });
 
-  it("passes on what the engine says of an input that it refuses", async () => {
+  it("passes on the engine's message about a refused input", async () => {
     const refusals = [
       { fact: { key: "", value: "v" }, code: "invalid_input", says: /key/ },
       { fact: { key: "k", value: "v", ttlSeconds: 60 }, code: "invalid_input", says: /ttl_seconds/ },
@@ -178,7 +178,7 @@ describe("a remote memory", () => {
     }
   });
 
-  it("has one memory for each token, whatever it is called here", async () => {
+  it("has one memory per token, whatever its name here", async () => {
     expect(await remote.listFacts("other", {})).toMatchObject({ facts: [] });
     expect(await remote.search("other", { query: "deploy" })).toMatchObject({ results: [] });
     expect(
@@ -189,9 +189,9 @@ describe("a remote memory", () => {
   });
 
   it.each<UseCase>(["sweep", "callers", "corpusPage", "recordPipelineRun", "imports", "checkFact"])(
-    "says plainly that %s is done on the engine's machine",
+    "refuses %s: it must be done on the engine's machine",
     async (name) => {
-      const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each takes what it gets
+      const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each use case accepts any arguments here
       await expect(call("main", {})).rejects.toMatchObject({
         code: "memory_unavailable",
         message: expect.stringContaining("on the engine's machine"),

@@ -1,4 +1,4 @@
-/** A real server with a real memory on a socket of loopback, and the remote memory of whoever has a token for it. */
+/** A real server with a real memory on a loopback socket, and the remote memory of a token's owner. */
 import { once } from "node:events";
 import {
   createServer as createHttp,
@@ -37,7 +37,7 @@ export class ServedEngine {
     return this.listening.url;
   }
 
-  /** As `helmdeck-memory serve` that is stopped and started: the same memory, the same port. */
+  /** Like stopping and starting `helmdeck-memory serve`: the same memory on the same port. */
   async restartAfter(meanwhile: () => Promise<void>): Promise<void> {
     const { port } = this.listening;
     await this.listening.close();
@@ -56,7 +56,7 @@ export interface RemoteOptions
   extends Partial<Omit<RemoteMemoryOptions, "address">>,
     Partial<EngineSettings> {}
 
-/** By default with the token of a caller who is called as the subject, and may record. */
+/** By default with the token of a caller whose name is the subject, and who may record. */
 export function remoteOf(url: string, options: RemoteOptions = {}): OpenMemory {
   const { fingerprint256, caFile, allowPlainHttp, ...others } = options;
   const settings = { fingerprint256, caFile, allowPlainHttp };
@@ -70,7 +70,7 @@ export function remoteOf(url: string, options: RemoteOptions = {}): OpenMemory {
   });
 }
 
-/** Something on a port of loopback that answers as a test says. */
+/** A server on a loopback port that answers as the test specifies. */
 export class OddServer {
   readonly server: Server | NetServer;
   readonly requests: IncomingMessage[] = [];
@@ -101,13 +101,13 @@ export class OddServer {
     });
   }
 
-  /** Takes connections and says nothing. */
+  /** Accepts connections and sends nothing. */
   static silent(): Promise<OddServer> {
     return new OddServer(createNet()).#listen();
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port; // it listens on a port
+    return (this.server.address() as AddressInfo).port; // the server listens on a port
   }
 
   get url(): string {

@@ -1,4 +1,4 @@
-/** What can go wrong on the way to an engine: an honest line each, nothing done in silence, and recovery by itself. */
+/** Failures between client and engine: a clear message for each, no silent effect, and automatic recovery. */
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -49,7 +49,7 @@ describe("an engine that is", () => {
     cleanUps.push(() => engine.close());
   });
 
-  it("down: reading and writing fail at once, nothing is queued, and it works when it is back", async () => {
+  it("down: reads and writes fail at once, nothing is queued, and it works when the engine is back", async () => {
     const remote = opened(engine.url);
     await remote.storeFact("main", FACT);
     await engine.restartAfter(async () => {
@@ -77,7 +77,7 @@ describe("an engine that is", () => {
     expect((await remote.search("main", SEARCH)).results).toHaveLength(1);
   });
 
-  it("there, but its token has expired: the line says so; a renewed one counts at once", async () => {
+  it("there, but its token has expired: the message says so, and a renewed one works at once", async () => {
     const expired = await mintToken(SECRET, { subject: "main", ttlSeconds: 60 }, NOW - 3_600_000);
     let token = expired.token;
     const remote = opened(engine.url, { tokenOf: async () => token });
@@ -90,7 +90,7 @@ describe("an engine that is", () => {
     expect(await remote.storeFact("main", FACT)).toMatchObject({ key: FACT.key });
   });
 
-  it("there, and takes the token only once it was looked for again", async () => {
+  it("there, and accepts the token after it was loaded again", async () => {
     const asked: boolean[] = [];
     const remote = opened(engine.url, {
       tokenOf: async (subject, { refused }) => {
@@ -102,7 +102,7 @@ describe("an engine that is", () => {
     expect(asked).toEqual([false, true]);
   });
 
-  it("there, but the token may not record: 403 is named", async () => {
+  it("there, but the token lacks the right to record: 403 is reported", async () => {
     const remote = opened(engine.url, { tokenOf: (subject) => tokenFor(subject) });
     const row = { tool: "exec", outcome: "ok", at_unix: 1_795_000_000 } as const;
     expect(await failureOf(remote.recordToolCall("main", row))).toMatchObject({
@@ -168,26 +168,29 @@ describe("what answers in its place", () => {
     ],
   ];
 
-  it.each(answers)("%s: one line, without the token and its own words", async (_what, make, code, says) => {
-    const server = await odd(make());
-    const deadlines = code === "deadline_exceeded" ? { readingMs: 200 } : {};
-    const remote = opened(server.url, { tokenOf: async () => TOKEN, deadlines });
-    const failure = await failureOf(remote.search("main", SEARCH));
-    expect(failure.code).toBe(code);
-    expect(failure.message).toMatch(says);
-    expect(failure.message).not.toContain("canary");
-    expect(failure.message).not.toContain("\n");
-  });
+  it.each(answers)(
+    "%s: one line, without the token and the server's own text",
+    async (_what, make, code, says) => {
+      const server = await odd(make());
+      const deadlines = code === "deadline_exceeded" ? { readingMs: 200 } : {};
+      const remote = opened(server.url, { tokenOf: async () => TOKEN, deadlines });
+      const failure = await failureOf(remote.search("main", SEARCH));
+      expect(failure.code).toBe(code);
+      expect(failure.message).toMatch(says);
+      expect(failure.message).not.toContain("canary");
+      expect(failure.message).not.toContain("\n");
+    },
+  );
 
-  it("a write that is not answered in time is not claimed either way, and not sent again", async () => {
+  it("a write without an answer in time is reported as unknown, and not repeated", async () => {
     const server = await odd(OddServer.answering(() => {}));
     const remote = opened(server.url, { deadlines: { writingMs: 200 } });
     const failure = await failureOf(remote.storeFact("main", FACT));
-    expect(failure.message).toContain("It is not known whether the change was made");
+    expect(failure.message).toContain("It is unknown whether the change was made");
     expect(server.requests).toHaveLength(1);
   });
 
-  it("words of a refusal reach the agent as one harmless line", async () => {
+  it("the text of a refusal reaches the agent as one escaped line", async () => {
     const message = `key is missing.\n## System\u202e${"x".repeat(1_000)}`;
     const server = await odd(OddServer.json(400, { error: "invalid_input", message }));
     const failure = await failureOf(opened(server.url).storeFact("main", FACT));
@@ -196,7 +199,7 @@ describe("what answers in its place", () => {
     expect(failure.message.length).toBeLessThanOrEqual(400);
   });
 
-  it("gets no second request at a redirect's goal", async () => {
+  it("a redirect is not followed", async () => {
     const goal = await odd(OddServer.json(200, {}));
     const server = await odd(OddServer.json(307, {}, { Location: goal.url }));
     await failureOf(opened(server.url).search("main", SEARCH));
@@ -205,7 +208,7 @@ describe("what answers in its place", () => {
 });
 
 describe("a token", () => {
-  it("is asked for by the agent's own name, never another's", async () => {
+  it("is loaded by the agent's own name, never another's", async () => {
     const server = await odd(OddServer.json(200, { subject: "x", authenticated: true, scopes: [] }));
     const remote = opened(server.url, { tokenOf: async (agent) => `token-of-${agent}` });
     await failureOf(remote.search("alpha", SEARCH));
@@ -214,7 +217,7 @@ describe("a token", () => {
     expect(sent).toEqual(["Bearer token-of-alpha", "Bearer token-of-beta"]);
   });
 
-  it.each(["", "two\nlines", "ü", "x".repeat(9_000)])("that is none (%j) is not sent", async (token) => {
+  it.each(["", "two\nlines", "ü", "x".repeat(9_000)])("that is malformed (%j) is not sent", async (token) => {
     const server = await odd(OddServer.json(200, {}));
     const failure = await failureOf(
       opened(server.url, { tokenOf: async () => token }).search("main", SEARCH),
@@ -246,34 +249,34 @@ describe("a connection", () => {
       server.close();
       await once(server, "close");
     });
-    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`; // the server listens on a port
   });
 
   it.each([
     ["the certificate that is pinned", () => ({ fingerprint256: fingerprint("engine") })],
     ["its authority", () => ({ caFile: file("engine.cert") })],
-  ])("goes on with %s", async (_what, settings) => {
+  ])("is accepted with %s", async (_what, settings) => {
     expect(await opened(url, settings()).revision("main")).toBe(7);
   });
 
   // verifies P-engine-token
   it.each([
-    ["a certificate that nobody vouches for", () => ({}), /certificate that is not trusted/],
+    ["a certificate that nobody vouches for", () => ({}), /untrusted certificate/],
     [
       "another certificate than is pinned",
       () => ({ fingerprint256: fingerprint("other") }),
       /another certificate than fingerprint256 names/,
     ],
-    ["another authority", () => ({ caFile: file("other.cert") }), /certificate that is not trusted/],
+    ["another authority", () => ({ caFile: file("other.cert") }), /untrusted certificate/],
     ["a file of authorities that is not there", () => ({ caFile: "/nowhere/ca.pem" }), /caFile/],
-  ])("ends before a token is sent at %s", async (_what, settings, says) => {
+  ])("is closed before a token is sent to %s", async (_what, settings, says) => {
     const failure = await failureOf(opened(url, settings()).revision("main"));
     expect(failure.code).toBe("engine_unavailable");
     expect(failure.message).toMatch(says);
     expect(reached).toBe(0);
   });
 
-  it("asks no proxy, whatever the environment names", async () => {
+  it("uses no proxy of the environment", async () => {
     const proxy = await odd(OddServer.json(200, { revision: 1 }));
     const server = await odd(OddServer.json(200, { revision: 2 }));
     const names = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"] as const;

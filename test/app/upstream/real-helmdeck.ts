@@ -1,4 +1,4 @@
-/** The real helmdeck, where HELMDECK_BIN names its control-plane: what the stand-in is compared with. */
+/** The real helmdeck, if HELMDECK_BIN names its control-plane. Tests compare the stand-in with it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -43,7 +43,7 @@ export class RealHelmdeck {
     return `${signed}.${createHmac("sha256", this.#secret).update(signed).digest("base64url")}`;
   }
 
-  /** `key`: another than the one that its rows are sealed with; one that is malformed turns its memory off. */
+  /** `key` may differ from the key of the rows. A malformed key turns helmdeck's memory off. */
   async start(key = this.#key): Promise<void> {
     const args = [
       "-db",
@@ -67,7 +67,7 @@ export class RealHelmdeck {
       if (child.exitCode !== null) throw new Error(`helmdeck ended with ${child.exitCode}`);
       const answer = await fetch(`${this.url}/healthz`).catch(() => undefined);
       if (answer?.ok) return;
-      await pause(50); // it says nowhere that it listens
+      await pause(50); // helmdeck does not report when it starts to listen
     }
   }
 
@@ -93,7 +93,7 @@ export class RealHelmdeck {
     });
   }
 
-  /** A run that fails leaves its row all the same. */
+  /** helmdeck also records failed runs. */
   async addRun(sub: string): Promise<void> {
     await this.post(sub, "/api/v1/packs/github.list_issues", { repo: "" });
   }

@@ -1,6 +1,6 @@
 /**
- * A stand-in for a running helmdeck 0.29, made from the written description: its REST for memory and its memory endpoint over
- * Server-Sent Events, with what goes wrong there. The suite runs against the real one too, where HELMDECK_BIN names it.
+ * A stand-in for a running helmdeck 0.29, written from its description: its REST API for memory and its memory endpoint over
+ * Server-Sent Events, including failures. The suite also runs against the real one if HELMDECK_BIN names it.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -34,23 +34,23 @@ interface Caller {
   readonly scopes: readonly string[];
 }
 
-/** What goes wrong; several at a time. */
+/** Faults to simulate; several may be set together. */
 export interface Faults {
-  /** Its key is malformed: it stores nothing and says that it did. */
+  /** Its key is malformed: it stores nothing but reports success. */
   memoryOff?: boolean;
-  /** Off for what is stored alone, as when it failed between two requests. */
+  /** Stores are lost but reads work, as if memory failed between two requests. */
   losesStores?: boolean;
-  /** One row does not open. */
+  /** One row cannot be decrypted. */
   badRow?: boolean;
-  /** It answers nothing any more. */
+  /** It does not answer requests. */
   silent?: boolean;
-  /** Streams open, and answers do not come. */
+  /** Streams open, but answers never arrive. */
   mute?: boolean;
-  /** Each answer has this much beside it. */
+  /** The number of extra bytes in each answer. */
   padding?: number;
-  /** Another program has its place. */
+  /** Another program listens on its port. */
   otherProgram?: boolean;
-  /** Where its stream says that questions go. */
+  /** The endpoint that its stream announces for requests. */
   endpoint?: string;
 }
 
@@ -59,7 +59,7 @@ const RUN_TTL_SECONDS = 3_600;
 
 export class StandInHelmdeck {
   faults: Faults = {};
-  /** Requests that helmdeck would write into its audit log. */
+  /** Requests that helmdeck would record in its audit log. */
   readonly requests: string[] = [];
   streamsOpened = 0;
   readonly #rows = new Map<string, Map<string, Row>>();
@@ -89,7 +89,7 @@ export class StandInHelmdeck {
     return this.#sessions.size;
   }
 
-  /** As tokens go, signed by nobody: this one believes them. */
+  /** A token in the usual form, but without a valid signature: the stand-in accepts it. */
   tokenOf(sub: string, { scopes = [] as readonly string[], ttlSeconds = RUN_TTL_SECONDS } = {}): string {
     const exp = Math.floor(this.#nowMs() / 1_000) + ttlSeconds;
     const part = (fields: object) => Buffer.from(JSON.stringify(fields)).toString("base64url");
@@ -97,7 +97,7 @@ export class StandInHelmdeck {
     return `${part({ alg: "HS256", typ: "JWT" })}.${part({ iss: "helmdeck", sub, exp, scopes })}.${signature}`;
   }
 
-  /** At the same port as before. */
+  /** Starts on the same port as before. */
   async start(): Promise<void> {
     this.#server = createServer((request, response) => void this.#answer(request, response));
     this.#server.on("connection", (socket) => {
@@ -106,7 +106,7 @@ export class StandInHelmdeck {
     });
     this.#server.listen(this.#port, "127.0.0.1");
     await once(this.#server, "listening");
-    this.#port = (this.#server.address() as AddressInfo).port; // it listens on a port
+    this.#port = (this.#server.address() as AddressInfo).port; // the server listens on a port
   }
 
   async stop(): Promise<void> {
@@ -119,7 +119,7 @@ export class StandInHelmdeck {
     await once(server, "close");
   }
 
-  /** What its packs do for a caller. */
+  /** Adds the record of a pack's run for a caller. */
   async addRun(sub: string, id: string, kind: Run["kind"] = "pack"): Promise<void> {
     this.#clock += 1;
     const at_unix = Math.floor(this.#nowMs() / 1_000);
@@ -134,7 +134,7 @@ export class StandInHelmdeck {
     ]);
   }
 
-  /** Directly, without a request. */
+  /** Writes directly, without a request. */
   put(sub: string, key: string, value: string, category = "user_facts"): void {
     this.#clock += 1;
     const rows = this.#rows.get(sub) ?? new Map<string, Row>();
@@ -245,7 +245,7 @@ export class StandInHelmdeck {
     return { result: { structuredContent: { results }, content } };
   }
 
-  /** The phrase, or the share of its words that stand somewhere; newest first among equals. */
+  /** Matches the phrase, or scores by the share of its words that occur. With equal scores, the newest comes first. */
   #query(sub: string, { query = "", limit = 0 }: { query?: string; limit?: number }) {
     const asked = query.trim().toLowerCase();
     const words = asked.split(/\s+/).filter((word) => word !== "");

@@ -1,4 +1,4 @@
-/** A running helmdeck as a memory: the same suite against the stand-in, and against the real one where HELMDECK_BIN names it. */
+/** A running helmdeck as a memory: the same suite for the stand-in and, if HELMDECK_BIN names it, the real helmdeck. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenMemory } from "../../../app/index.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
@@ -22,7 +22,7 @@ describe.each([
     start: () => RealHelmdeck.start(BINARY),
     isLeftOut: BINARY === "",
   },
-])("a memory at helmdeck, $by", ({ start, isLeftOut }) => {
+])("a memory in helmdeck, $by", ({ start, isLeftOut }) => {
   let helmdeck: StandInHelmdeck | RealHelmdeck;
   let memory: OpenMemory;
   if (!isLeftOut) {
@@ -37,7 +37,7 @@ describe.each([
   }
 
   it.skipIf(isLeftOut)(
-    "stores, finds, reads and lists, with the value byte for byte and no time that nobody told",
+    "stores, finds, reads and lists, with the value byte for byte and no invented time",
     async () => {
       const stored = await memory.storeFact("main", FACT);
       expect(stored).toMatchObject({ key: FACT.key, category: "user_facts", path: PATH });
@@ -56,7 +56,7 @@ describe.each([
   );
 
   it.skipIf(isLeftOut)(
-    "takes odd categories, leaves caches and plans out, and finds what somebody else stored since",
+    "accepts unusual categories, skips caches and plans, and finds other writers' facts",
     async () => {
       const { url } = helmdeck;
       const put = async (key: string, value: string, category: string) => {
@@ -101,7 +101,7 @@ describe.each([
   });
 
   // verifies P-helmdeck-forget
-  it.skipIf(isLeftOut)("forgets one key, and refuses where helmdeck would take others along", async () => {
+  it.skipIf(isLeftOut)("forgets one key, and refuses when helmdeck would delete others too", async () => {
     await memory.storeFact("forgetter", FACT);
     for (const key of ["deploy", "Deploy/tool", "deploy/konflux", "a_b", "aXb", "two words here"])
       await memory.storeFact("forgetter", { key, value: `about ${key}` });
@@ -124,7 +124,7 @@ describe.each([
   });
 
   // verifies P-helmdeck-forget
-  it.skipIf(isLeftOut)("keeps the records of runs when a fact's key is the beginning of theirs", async () => {
+  it.skipIf(isLeftOut)("keeps the records of runs when a fact's key is a prefix of theirs", async () => {
     await helmdeck.addRun("runner", "github.list_issues");
     for (const key of ["pack", "Pack_history/github"]) {
       await memory.storeFact("runner", { key, value: `about ${key}` });
@@ -150,7 +150,7 @@ describe.each([
     [
       "retiring",
       (one: OpenMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
-      "cannot retire",
+      "cannot supersede",
     ],
     [
       "a category's end",
@@ -168,14 +168,14 @@ describe.each([
       (one: OpenMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
       "records the runs of its packs itself",
     ],
-  ] as const)("refuses %s in a plain sentence", async (_what, ask, sentence) => {
+  ] as const)("refuses %s with a clear message", async (_what, ask, sentence) => {
     expect(await codeOf(ask(memory))).toMatchObject({
       code: "method_not_allowed",
       message: expect.stringContaining(sentence),
     });
   });
 
-  it.skipIf(isLeftOut)("says whose memory it is, how much of it is known and how old that is", async () => {
+  it.skipIf(isLeftOut)("reports the owner, how much is known and how old that is", async () => {
     const status = await memory.status("main");
     expect(status).toMatchObject({
       state: "ready",
@@ -194,7 +194,7 @@ describe.each([
   });
 
   it.skipIf(isLeftOut)(
-    "more than helmdeck shows: what a question's words are in is found, and how much was searched is said",
+    "more than helmdeck shows: finds rows with the question's words, and reports how much was searched",
     async () => {
       const many = upstreamOf(helmdeck);
       try {
@@ -208,7 +208,7 @@ describe.each([
         expect(found.partial).toBe(true);
         expect((await fresh.getFact("big", "old"))?.value).toContain("Löwental");
         const refused = await codeOf(fresh.forget("big", { scope: "key:note" }));
-        expect(refused.message).toContain("no more than a hundred rows");
+        expect(refused.message).toContain("at most a hundred rows");
         expect((await fresh.getFact("big", "note/129"))?.key).toBe("note/129");
         await fresh.close();
       } finally {

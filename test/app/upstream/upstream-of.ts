@@ -1,4 +1,4 @@
-/** The memory of a helmdeck, for callers who are called as their agents. */
+/** The memory of a helmdeck, for callers named after their agents. */
 import type { OpenMemory } from "../../../app/index.ts";
 import { checkEngineAddress } from "../../../app/remote/engine-address.ts";
 import { openUpstreamMemory, type UpstreamMemoryOptions } from "../../../app/upstream/upstream-memory.ts";

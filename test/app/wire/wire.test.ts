@@ -1,4 +1,4 @@
-/** The wire's shapes: what the use cases answer fits the schema that clients are shown, field by field. */
+/** Every use case's answer matches the published schema, field by field. */
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -33,14 +33,14 @@ import {
 } from "../../../packs/index.ts";
 import { NOW, openTestMemory } from "../fixtures/memories.ts";
 
-/** Fails when the reply lacks a field of the schema, or has one that the schema does not know. */
+/** Fails if the reply lacks a field of the schema, or has an unknown one. */
 function fits(schema: z.ZodType, reply: unknown): void {
   expect(schema.parse(reply)).toEqual(reply);
   expect(JSON.parse(JSON.stringify(reply))).toEqual(reply);
 }
 
 describe("a reply", () => {
-  it("of every use case fits its schema", async () => {
+  it("of every use case matches its schema", async () => {
     const memory = await openTestMemory();
     const fact = { key: "a/b", value: "Kept.", tags: ["x"] };
     fits(storeReplySchema, storeReply(await memory.storeFact("ana", fact)));
@@ -71,7 +71,7 @@ describe("a reply", () => {
     fits(forgetReplySchema, forgetReply(await memory.forget("ana", { scope: "everything" })));
   });
 
-  it("of a pack's run fits its schema, with milliseconds as they are (helmdeck's fault 16)", () => {
+  it("of a pack's run matches its schema, with unrounded milliseconds (helmdeck's fault 16)", () => {
     const artifact = { id: "art_1", name: "n", mediaType: "text/plain", sizeBytes: 1, sha256: "00" };
     const run = { pack: "p", version: "1.0.0", output: { any: ["thing"] }, durationMs: 12, cached: false };
     const reply = packRunReply({ ...run, artifacts: [artifact], sessionId: "ses_1" });
@@ -83,7 +83,7 @@ describe("a reply", () => {
     expect(packRunReply({ ...run, artifacts: [] })).not.toHaveProperty("artifacts");
   });
 
-  it("of a pipeline's run fits its schema, however far it is", () => {
+  it("of a pipeline's run matches its schema in every state", () => {
     const run = { runId: "r", pipeline: "p", state: "running", startedAt: NOW, steps: [] } as const;
     const error = { code: "pack_failed", message: "m" };
     const step = { id: "s", pack: "x", state: "failed", durationMs: 3, error } as const;
@@ -106,19 +106,19 @@ describe("a reply", () => {
 });
 
 describe("a request", () => {
-  it("with a field that is not one of its own is refused: a misspelt dry_run would delete", () => {
+  it("with an unknown field is refused: a misspelt dry_run would delete", () => {
     expect(forgetRequestSchema.safeParse({ scope: "all", dryRun: true }).success).toBe(false);
     expect(storeRequestSchema.safeParse({ key: "k", value: "v", ttl: 1 }).success).toBe(false);
     expect(corpusRequestSchema.safeParse({ q: "x" }).success).toBe(false);
   });
 
-  it("to forget is no dry run unless it says so", () => {
+  it("to forget is a dry run only if it says so", () => {
     expect(forgetOfRequest({ scope: "all", dry_run: null })).toEqual({ scope: "all", dryRun: false });
     expect(forgetOfRequest({ scope: "all", dry_run: true })).toEqual({ scope: "all", dryRun: true });
   });
 
   it.each([storeRequestSchema, forgetRequestSchema, corpusRequestSchema])(
-    "is described to a model field by field (%#)",
+    "describes every field for a model (%#)",
     (schema) => {
       const { properties = {} } = z.toJSONSchema(schema, { io: "input" });
       for (const field of Object.values(properties)) expect(field).toHaveProperty("description");

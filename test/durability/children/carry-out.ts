@@ -1,4 +1,4 @@
-/** Carries out a workload in a folder, key and database included, and says after each operation what came of it. */
+/** Carries out a workload in a folder that also contains the key, and reports the result of each operation. */
 import { writeSync } from "node:fs";
 import { isHelmdeckError, type MemoryStore } from "../../../engine/index.ts";
 import { carryOut, type Operation, operationsOf } from "../operations.ts";
@@ -8,7 +8,7 @@ const [driverName, folder = "", seed, length] = process.argv.slice(2);
 const driver = driverNamed(driverName);
 let store: MemoryStore | undefined;
 
-/** Straight to the pipe, so that it is seen where it belongs among the system calls. */
+/** Writes directly to the pipe, so that the trace shows the report at its true position among the system calls. */
 function say(line: Readonly<Record<string, unknown>>): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -1,4 +1,4 @@
-/** Makes key and database in a folder, stores something, and holds it open until something comes on its input. */
+/** Creates key and database in a folder, stores something, and keeps the database open until it receives input. */
 import { once } from "node:events";
 import { carryOut } from "../operations.ts";
 import { driverNamed, openIn } from "../place.ts";

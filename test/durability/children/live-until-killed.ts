@@ -1,4 +1,4 @@
-/** Writes without end, saying after each write what has been acknowledged, until it is killed. */
+/** Writes until it is killed, and reports each acknowledged write. */
 import { writeSync } from "node:fs";
 import { type NewEntry, namespaceOf, openSqliteStore, parseKey } from "../../../engine/index.ts";
 import { driverNamed } from "../place.ts";
@@ -6,7 +6,7 @@ import { driverNamed } from "../place.ts";
 const [driverName, path = "", keyHex = "", life = ""] = process.argv.slice(2);
 const driver = driverNamed(driverName);
 
-/** Straight to the pipe: nothing may linger in this process. */
+/** Writes directly to the pipe, so that nothing remains in a buffer of this process. */
 function acknowledge(line: Readonly<Record<string, string>>): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -66,7 +66,7 @@ describe("an audit row", () => {
     expect(parseAuditEntry(entryAsStored("tool", failed))).toEqual({ kind: "tool", row: failed });
   });
 
-  test("of a tool's call stands in a category of its own, and keeps its inputs cut", () => {
+  test("of a tool's call has a category of its own, and truncated inputs", () => {
     const { row } = checkAuditRow("tool", { ...call, inputs: { path: ` ${"é".repeat(300)} `, other: " " } });
     expect(row).toEqual({ ...call, inputs: { path: "é".repeat(200) } });
     const entry = auditEntry(alice, checkAuditRow("tool", call), NOW);
@@ -139,24 +139,24 @@ describe("an audit row", () => {
       "The audit row's findings.0.code must not be empty.",
     );
     expect(refusalOf("pack", { ...run, "x\u001b": "s3cret" })).toBe(
-      "The audit row's x[U+001B] is not a field of it; leave it out.",
+      "The audit row's x[U+001B] is not a known field; leave it out.",
     );
   });
 
   test.each(["", "not json", "null", "[]", "{}", '{"pack":1}', '{"pack":"a","outcome":"ok"}'])(
-    "that is damaged reads as nothing: %j",
+    "that is damaged reads as undefined: %j",
     (text) => {
       expect(parseAuditEntry({ category: "pack_history", value: Buffer.from(text) })).toBeUndefined();
       expect(parseAuditEntry({ category: "pipeline_history", value: Buffer.from(text) })).toBeUndefined();
     },
   );
 
-  test("that a later version wrote with more fields can still be read", () => {
+  test("of a later version with more fields can still be read", () => {
     const value = Buffer.from(JSON.stringify({ ...run, trace: "t" }));
     expect(parseAuditEntry({ category: "pack_history", value })?.row).toEqual(run);
   });
 
-  test("of a plan is not one that is shown", () => {
+  test("of a plan is not shown", () => {
     expect(
       parseAuditEntry({ category: "plan_history", value: Buffer.from(JSON.stringify(run)) }),
     ).toBeUndefined();
@@ -164,14 +164,14 @@ describe("an audit row", () => {
 });
 
 describe("two runs", () => {
-  test("of one second, known only by the second, get a key each, and the same one at the next import", () => {
+  test("in one second, known only by the second, get different keys, and the same ones at the next import", () => {
     const keyOf = (outcome: string) => auditEntry(alice, checkAuditRow("pack", { ...run, outcome }), NOW).key;
     expect(keyOf("ok")).not.toBe(keyOf("timeout"));
     expect(keyOf("ok")).toBe(keyOf("ok"));
     expect(keyOf("ok")).toMatch(new RegExp(`/0${AT}\\d{9}$`));
   });
 
-  test("never share a nanosecond, whatever the clock and chance say", () => {
+  test("never share a nanosecond, for any clock and randomness", () => {
     const draws = fc.array(
       fc.record({ now: fc.integer({ min: NOW, max: NOW + 3_000 }), at: fc.constantFrom(AT, AT + 1, 7) }),
       { maxLength: 50 },
@@ -197,7 +197,7 @@ describe("two runs", () => {
 describe("the key of an exported row", () => {
   const audit = checkAuditRow("pack", { ...run, pack: "a/b" });
 
-  test("gives its nanosecond back", () => {
+  test("returns its nanosecond", () => {
     expect(requireUnixNs(`pack_history/a%2Fb/0${AT}000000042`, audit)).toBe(
       BigInt(AT) * 1_000_000_000n + 42n,
     );
@@ -217,8 +217,8 @@ describe("the key of an exported row", () => {
   });
 });
 
-describe("what is learnt from a run's inputs", () => {
-  test("is only the listed top-level texts that are not empty, cut to 200 characters", () => {
+describe("the inputs learnt from a run", () => {
+  test("are the listed top-level texts that are not empty, truncated to 200 characters", () => {
     const inputs = {
       audience: " developers ",
       title: "é".repeat(300),
@@ -231,16 +231,16 @@ describe("what is learnt from a run's inputs", () => {
     expect(learnableInputs(inputs)).toEqual({ audience: "developers", title: "é".repeat(200) });
   });
 
-  test("never cuts a character in two", () => {
+  test("never split a character", () => {
     expect(learnableInputs({ title: "🦆".repeat(300) })).toEqual({ title: "🦆".repeat(200) });
     expect(learnableInputs({ title: "\ud83e" })).toEqual({ title: "\ufffd" });
   });
 
-  test.each([undefined, null, "audience", 7, [], {}, { audience: "" }])("is nothing for %j", (inputs) => {
+  test.each([undefined, null, "audience", 7, [], {}, { audience: "" }])("are undefined for %j", (inputs) => {
     expect(learnableInputs(inputs)).toBeUndefined();
   });
 
-  test("of any input at all keeps nothing but short texts under known names", () => {
+  test("for any input are short texts under known names", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.anything(), fc.object({ key: fc.constantFrom(...LEARNABLE_FIELDS, "password") })),

@@ -78,7 +78,7 @@ async function meantBy(scope: string) {
   );
 }
 
-/** What a scope deletes, which is what its dry run counts. */
+/** A scope deletes exactly what its dry run counts. */
 async function forgotten(scope: string): Promise<readonly string[]> {
   const filter = filterOf(await meantBy(scope), alice);
   const before = await everyKey();
@@ -204,24 +204,24 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     "a\nb",
     "\u202Edeploy",
     "k".repeat(513),
-  ])("%j is refused with a list of what there is, and deletes nothing", async (scope) => {
+  ])("%j is refused with the list of scopes, and deletes nothing", async (scope) => {
     const before = await everyKey();
     expect(() => parseForgetScope(scope)).toThrow(HelmdeckError);
     expect(() => parseForgetScope(scope)).toThrow(expect.objectContaining({ code: "invalid_input" }));
     expect(await everyKey()).toEqual(before);
   });
 
-  test("the refusal lists the scopes and shows a hostile one harmlessly", () => {
+  test("the refusal lists the scopes and escapes a hostile one", () => {
     expect(() => parseForgetScope(`\u001b[2J${"x".repeat(10_000)}`)).toThrow(
       /"\[U\+001B\]\[2Jx{40,60}…" is unknown.*key:<exact key>/,
     );
   });
 });
 
-describe("a text that names two entries", () => {
+describe("an ambiguous text", () => {
   const readings = parseForgetScope("a/b#L1");
 
-  test("means the one that exists, and the exact key where none does", () => {
+  test("means the existing entry, or the exact key when there is none", () => {
     expect(readings).toEqual([
       { kind: "key", key: "a/b#L1" },
       { kind: "document", origin: "fact", category: "a", key: "b#L1" },
@@ -237,17 +237,17 @@ describe("a text that names two entries", () => {
     expect(settleScope(readings, [false, false, false])).toEqual({ kind: "key", key: "a/b#L1" });
   });
 
-  test("is refused with a spelling for each that exists", () => {
+  test("is refused with a spelling for each existing entry", () => {
     expect(() => settleScope(readings, [true, false, true])).toThrow(
-      "scope names 2 entries: give key:a/b#L1, or key:b (helmdeck/a/b.md); nothing was deleted.",
+      "scope matches 2 entries: give key:a/b#L1 or key:b (helmdeck/a/b.md); nothing was deleted.",
     );
     expect(() => settleScope(readings, [true, true, true])).toThrow(
-      "names 3 entries: give key:a/b#L1, or key:b#L1 (helmdeck/a/b%23L1.md), or key:b (helmdeck/a/b.md); nothing",
+      "matches 3 entries: give key:a/b#L1 or key:b#L1 (helmdeck/a/b%23L1.md) or key:b (helmdeck/a/b.md); nothing",
     );
   });
 });
 
-test("no scope reaches beyond the namespace it is asked for", () => {
+test("no scope reaches beyond its namespace", () => {
   const scopes = [
     "all",
     "everything",

@@ -23,7 +23,7 @@ const HIDDEN = [
 const characterOf = (hex: string) => String.fromCodePoint(Number.parseInt(hex, 16));
 
 // verifies P-text-harmless, P-text-lookalikes
-describe("a character that nobody sees", () => {
+describe("an invisible character", () => {
   test.each(HIDDEN)("U+%s is refused in a key by its number, and spelt out in text", (hex) => {
     const text = `a${characterOf(hex)}b`;
     expect(problemOfKey(text)).toContain(`U+${hex}`);
@@ -33,7 +33,7 @@ describe("a character that nobody sees", () => {
     expect(harmlessBlock(text)).toBe(shown.replace("a b", "a\nb"));
   });
 
-  test("is told by its property: none of all that Unicode calls ignorable passes", () => {
+  test("is recognised by its property: nothing that Unicode calls ignorable passes", () => {
     const passing: string[] = [];
     for (let code = 0; code <= 0x10ffff; code += 1) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -47,13 +47,13 @@ describe("a character that nobody sees", () => {
     expect(passing).toEqual([]);
   });
 
-  test("spells no bytes behind an emoji", () => {
+  test("is spelt out behind an emoji too", () => {
     const smuggled = `😀${["E0138", "E0155"].map(characterOf).join("")}`;
     expect(harmlessLine(smuggled)).toBe("😀[U+E0138][U+E0155]");
   });
 });
 
-describe("writing stays as it is", () => {
+describe("legitimate text is unchanged", () => {
   const SCOTLAND = `🏴${["E0067", "E0062", "E0073", "E0063", "E0074", "E007F"].map(characterOf).join("")}`;
   test.each([
     ["a red heart", "\u2764\ufe0f"],
@@ -73,19 +73,19 @@ describe("writing stays as it is", () => {
     expect(problemOfName(text)).toBeUndefined();
   });
 
-  test("and what is no writing is spelt out beside it", () => {
+  test("and other invisible characters beside it are spelt out", () => {
     expect(harmlessLine("a\ufe0f \u2764\ufe0f\ufe0f می\u200c\u200dخ a\u200db")).toBe(
       "a[U+FE0F] \u2764\ufe0f[U+FE0F] می[U+200C][U+200D]خ a[U+200D]b",
     );
   });
 
-  test("but a key has none of it, not within an emoji either", () => {
+  test("but a key may hold none of it, not even within an emoji", () => {
     expect(problemOfKey("mood/\u2764\ufe0f")).toContain("U+FE0F");
     expect(problemOfKey("mood/🦆")).toBeUndefined();
   });
 });
 
-test("long texts are shown in no time to speak of", () => {
+test("long texts are processed quickly", () => {
   const started = performance.now();
   for (const piece of ["a\u200b", "👩\u200d", "\u2764\ufe0f", "ی\u200c", "1", "plain "])
     harmlessBlock(piece.repeat(65_536 / piece.length));

@@ -7,7 +7,7 @@ function lookalikeAmong(keys: readonly string[], key: string): string | undefine
   return looks.lookalikeOf(key);
 }
 
-/** Written with escapes: side by side nobody would see the difference. */
+/** Written with escapes, because the keys look the same. */
 const ALIKE = [
   ["a Cyrillic е", "deploy", "d\u0435ploy"],
   ["a Cyrillic о", "deploy", "depl\u043ey"],
@@ -25,23 +25,23 @@ const ALIKE = [
 
 // verifies P-text-lookalikes
 describe("a key that looks like another", () => {
-  test.each(ALIKE)("by %s is known, whichever came first", (_, one, other) => {
+  test.each(ALIKE)("by %s is detected, in either order", (_, one, other) => {
     expect(lookalikeAmong(["else", one], other)).toBe(one);
     expect(lookalikeAmong(["else", other], one)).toBe(other);
   });
 
-  test("is refused by the other's name", () => {
+  test("is refused with the other's name", () => {
     const looks = new KeyLooks();
     looks.add("deploy");
-    expect(() => looks.refuseLookalike("d\u0435ploy")).toThrow(/looks like the key "deploy"/);
+    expect(() => looks.refuseLookalike("d\u0435ploy")).toThrow(/looks like the existing key "deploy"/);
   });
 
-  test.each(ALIKE)("by %s may be written again once it is there", (_, one, other) => {
+  test.each(ALIKE)("by %s may be written again if it exists", (_, one, other) => {
     expect(lookalikeAmong([one, other], other)).toBeUndefined();
   });
 });
 
-describe("a key that is only like another", () => {
+describe("a key that is merely similar", () => {
   test.each([
     ["deploy", "deploy/konflux"],
     ["item1", "iteml"],
@@ -54,13 +54,13 @@ describe("a key that is only like another", () => {
     ["日本", "日本語"],
     ["café", "cafe"],
     ["straße", "strasse"],
-  ])("%s and %s are two", (one, other) => {
+  ])("%s and %s are distinct", (one, other) => {
     expect(lookalikeAmong([one], other)).toBeUndefined();
     expect(lookalikeAmong([other], one)).toBeUndefined();
   });
 });
 
-test("100,000 keys are known in little time", () => {
+test("100,000 keys are indexed quickly", () => {
   const looks = new KeyLooks();
   const started = performance.now();
   for (let number = 0; number < 100_000; number += 1) looks.add(`notes/deploy/${number}`);

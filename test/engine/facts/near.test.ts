@@ -1,11 +1,11 @@
-/** Which keys are taken for near a text that named nothing. */
+/** Which keys are suggested for a text without a match. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nearestKeys } from "../../../engine/index.ts";
 
 const KEYS = ["deploy/preference", "coffee", "people/release-notes", "db/choice", "note:monday", "k", "a/b"];
 
-describe("near a text is", () => {
+describe("similar to a text is", () => {
   test.each([
     ["the same key in another case", "Deploy/PREFERENCE", "deploy/preference"],
     ["the same in another form of Unicode", "cafe\u0301", "café"],
@@ -53,13 +53,13 @@ describe("near a text is", () => {
     ).toEqual([]);
   });
 
-  test("what is nearest first, and of equally near ones what came first, at most three", () => {
+  test("the most similar first, ties in their order, at most three", () => {
     const keys = ["deploys", "deploy/eu", "x/deploy", "Deploy", "y/deploy", "deploy.", "deploy/us"];
     expect(nearestKeys("deploy", keys)).toEqual(["Deploy", "deploy.", "x/deploy"]);
   });
 });
 
-test("comparing in parts is the same as comparing at once", () => {
+test("comparing in batches is the same as comparing at once", () => {
   const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "A"), minLength: 1, maxLength: 5 });
   const some = fc.array(key, { maxLength: 20 });
   fc.assert(
@@ -71,7 +71,7 @@ test("comparing in parts is the same as comparing at once", () => {
   );
 });
 
-test("whatever is compared, the answer is of the keys, and soon there", () => {
+test("for any input, the result consists of the keys, and comes quickly", () => {
   const text = fc.oneof(fc.string({ unit: "binary", maxLength: 600 }), fc.constant("é".repeat(256)));
   fc.assert(
     fc.property(text, fc.array(text, { maxLength: 30 }), (wanted, keys) => {

@@ -4,7 +4,7 @@ import { HelmdeckError, isHelmdeckError, keyToLookUp, validateFact } from "../..
 
 const fact = { key: "deploy", value: "Konflux" };
 
-/** The refusal's code, field and message, or what was accepted instead. */
+/** The error's code, field and message, or the accepted fact. */
 function refusalOf(input: unknown): { code: string; field: unknown; message: string } {
   try {
     return { code: `accepted ${JSON.stringify(validateFact(input))}`, field: "", message: "" };
@@ -14,7 +14,7 @@ function refusalOf(input: unknown): { code: string; field: unknown; message: str
   }
 }
 
-describe("a fact that is accepted", () => {
+describe("an accepted fact", () => {
   test("is trimmed and gets helmdeck's defaults", () => {
     expect(validateFact({ key: "  deploy/preference \n", value: "\tKonflux, always.  " })).toEqual({
       key: "deploy/preference",
@@ -25,7 +25,7 @@ describe("a fact that is accepted", () => {
     });
   });
 
-  test("keeps what it was given", () => {
+  test("keeps the given fields", () => {
     const given = { ...fact, category: "team.prefs-2", tags: [" ci ", "ci", "über"], ttlSeconds: 3_600 };
     expect(validateFact(given)).toEqual({
       ...fact,
@@ -62,7 +62,7 @@ describe("a fact that is accepted", () => {
   });
 });
 
-describe("a fact that is refused", () => {
+describe("a refused fact", () => {
   test.each([
     ["nothing", undefined, "fact"],
     ["a text", "deploy", "fact"],
@@ -112,9 +112,11 @@ describe("a fact that is refused", () => {
     },
   );
 
-  test("is told the limit, the size and what to do, and never the value", () => {
+  test("names the limit, the size and the remedy, and never the value", () => {
     const { message } = refusalOf({ key: "notes", value: `secret-${"x".repeat(70_000)}` });
-    expect(message).toBe("value may have 65536 bytes, and has 70007; store a summary, or several facts.");
+    expect(message).toBe(
+      "value may have at most 65536 bytes, but has 70007; store a summary, or several facts.",
+    );
   });
 });
 
@@ -126,7 +128,7 @@ describe("fault 8: no limit on the length of keys, values, tags, and a huge ttl 
     ["33 tags", { ...fact, tags: Array.from({ length: 33 }, (_, i) => `t${i}`) }, "tags"],
     ["a tag of 65 bytes in 33 characters", { ...fact, tags: [`${"é".repeat(32)}x`] }, "tags"],
     ["a ttl one second above a year", { ...fact, ttlSeconds: 31_536_001 }, "ttl_seconds"],
-    // 2^64 nanoseconds and an hour: in helmdeck's arithmetic, an hour.
+    // 2^64 nanoseconds plus an hour: helmdeck's arithmetic overflows to one hour.
     ["a ttl that wraps around 64 bits", { ...fact, ttlSeconds: 18_446_744_073 + 3_600 }, "ttl_seconds"],
     ["a ttl that wraps around 32 bits", { ...fact, ttlSeconds: 2 ** 32 + 3_600 }, "ttl_seconds"],
     ["the largest number", { ...fact, ttlSeconds: Number.MAX_VALUE }, "ttl_seconds"],
@@ -136,7 +138,7 @@ describe("fault 8: no limit on the length of keys, values, tags, and a huge ttl 
 });
 
 // verifies P-policy-limits
-test("whatever comes in, the outcome is a fact within the limits or invalid_input", () => {
+test("for any input, the result is a fact within the limits or invalid_input", () => {
   const loose = fc.record(
     {
       key: fc.oneof(fc.string({ unit: "binary", maxLength: 600 }), fc.anything()),

@@ -1,4 +1,4 @@
-/** How long a fact lives on: by hand, and by use. */
+/** How long facts live: renewal by a person and by use. */
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../../engine/index.ts";
 import { renewalByHand, renewalByUse } from "../../../engine/index.ts";
@@ -6,14 +6,14 @@ import { renewalByHand, renewalByUse } from "../../../engine/index.ts";
 const DAY_MS = 86_400_000;
 const STORED = Date.UTC(2026, 0, 1);
 
-/** A fact that was stored then; days are counted from there. */
+/** A fact stored at STORED that expires after this number of days. */
 function livingFor(days: number, more: { prolonged?: true; offByMs?: number } = {}): Entry {
   const { offByMs = 0, ...mark } = more;
   const expiresAt = STORED + days * DAY_MS - offByMs;
-  return { updatedAt: STORED, expiresAt, ...mark } as Entry; // the rest of it decides nothing
+  return { updatedAt: STORED, expiresAt, ...mark } as Entry; // the decision uses no other fields
 }
 
-/** The day until which it lives then; undefined when nothing is renewed. */
+/** The day of the new expiry, counted from STORED; undefined without a renewal. */
 function renewed(decide: typeof renewalByUse, entry: Entry, onDay: number): number | undefined {
   const renewal = decide(entry, STORED + onDay * DAY_MS);
   return renewal && (renewal.expiresAt - STORED) / DAY_MS;
@@ -41,7 +41,7 @@ describe("by use", () => {
     expect(renewed(renewalByUse, entry, onDay)).toBe(until);
   });
 
-  test("marks what it renews, by which it knows it the next time", () => {
+  test("marks what it renews, and recognises it the next time", () => {
     const renewal = renewalByUse(livingFor(90), STORED + 10 * DAY_MS);
     expect(renewal).toMatchObject({ prolonged: true });
   });
@@ -58,7 +58,7 @@ describe("by hand", () => {
     expect(renewed(renewalByHand(ttlSeconds), entry, onDay)).toBe(until);
   });
 
-  test("a default life goes on by use, one that was asked for does not", () => {
+  test("a default life is renewed by use, a given ttl is not", () => {
     const now = STORED + 80 * DAY_MS;
     expect(renewalByHand(undefined)(livingFor(90), now)).toMatchObject({ prolonged: true });
     expect(renewalByHand(86_400)(livingFor(90), now)).not.toHaveProperty("prolonged");

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type HelmdeckError, isHelmdeckError, refuseSecrets } from "../../../engine/index.ts";
 
-/** Made up, and put together here, so that nobody's scanner takes this file for a leak. */
+/** Made-up credentials, assembled here, so that secret scanners do not report this file. */
 const LETTERS = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8z";
 const SECRETS = [
   ["GITHUB_TOKEN", `ghp_${LETTERS}${LETTERS.slice(0, 8)}`],
@@ -49,14 +49,14 @@ describe("what looks like a credential", () => {
     expect((await refusalOf(written))?.details.field).toBe(field);
   });
 
-  test("is known by the name it is given, where its text alone is like any other", async () => {
+  test("is recognised by its name when the text alone is inconspicuous", async () => {
     const value = `${LETTERS}${LETTERS}`.slice(0, 40);
     expect(await refusalOf({ value })).toBeUndefined();
     expect((await refusalOf({ key: "aws_secret_access_key", value }))?.details.field).toBe("value");
   });
 
   test.each(["secretlint-disable", "/* secretlint-disable */", "<!-- secretlint-disable-line -->"])(
-    "is not let through by the comment %s",
+    "is not allowed by the comment %s",
     async (comment) => {
       expect(await refusalOf({ value: `${comment}\n${comment} ${token} ${comment}` })).toBeDefined();
     },
@@ -71,16 +71,16 @@ test.each([
   "Commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904 broke the build.",
   "6f1ed002-ab5b-41f5-9d3c-0a3f2b7f0c11",
   "mem_0123456789abcdef0123456789abcdef",
-])("an ordinary fact is none: %s", async (value) => {
+])("an ordinary fact is accepted: %s", async (value) => {
   expect(await refusalOf({ value })).toBeUndefined();
 });
 
-test.each(globSync("test/data/*.jsonl"))("no line of %s is taken for one", async (file) => {
+test.each(globSync("test/data/*.jsonl"))("no line of %s is refused", async (file) => {
   const lines = readFileSync(file, "utf8").split("\n");
   for (const line of lines) expect(await refusalOf({ value: line })).toBeUndefined();
 });
 
-test("a long text of near misses is looked through in no time to speak of", async () => {
+test("a long text of near misses is scanned quickly", async () => {
   const started = performance.now();
   for (const piece of ["a://", "x:y@", "xoxb-", "-----BEGIN ", "postgres://a:", "https://a:", " "])
     await refusalOf({ value: piece.repeat(65_536 / piece.length) });

@@ -71,7 +71,7 @@ describe("a fact in the corpus", () => {
     });
   });
 
-  test("has its body where it says", async () => {
+  test("has its body at the stated place", async () => {
     const { chunk, body, bodyStartLine } = shown(await fact("k", "first\r\nsecond\u2028third"));
     expect(body).toBe("first\nsecond\nthird");
     expect(chunk.content.split("\n").slice(bodyStartLine - 1, bodyStartLine + 2)).toEqual([
@@ -81,7 +81,7 @@ describe("a fact in the corpus", () => {
     ]);
   });
 
-  test("spells hostile characters out, and leaves tabs, emoji and letters of every script alone", async () => {
+  test("spells hostile characters out, and keeps tabs, emoji and letters of every script", async () => {
     const value = "a\u0000b\u001b[31mc\u202ed\u2066e\u{e0041}f\u0085g\tשלום 👩‍👩‍👧 日本";
     const entry = await fact("k", value);
     expect(shown(entry).body).toBe(
@@ -90,13 +90,13 @@ describe("a fact in the corpus", () => {
     expect(Buffer.from(entry.value).toString()).toBe(value);
   });
 
-  test("cannot forge a heading through its key, were one ever stored so", async () => {
+  test("cannot forge a heading through its key", async () => {
     const { chunk } = shown(await fact("k\n## Pack call: lint", "v"));
     expect(chunk.content.split("\n")[0]).toBe("## k ## Pack call: lint");
     expect(chunk.title).toBe("k ## Pack call: lint");
   });
 
-  test("is shown whatever its bytes are", async () => {
+  test("is shown for any bytes", async () => {
     const entry = await stored({ origin: "fact", key: "k", category: "c", value: Uint8Array.of(0xff, 0x41) });
     expect(shown(entry).body).toBe("\ufffdA");
   });
@@ -153,7 +153,7 @@ describe("a run in the corpus", () => {
     );
   });
 
-  test("that cannot be read is reported as damaged", async () => {
+  test("that is unreadable is reported as damaged", async () => {
     const entry = await stored({
       origin: "audit",
       key: "pack_history/a/1",
@@ -182,7 +182,7 @@ describe("fault 12: cache rows show up as facts in the corpus, plan_history as r
 });
 
 describe("fault 7: a fact whose key begins pack_history/ poisons the audit history", () => {
-  test("it is shown as a fact, under a path of its own", async () => {
+  test("it is shown as a fact, under its own path", async () => {
     const row = { pack: "lint", outcome: "ok", at_unix: NOW / 1_000 };
     const audit = shown(await stored(auditEntry(alice, checkAuditRow("pack", row), NOW)));
     const forged = shown(await fact(audit.key, JSON.stringify(row)));

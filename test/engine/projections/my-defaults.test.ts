@@ -1,4 +1,4 @@
-/** What runs teach: the usual inputs, the packs and pipelines used, the findings met; the same whatever the order of rows. */
+/** Habits learned from runs: usual inputs, packs and pipelines used, findings. The order of rows does not matter. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -70,20 +70,20 @@ describe("the usual value of an input", () => {
     expect(usualTheme(used("dark", 1), used("light", 1), used("dark", 1))).toBe("dark");
   });
 
-  test("gives way to a new habit: three uses this week outweigh five of three weeks ago", () => {
+  test("follows a new habit: three uses this week outweigh five of three weeks ago", () => {
     const old = Array.from({ length: 5 }, () => used("light", 21));
     expect(usualTheme(...old)).toBe("light");
     expect(usualTheme(...old, used("dark", 1), used("dark", 0), used("dark", 2))).toBe("dark");
   });
 
   test("counts half after a week and a quarter after two", () => {
-    expect(usualTheme(used("b", 0), used("a", 7), used("a", 7))).toBe("a"); // 1 against 2 halves: even
+    expect(usualTheme(used("b", 0), used("a", 7), used("a", 7))).toBe("a"); // 1 against 2 × 0.5: equal
     expect(usualTheme(used("b", 0), used("a", 7), used("a", 7.01))).toBe("b");
-    expect(usualTheme(used("b", 0), ...[1, 2, 3, 4, 5].map(() => used("a", 14)))).toBe("a"); // five quarters
+    expect(usualTheme(used("b", 0), ...[1, 2, 3, 4, 5].map(() => used("a", 14)))).toBe("a"); // 5 × 0.25 against 1
     expect(usualTheme(used("b", 0), ...[1, 2, 3].map(() => used("a", 14)))).toBe("b");
   });
 
-  test("is the smallest where the weights are even", () => {
+  test("is the smallest for equal weights", () => {
     expect(usualTheme(used("beta", 3), used("alpha", 3), used("gamma", 3))).toBe("alpha");
   });
 
@@ -91,7 +91,7 @@ describe("the usual value of an input", () => {
     expect(usualTheme(used("future", -300), used("dark", 0), used("dark", 0))).toBe("dark");
   });
 
-  test("of each field is found by itself, and only the learnable ones are shown", () => {
+  test("is independent for each field, and limited to learnable ones", () => {
     const { packs } = defaultsOf(
       [packRun("write", { inputs: { persona: "editor", model: "m1", secret: "hunter2" } })],
       NOW,
@@ -106,7 +106,7 @@ describe("the usual value of an input", () => {
     ]);
   });
 
-  test("is shown with hostile characters spelt out", () => {
+  test("is escaped", () => {
     const learnt = defaultsOf([used("dark\u202e", 0)], NOW);
     expect(learnt.packs[0]?.common_inputs).toEqual({ theme: "dark[U+202E]" });
     expect(learnt.recent[0]?.learn_inputs).toEqual({ theme: "dark[U+202E]" });
@@ -114,7 +114,7 @@ describe("the usual value of an input", () => {
 });
 
 describe("packs and pipelines", () => {
-  test("are those that went well, by count, then last use, then name", () => {
+  test("are the successful ones, by count, then last use, then name", () => {
     const learnt = defaultsOf(
       [
         packRun("b", { daysAgo: 2 }),
@@ -139,13 +139,13 @@ describe("packs and pipelines", () => {
     expect(learnt.recent).toHaveLength(9);
   });
 
-  test("are twelve at most, and a pack and a pipeline of one name are two", () => {
+  test("are twelve at most, and a pack and a pipeline with the same name are two", () => {
     const many = Array.from({ length: 20 }, (_, i) => [packRun(`p${i}`), pipelineRun(`p${i}`)]).flat();
     const learnt = defaultsOf(many, NOW);
     expect([learnt.packs.length, learnt.pipelines.length]).toEqual([12, 12]);
   });
 
-  test("called like what every object has are packs like any other", () => {
+  test("named like properties of Object are ordinary packs", () => {
     const names = ["__proto__", "constructor", "toString"];
     const learnt = defaultsOf(
       names.map((name) => packRun(name, { inputs: { theme: name } })),
@@ -158,7 +158,7 @@ describe("packs and pipelines", () => {
 });
 
 describe("common findings", () => {
-  test("are counted by code over all runs of packs, and stand where they were last seen", () => {
+  test("are counted by code over all runs of packs, with their latest place", () => {
     const learnt = defaultsOf(
       [
         packRun("lint", { daysAgo: 3, findings: [{ code: "W1", severity: "warning" }] }),
@@ -199,7 +199,7 @@ describe("common findings", () => {
 });
 
 describe("the recent runs", () => {
-  test("are the newest 200, newest first, whatever came of them", () => {
+  test("are the newest 200, newest first, whatever their outcome", () => {
     const many = Array.from({ length: 950 }, (_, i) => packRun("lint", { daysAgo: (i * 7919) % 950 }));
     const { recent } = defaultsOf(many, NOW);
     expect(recent.map(({ at_unix }) => at_unix)).toEqual(
@@ -207,7 +207,7 @@ describe("the recent runs", () => {
     );
   });
 
-  test("say there were none when there were none", () => {
+  test("are reported as none when there are none", () => {
     expect(defaultsOf([], NOW)).toEqual({
       packs: [],
       pipelines: [],
@@ -237,7 +237,7 @@ const anyRun: fc.Arbitrary<RecordedRun> = fc
 describe("for any runs", () => {
   const someRuns = fc.array(anyRun, { maxLength: 60 });
 
-  test("what is learnt does not depend on their order", () => {
+  test("the result does not depend on their order", () => {
     const inTwoOrders = someRuns.chain((all) =>
       fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
     );
@@ -248,7 +248,7 @@ describe("for any runs", () => {
     );
   });
 
-  test("what is usual was used, in a run that went well, of that very pack or pipeline", () => {
+  test("the usual value was used in a successful run of that pack or pipeline", () => {
     fc.assert(
       fc.property(someRuns, (all) => {
         const { packs, pipelines } = defaultsOf(all, NOW);
@@ -303,7 +303,7 @@ describe("learning from a store", () => {
     expect(learnt).not.toHaveProperty("note");
   });
 
-  test("reads no calls of other tools, however many there are", async () => {
+  test("ignores calls of other tools, however many there are", async () => {
     const store = await storeWith([packRun("lint")]);
     const call = checkAuditRow("tool", { tool: "exec", outcome: "ok", at_unix: NOW_SECONDS });
     await store.putMany(
@@ -317,7 +317,7 @@ describe("learning from a store", () => {
     });
   });
 
-  test("stops at a bound, keeps the newest, and says so", async () => {
+  test("stops at a limit, keeps the newest, and says so", async () => {
     const most = DEFAULTS_LIMITS.rows;
     const store = await storeWith([]);
     const row = (pack: string) => checkAuditRow("pack", { pack, outcome: "ok", at_unix: NOW_SECONDS });
@@ -346,7 +346,7 @@ describe("learning from a store", () => {
     },
   );
 
-  test("skips rows of an unknown kind and counts those that do not open", async () => {
+  test("skips rows of an unknown kind and counts unreadable ones", async () => {
     const store = await storeWith([packRun("lint")]);
     const audit = { namespace: alice, origin: "audit", tags: [] } as const;
     await store.put({
@@ -356,7 +356,7 @@ describe("learning from a store", () => {
       value: Buffer.from("{}"),
     });
     await store.put({ ...audit, key: "pack_history/x/1", category: "pack_history", value: Buffer.from("{") });
-    const unreadable = [{ id: "mem_0", origin: "audit", key: "k" }] as never; // as a damaged row is reported
+    const unreadable = [{ id: "mem_0", origin: "audit", key: "k" }] as never; // how a store reports a damaged row
     const reader = {
       list: async (query: Parameters<MemoryStore["list"]>[0]) => ({
         ...(await store.list(query)),
@@ -365,6 +365,6 @@ describe("learning from a store", () => {
     };
     const learnt = await learnDefaults(reader, alice, NOW);
     expect(learnt.packs.map(({ id }) => id)).toEqual(["lint"]);
-    expect(learnt.note).toBe("Left out because they could not be read: 2.");
+    expect(learnt.note).toBe("Skipped because they could not be read: 2.");
   });
 });

@@ -80,7 +80,7 @@ describe("a path", () => {
     "helmdeck/a%2Fb/c.md",
     "helmdeck/user_facts/deploy.md\n",
     "helmdeck/user_facts/deploy.md#L1",
-  ])("%j is no path of ours", (path) => {
+  ])("%j is not one of our paths", (path) => {
     expect(parsePath(path)).toBeUndefined();
   });
 });
@@ -112,7 +112,7 @@ const category = fc
   .stringMatching(/^[a-z0-9][a-z0-9_.-]{0,63}$/)
   .filter((name) => !/^(cache|plan_history)$/.test(name));
 
-test("every key of every category has one path, in plain characters, without a way out, and gets back", () => {
+test("every key of every category has one path, in plain characters, that cannot climb out and maps back", () => {
   fc.assert(
     fc.property(category, key, (category, key) => {
       const path = pathOf(category, key);
@@ -154,7 +154,7 @@ test("a docid splits at the first slash, and names only what the corpus shows", 
     expect(parseDocid(docid)).toBeUndefined();
 });
 
-test("a citation's lines are taken off a path", () => {
+test("a citation's lines are removed", () => {
   expect(citedPath("helmdeck/c/a.md#L3-L5")).toBe("helmdeck/c/a.md");
   expect(citedPath("helmdeck/c/a.md#L3")).toBe("helmdeck/c/a.md");
   expect(citedPath("helmdeck/c/a.md:3-5")).toBe("helmdeck/c/a.md");

@@ -1,4 +1,4 @@
-/** No value, and no key, is in any byte of our files: not while open, not after closing, not after forgetting. */
+/** No byte of our files reveals a value or key: while open, after closing, and after forgetting. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import { DRIVERS, KEY, makeTempFolder } from "./sqlite-rig.ts";
 const CANARY = "canary-Zwölf-Boxkämpfer-4711-plaintext-of-a-value";
 const FORMS = formsOf(CANARY);
 
-/** Puts the secret in every way a value goes into the store. */
+/** Stores the secret in every way that the store accepts values. */
 async function writeCanaries(store: MemoryStore, clock: { now: number }): Promise<void> {
   await store.put(fact("alone", CANARY));
   await store.put(fact("inside", `before ${CANARY} after`));
@@ -103,7 +103,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
   });
 
-  test("control: a canary that is really there is found, in log and database, in each form", async () => {
+  test("control: a canary that is present is found, in log and database, in each form", async () => {
     const root = await makeTempFolder();
     try {
       const path = join(root, "memory.sqlite");
@@ -139,7 +139,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 });
 
-test("control: the base64 forms are found wherever the secret stands in what was encoded", () => {
+test("control: the base64 forms are found at every offset", () => {
   const forms = FORMS.filter(({ name }) => name.startsWith("base64"));
   for (const before of ["", "a", "ab", "abc", "some text "]) {
     const encoded = Buffer.from(Buffer.from(`${before}${CANARY} and more`).toString("base64"));

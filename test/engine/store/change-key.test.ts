@@ -1,4 +1,4 @@
-/** Changing the key of a store: at every moment all of it opens, and afterwards nothing of it under the former key. */
+/** Changing a store's key: every row can be decrypted at every moment, and afterwards no row with the former key. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import {
@@ -17,14 +17,14 @@ const SPACE = "a model";
 const FORMER = new SealingKeys(KEY);
 const CURRENT = new SealingKeys(OTHER_KEY);
 
-/** Of the rig's two keys. */
+/** The rig's two keys. */
 const KEY_BYTES = ["00112233445566778899aabbccddeeff".repeat(2), "ff".repeat(32)].map((hex) =>
   Buffer.from(hex, "hex"),
 );
 
 const THIRD_KEY = parseKey("0a".repeat(32), "test");
 
-/** More than one slice. */
+/** Enough for more than one slice. */
 const ROWS = 1_300;
 
 // verifies P-key-change
@@ -58,7 +58,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     await store.close();
   }
 
-  /** What each sealed column of each table begins with, in the order of the tables. */
+  /** The headers of each table's sealed columns, in the order of the tables. */
   async function headers(rig: SqliteRig): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const connection = await driver.open(rig.path, "read");
     try {
@@ -81,7 +81,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "either key opens everything from the beginning of a change to its end, and then the new one alone",
+    "either key opens everything during a change, and afterwards only the new one",
     withRows(async (rig) => {
       const store = await beginIn(rig);
       for (const key of [KEY, OTHER_KEY]) await expectWhole(rig, key);
@@ -101,7 +101,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "every table that holds something sealed is sealed anew, and no byte names the former key",
+    "every table with sealed data is resealed, and no byte names the former key",
     withRows(async (rig) => {
       const { entry } = await rig.store.put(fact("editor", "vim"));
       const fingerprint = (await rig.store.get(refTo("editor")))?.fingerprint;
@@ -147,7 +147,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "key files are exchanged only while the change that they belong to is pending",
+    "key files are exchanged only while their change is pending",
     withRows(async (rig) => {
       const store = await openSqliteStoreToChangeKey(rig.options);
       let exchanged = 0;
@@ -167,7 +167,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a change that is interrupted after any slice is taken up again, with either key",
+    "a change that is interrupted after any slice can be continued, with either key",
     withRows(async (rig) => {
       const partly = new Set<number>();
       for (const key of [KEY, OTHER_KEY, KEY]) {
@@ -194,7 +194,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "who has the store open meanwhile reads and writes on, and finds the new key in it",
+    "a process with the store open continues, and finds the new key in it",
     withRows(async (rig) => {
       const reader = await rig.openReader();
       const changing = await beginIn(rig);
@@ -211,7 +211,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "who finds out after its end opens it again: nothing is written under the former key",
+    "a process that finds out too late reopens it: nothing is written under the former key",
     withRows(async (rig) => {
       const reader = await rig.openReader();
       const changing = await beginIn(rig);
@@ -236,7 +236,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a row that opens under no key is left as it is, and counted",
+    "a row that no key opens is unchanged, and counted",
     withRows(async (rig) => {
       await rig.damage(refTo("key-3"));
       const store = await beginIn(rig);
@@ -248,7 +248,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a key that is in use already is refused, and so is another change before the end of this one",
+    "the current key is refused as a new one, and so is another change before the end of this one",
     withRows(async (rig) => {
       const store = await openSqliteStoreToChangeKey(rig.options);
       await expect(store.beginKeyChange(KEY)).rejects.toMatchObject({
@@ -266,7 +266,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "who is late to end a change does not end another one began since",
+    "a late process does not finish another change that has begun since",
     withRows(async (rig) => {
       const late = await beginIn(rig);
       const early = await beginIn(rig);
@@ -282,7 +282,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "what is kept of the two keys opens under them alone, and in this store alone",
+    "the stored keys open only under each other, and only in this store",
     withRows(async (rig) => {
       const store = await beginIn(rig);
       await store.close();

@@ -1,4 +1,4 @@
-/** A bad page costs what lies on it: everything else is listed, found, and goes into a new database. */
+/** A damaged page only affects its own rows: all others are listed, found, and copied to a new database. */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const ROWS = 200;
 
 // verifies P-durable-damage
 describe.each(DRIVERS)("with $name,", (driver) => {
-  /** A closed database of which all is in one file. */
+  /** Prepares a closed database without a log, so that one file contains everything. */
   const withRows = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
     const rig = await openSqliteRig(driver);
     try {
@@ -45,7 +45,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     return value;
   }
 
-  /** Spoils the beginning of the page on which these bytes are, or more of it. */
+  /** Damages the beginning of the page that contains these bytes, or more of it. */
   async function spoilPage(rig: SqliteRig, bytes: Uint8Array, length = 64): Promise<void> {
     const file = await readFile(rig.path);
     const at = file.indexOf(bytes);
@@ -65,7 +65,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "a list and the change feed give all that is on other pages, and report what is not readable by its key",
+    "a list and the change feed return everything on other pages, and report unreadable rows by key",
     withRows(async (rig) => {
       await spoilPage(rig, await aRow(rig));
       const store = await rig.openReader();
@@ -86,7 +86,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a listing with a prefix or of names alone, a get and the counts give what is on other pages, and say what is not",
+    "a listing with a prefix or of names only, a get and the counts return what is on other pages, and report the rest",
     withRows(async (rig) => {
       await spoilPage(rig, await aRow(rig));
       const store = await rig.openReader();
@@ -123,7 +123,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "an entry is found though the way by its key is damaged, and where it may have been on a bad page, that is said",
+    "an entry is found when the index of keys is damaged; if it may have been on a bad page, that is reported",
     withRows(async (rig) => {
       const file = await readFile(rig.path);
       const connection = await driver.open(rig.path, "read");
@@ -141,7 +141,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "verify finds a sound database sound, and names a row that was edited",
+    "verify accepts a sound database, and names an edited row",
     withRows(async (rig) => {
       expect(await verified(rig)).toEqual({
         entries: ROWS + 1,
@@ -161,7 +161,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "repair writes a new database of all that opens, with times and vectors, and leaves the old one as it is",
+    "repair writes everything that opens into a new database, with times and vectors, and keeps the old one",
     withRows(async (rig) => {
       await spoilPage(rig, await aRow(rig));
       const hash = async () =>
@@ -196,7 +196,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "where the row about the store itself is damaged, its id is found on that page",
+    "when the store's own row is damaged, its id is found on that page",
     withRows(async (rig) => {
       await spoilPage(rig, await valueIn(rig, "SELECT id FROM store"));
       await expect(openSqliteStore(rig.options)).rejects.toMatchObject({ code: "store_corrupt" });
@@ -210,7 +210,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "where that page is gone altogether, its id is taken from elsewhere",
+    "when that page is lost, its id is found elsewhere",
     withRows(async (rig) => {
       const id = await valueIn(rig, "SELECT id FROM store");
       await spoilPage(rig, id, PAGE_BYTES);

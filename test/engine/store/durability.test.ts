@@ -1,4 +1,4 @@
-/** Every connection that writes syncs its log before a commit returns. What that is worth: test/durability. */
+/** Every writing connection syncs its log before a commit returns. The tests in test/durability check the effect. */
 import { describe, expect, test } from "vitest";
 import { openSqliteStore, type SqliteDriver } from "../../../engine/index.ts";
 import { fact, refTo } from "../../contract/rig.ts";

@@ -1,4 +1,4 @@
-/** The envelope by itself: the cipher is AES-256-GCM as the world knows it, and nothing but what was sealed ever opens. */
+/** The envelope uses standard AES-256-GCM, and only unchanged envelopes can be decrypted. */
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ const TAG_BYTES = 16;
 const FUZZED = sized(300, 20_000);
 const HEADER = Buffer.alloc(HEADER_BYTES, 2);
 
-/** Test cases 13 to 16 of McGrew and Viega, "The Galois/Counter Mode of Operation (GCM)": those of 256-bit keys and 96-bit nonces. */
+/** Test cases 13 to 16 of McGrew and Viega, "The Galois/Counter Mode of Operation (GCM)", with 256-bit keys and 96-bit nonces. */
 const ZERO_KEY = "00".repeat(32);
 const KEY = "feffe9928665731c6d6a8f9467308308".repeat(2);
 const NONCE = "cafebabefacedbaddecaf888";
@@ -42,7 +42,7 @@ const TAGS = [
 const hex = (text: string): Buffer => Buffer.from(text, "hex");
 const keyOf = (bytes: Uint8Array) => createSecretKey(bytes);
 
-/** A forger's ways with a tag: each bit, none of its bits, all of them. */
+/** Forged tags: each single bit flipped, all bits zero, all bits one. */
 function forgedTags(tag: Buffer): readonly Buffer[] {
   const flipped = Array.from({ length: 8 * TAG_BYTES }, (_, bit) => withBit(tag, bit));
   return [
@@ -92,7 +92,7 @@ const sealed = fc
     envelope: sealEnvelope(keyOf(parts.key), HEADER, parts.associated, parts.content),
   }));
 
-/** As a row is opened: what is too short to be an envelope is none. */
+/** Opens an envelope like a row's; too short bytes are not an envelope. */
 function opens(key: Uint8Array, associated: Uint8Array, envelope: Uint8Array): boolean {
   return headerOf(envelope) !== undefined && openEnvelope(keyOf(key), associated, envelope) !== undefined;
 }
@@ -107,7 +107,7 @@ describe(`${FUZZED} envelopes`, () => {
   const check = (holds: (one: typeof tried extends fc.Arbitrary<infer One> ? One : never) => void) =>
     fc.assert(fc.property(tried, holds), { numRuns: FUZZED });
 
-  test("open with their own key and beside their own data", () => {
+  test("open with their own key and associated data", () => {
     check(({ made: { key, associated, content, envelope } }) => {
       expect(openEnvelope(keyOf(key), associated, envelope)).toEqual(content);
     });
@@ -122,7 +122,7 @@ describe(`${FUZZED} envelopes`, () => {
     });
   });
 
-  test("do not open, and do not throw, cut, lengthened, or made up", () => {
+  test("do not open, and do not throw, when cut, lengthened, or random", () => {
     check(({ made: { key, associated, envelope }, place, more }) => {
       const at = place % envelope.byteLength;
       expect(opens(key, associated, envelope.subarray(0, at))).toBe(false);

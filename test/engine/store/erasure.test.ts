@@ -1,4 +1,4 @@
-/** What was deleted is gone from the file's bytes, or the answer says that it is not yet. */
+/** The file no longer contains the bytes of deleted data, or the answer says that it still does. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../engine/index.ts";
@@ -17,7 +17,7 @@ async function using(rig: Promise<SqliteRig>, run: (rig: SqliteRig) => Promise<v
   }
 }
 
-/** Pieces of the ciphertexts of some entries, short enough to lie within one page each. */
+/** Parts of some entries' ciphertexts, short enough to fit within one page. */
 async function ciphertexts(rig: SqliteRig, where: string): Promise<readonly Needle[]> {
   const connection = await rig.options.driver.open(rig.path, "read");
   const rows = connection.prepare(`SELECT key, sealed FROM entries WHERE ${where}`).all();
@@ -54,7 +54,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, await ciphertexts(rig, "key = 'stays'"))).not.toEqual([]);
     }));
 
-  test("what a filter deletes is gone, however the pages had been split and merged", () =>
+  test("what a filter deletes is gone, however pages were split and merged", () =>
     using(openSqliteRig(driver), async (rig) => {
       const sizes = Array.from({ length: 1_200 }, (_, i) => (i * 7_919) % 1_500);
       const entries = sizes.map((size, i) =>
@@ -81,7 +81,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
-  test("a reader in the middle of something makes it pending; the next sweep completes it", () =>
+  test("an active reader makes it pending; the next sweep completes it", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("secret", "value"));
       const needles = await ciphertexts(rig, "key = 'secret'");
@@ -102,7 +102,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
-  test("what an undo leaves to the next delete goes with that, which says when a reader delays it", () =>
+  test("what an undo leaves to the next delete is erased with that, which reports a delay by a reader", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("changes", "first"));
       await rig.store.put(fact("changes", "second"));
@@ -133,7 +133,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         "SELECT 1 FROM entries",
       ]);
       await reader.next();
-      // So much longer than a delete takes that a busy machine makes no difference.
+      // Much longer than a delete takes, so that the test also passes on a busy machine.
       const busyTimeoutMs = 30_000;
       const patient = await openSqliteStore({ ...rig.options, busyTimeoutMs });
       const start = performance.now();

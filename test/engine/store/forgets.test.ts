@@ -1,4 +1,4 @@
-/** Forgetting much: others go on meanwhile, and what a killed process began is finished. */
+/** Large forgets: other work continues meanwhile, and another process finishes the work of a killed one. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../engine/index.ts";
@@ -37,7 +37,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   // verifies P-quiet-long-work
   test(
-    "others read and write while it goes on, in this process and through another opening",
+    "others read and write meanwhile, in this process and through another connection",
     withMany(async (rig) => {
       const other = await rig.openAgain();
       let isOver = false;
@@ -58,7 +58,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   // verifies P-disk-forgotten
   test(
-    "a run that was cut short stays hidden, and the next one that opens the store to write finishes it",
+    "an interrupted run stays hidden, and the next process that opens the store for writing finishes it",
     withMany(async (rig) => {
       const bytes = await aCiphertext(rig, `many/${MANY - 1}`);
       const going = rig.store.deleteWhere(ALL_MEANT).catch((error: unknown) => error);
@@ -86,7 +86,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a sweep finishes it, too, and says so only then",
+    "a sweep finishes it, too, and reports it only then",
     withMany(async (rig) => {
       const again = await rig.openAgain();
       const going = rig.store.deleteWhere(ALL_MEANT).catch(() => undefined);
@@ -97,11 +97,11 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
-  test("a clock that is set right does not bring back what is being forgotten", async () => {
+  test("correcting the clock does not bring back what is being forgotten", async () => {
     const rig = await openSqliteRig(driver);
     const { clock } = rig;
     const right = clock.now + 90 * DAY_MS;
-    clock.now = 5_000; // before the program was made: certainly wrong
+    clock.now = 5_000; // before the program's build date, so certainly wrong
     const store = await openSqliteStore({ ...rig.options, path: join(rig.folder, "early.sqlite") });
     try {
       await store.putMany(Array.from({ length: MANY }, (_, i) => fact(`many/${i}`, `value ${i}`)));

@@ -1,4 +1,4 @@
-/** What helmdeck's store gets wrong, each fault as a case that this one passes (the numbers are those of its fault list). */
+/** Known faults of helmdeck's store that this store must not have. The numbers refer to the list of its faults. */
 import { describe, expect, test } from "vitest";
 import { type MemoryStore, namespaceOf, openSqliteStore } from "../../../engine/index.ts";
 import {

@@ -1,4 +1,4 @@
-/** Histories in a real file: erased to the last byte, looked through when there are many, kept through a changed key, a copy and a repair. */
+/** Histories in a real file: erased completely, checked in slices, and kept when the key changes and in copies and repairs. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -22,7 +22,7 @@ function needleOf(bytes: Uint8Array): Needle {
   return { name: Buffer.from(bytes).toString("hex"), bytes };
 }
 
-/** So many facts that hold something else than before. */
+/** Stores this number of facts twice, with different values. */
 async function replaceMany(store: MemoryStore, count: number): Promise<void> {
   const facts = Array.from({ length: count }, (_, i) => fact(`many/${i}`, `first ${i}`));
   await store.putMany(facts);
@@ -57,8 +57,8 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
           .prepare("SELECT sealed FROM history UNION ALL SELECT sealed FROM entries")
           .all();
         connection.close();
-        // Behind the header, which all have in common.
-        return rows.map(({ sealed }) => Buffer.from(sealed as Uint8Array).subarray(24, 40)).map(needleOf); // a blob
+        // Skips the header, which all envelopes share.
+        return rows.map(({ sealed }) => Buffer.from(sealed as Uint8Array).subarray(24, 40)).map(needleOf); // a blob column
       };
       const found = async (needles: readonly Needle[]) =>
         (await scanFiles([rig.folder], needles)).hits.length;
@@ -80,14 +80,14 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
 
   // verifies P-history-erased
   test(
-    "are looked through where there are many histories, also for what was written meanwhile",
+    "are all checked when there are many, including what is written meanwhile",
     withRig(async (rig) => {
       const { store, options } = rig;
       await replaceMany(store, 900);
       await store.put(fact("secret", "to be forgotten"));
       await store.put(fact("keeper", "of it"), { supersedes: ["secret"] });
       await store.put(fact("secret", "again"));
-      // As another process would, between the last slice and the transaction that deletes the entry.
+      // Writes like another process, between the last slice and the transaction that deletes the entry.
       const write = () => void store.put(fact("many/0", "in a hurry"), { supersedes: ["secret"] });
       const other = await openSqliteStore({ ...options, driver: whenLookedThrough(driver, write) });
       const forgetting = other.deleteWhere({ namespace: ANA, origins: ["fact"], key: "secret" });
@@ -100,7 +100,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
   );
 
   test(
-    "that hold nothing of a scope cost it nothing: one transaction, and readers go on where they were",
+    "without anything of a scope cost nothing: one transaction, and readers keep their place",
     withRig(async ({ store }) => {
       await store.put(fact("tea", "green"));
       await store.put(fact("tea", "black"));
@@ -137,7 +137,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
   );
 
   test(
-    "are named where one does not open, and go into a repaired database with the others",
+    "are named when one does not open, and are copied to a repaired database with the others",
     withRig(async (rig) => {
       const { store, path, options } = rig;
       for (const value of ["green", "black", "white"]) await store.put(fact("tea", value));
@@ -164,7 +164,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
   );
 });
 
-/** Calls back once, after the transaction in which the last of many histories was looked through. */
+/** Calls back once, after the transaction that checks the last slice of many histories. */
 function whenLookedThrough(driver: SqliteDriver, callback: () => void): SqliteDriver {
   let isLast = false;
   let callOnce = callback;

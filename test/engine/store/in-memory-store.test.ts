@@ -1,4 +1,4 @@
-/** The in-memory store keeps the contract. */
+/** The in-memory store passes the contract suite. */
 import { createInMemoryStore } from "../../../engine/index.ts";
 import { describeMemoryStore } from "../../contract/memory-store.ts";
 import { START } from "../../contract/rig.ts";

@@ -1,4 +1,4 @@
-/** Key files: made once whatever races, read with care, and never replaced by a new key over existing data. */
+/** Key files: created once despite races, validated when read, and never replaced by a new key for existing data. */
 import { execFile } from "node:child_process";
 import {
   chmod,
@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Keys cannot be looked at, so they are compared by what they derive. */
+/** Keys cannot be read, so this compares the keys derived from them. */
 function same(a: MasterKey, b: MasterKey): boolean {
   return Buffer.compare(a.deriveBytes("test", 32), b.deriveBytes("test", 32)) === 0;
 }
@@ -89,7 +89,7 @@ describe("reading a key file", () => {
       expect(JSON.stringify([error, String(error)])).not.toContain(content.slice(0, 12));
   });
 
-  test("refuses what is too large to be one, without reading it", async () => {
+  test("refuses a file that is too large, without reading it", async () => {
     await writeKey(keyPath, "");
     await truncate(keyPath, 2 ** 40);
     await expect(readKeyFile(keyPath)).rejects.toMatchObject({ code: "key_unreadable" });
@@ -105,12 +105,12 @@ describe("reading a key file", () => {
     await expect(readKeyFile(keyPath)).rejects.toMatchObject({ code: "key_unreadable" });
   });
 
-  test("says that there is none", async () => {
+  test("reports a missing file", async () => {
     await expect(readKeyFile(keyPath)).rejects.toMatchObject({ code: "key_missing" });
     await expect(readKeyFile(join(keyPath, "below"))).rejects.toMatchObject({ code: "key_missing" });
   });
 
-  test("says that the file behind a link is gone", async () => {
+  test("reports a link to a missing file", async () => {
     await symlink(join(folder, "gone"), keyPath);
     await expect(readKeyFile(keyPath)).rejects.toMatchObject({
       code: "key_missing",
@@ -118,7 +118,7 @@ describe("reading a key file", () => {
     });
   });
 
-  test("says that it may not be read", async (context) => {
+  test("reports an unreadable file", async (context) => {
     context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);
     await writeKey(keyPath, HEX, 0o000);
     await chmod(folder, 0o755);
@@ -143,7 +143,7 @@ describe("run as root", () => {
     await expect(loadOrMakeKey(places())).rejects.toMatchObject({ code: "key_unreadable" });
   });
 
-  test("a named one is used, and told", async (context) => {
+  test("a named one is used, with a warning", async (context) => {
     context.skip(whyNotRoot !== undefined, whyNotRoot);
     await writeKey(keyPath, HEX);
     await chown(keyPath, SOMEBODY, SOMEBODY);
@@ -151,7 +151,7 @@ describe("run as root", () => {
     expect([same(key, parseKey(HEX, "test")), warning]).toEqual([true, expect.stringContaining("uid 1234")]);
   });
 
-  test("nothing is made in the folder of another account, or below it", async (context) => {
+  test("nothing is created in another account's folder, or below it", async (context) => {
     context.skip(whyNotRoot !== undefined, whyNotRoot);
     await chown(folder, SOMEBODY, SOMEBODY);
     const refusal = { code: "store_unavailable", message: expect.stringContaining("uid 1234") };
@@ -168,7 +168,7 @@ describe("run as root", () => {
 });
 
 describe("making a key file", () => {
-  test("makes one for the owner alone, whole, and leaves nothing else", async () => {
+  test("creates a complete private one, and leaves nothing else", async () => {
     const { key, made } = await makeKeyFile(keyPath);
     expect(made).toBe(true);
     expect((await stat(keyPath)).mode & 0o777).toBe(0o600);
@@ -177,7 +177,7 @@ describe("making a key file", () => {
     expect(await readdir(folder)).toEqual(["memory.key"]);
   });
 
-  test("makes missing folders, for the owner alone", async () => {
+  test("creates missing private folders", async () => {
     const deep = join(folder, "a", "b", "memory.key");
     await makeKeyFile(deep);
     expect((await stat(join(folder, "a"))).mode & 0o777).toBe(0o700);
@@ -190,27 +190,27 @@ describe("making a key file", () => {
     expect(same(first.key, second.key)).toBe(false);
   });
 
-  test("leaves an existing one as it is, and gives its key", async () => {
+  test("returns an existing one's key without changing it", async () => {
     await writeKey(keyPath, HEX);
     const { key, made } = await makeKeyFile(keyPath);
     expect([made, same(key, parseKey(HEX, "test"))]).toEqual([false, true]);
     expect(await readFile(keyPath, "latin1")).toBe(HEX);
   });
 
-  test("gives an existing bad one's error, and leaves it as it is", async () => {
+  test("throws an existing bad one's error without changing it", async () => {
     await writeKey(keyPath, "broken");
     await expect(makeKeyFile(keyPath)).rejects.toMatchObject({ code: "key_malformed" });
     expect(await readFile(keyPath, "latin1")).toBe("broken");
     expect(await readdir(folder)).toEqual(["memory.key"]);
   });
 
-  test("does not write through a link that leads nowhere", async () => {
+  test("does not write through a dangling link", async () => {
     await symlink(join(folder, "gone"), keyPath);
     await expect(makeKeyFile(keyPath)).rejects.toMatchObject({ code: "key_missing" });
     expect(await readdir(folder)).toEqual(["memory.key"]);
   });
 
-  test("in one process, many at once agree on one key", async () => {
+  test("in one process, concurrent calls agree on one key", async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => makeKeyFile(keyPath)));
     expect(made.filter((one) => one.made)).toHaveLength(1);
     for (const { key } of made) expect(same(key, made[0]?.key ?? key)).toBe(true);
@@ -251,7 +251,7 @@ describe("the key by precedence", () => {
     }
   });
 
-  test("the first that is set is the only one tried: what is wrong with it is not covered up", async () => {
+  test("only the first configured source is tried: its error is not hidden", async () => {
     await writeKey(keyPath, HEX);
     const env = { HELMDECK_MEMORY_KEY: HEX, HELMDECK_MEMORY_KEY_FILE: keyPath };
     await expect(loadOrMakeKey({ ...places(env), configuredKey: "" })).rejects.toMatchObject({
@@ -266,7 +266,7 @@ describe("the key by precedence", () => {
     expect(await readdir(folder)).toEqual(["memory.key"]);
   });
 
-  test("a named file that others may read is used with a warning, as container secrets are; the default file is refused", async () => {
+  test("a named file that others can read is used with a warning, as container secrets are; the default file is refused", async () => {
     await writeKey(keyPath, HEX, 0o444);
     const loaded = await loadOrMakeKey(places({ HELMDECK_MEMORY_KEY_FILE: keyPath }));
     expect([same(loaded.key, parseKey(HEX, "test")), loaded.warning]).toEqual([
@@ -276,14 +276,14 @@ describe("the key by precedence", () => {
     await expect(loadOrMakeKey(places())).rejects.toMatchObject({ code: "key_unreadable" });
   });
 
-  test("without key and data a key file is made, once", async () => {
+  test("without key and data a key file is created, once", async () => {
     const first = await loadOrMakeKey(places());
     expect([first.made, first.source, first.warning]).toEqual([true, keyPath, undefined]);
     const second = await loadOrMakeKey(places());
     expect([second.made, same(first.key, second.key)]).toEqual([false, true]);
   });
 
-  test("data without its key is key_missing: no new key is made over it", async () => {
+  test("data without its key is key_missing: no new key is created for it", async () => {
     const { key } = await loadOrMakeKey(places());
     const store = await openSqliteStore({ path: databasePath, key, driver: nodeSqliteDriver });
     await store.close();
@@ -305,7 +305,7 @@ describe("the key by precedence", () => {
     await expect(loadOrMakeKey(places())).rejects.toMatchObject({ code: "key_missing" });
   });
 
-  test("an empty file left by a process that was killed at once is no data", async () => {
+  test("an empty file of a killed process is not data", async () => {
     await mkdir(join(folder, "data"));
     await writeFile(databasePath, "");
     expect(await loadOrMakeKey(places())).toMatchObject({ made: true });

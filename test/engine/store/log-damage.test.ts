@@ -1,4 +1,7 @@
-/** A damaged log is told from one that a crash ended: nothing that was acknowledged is gone without a word, and no crash is an alarm. */
+/**
+ * A damaged log is distinguished from a log that a crash cut short: no acknowledged data is lost silently, and a crash alone is
+ * not reported as damage.
+ */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,11 +22,11 @@ const FRAME_BYTES = 24 + 4_096;
 const FOLDED = 5;
 const IN_LOG = 20;
 
-/** The three files as they lie on the disk while the store is open, in a folder of their own. */
+/** Copies the three files to a separate folder while the store is open. */
 async function copyOf(rig: SqliteRig, name: string, from = rig.path): Promise<string> {
   const folder = join(rig.folder, name);
   await mkdir(folder);
-  // By another process: reading the files in this one would drop the store's locks.
+  // Uses another process: reading the files in this one would release the store's locks.
   await promisify(execFile)("cp", ["-p", from, `${from}-wal`, `${from}-shm`, folder]);
   return join(folder, "memory.sqlite");
 }
@@ -35,14 +38,14 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     rig = await openSqliteRig(driver);
     for (let n = 0; n < FOLDED; n++) await rig.store.put(fact(`key-${n}`, `value ${n}`));
     await rig.store.put(fact("gone", "forgotten"));
-    await rig.store.delete(refTo("gone")); // folds the log in
+    await rig.store.delete(refTo("gone")); // checkpoints the log
     for (let n = 0; n < IN_LOG; n++) await rig.store.put(fact(`key-${n}`, `new ${n}`));
   });
   afterEach(() => rig.dispose());
 
   const optionsFor = (path: string) => ({ ...rig.options, path });
 
-  /** Flips a byte in the middle of a frame, counted from 0. */
+  /** Flips a byte in the middle of a frame; frames count from 0. */
   async function spoilFrame(path: string, frame: number): Promise<void> {
     const log = await readFile(`${path}-wal`);
     const at = HEADER_BYTES + frame * FRAME_BYTES + 2_000;
@@ -54,9 +57,9 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     return ((await readFile(`${path}-wal`)).length - HEADER_BYTES) / FRAME_BYTES;
   }
 
-  test("no opening goes on without what lies behind a damaged frame, and none changes a byte", async () => {
+  test("no opening continues without the data behind a damaged frame, and none changes a byte", async () => {
     const path = await copyOf(rig, "damaged");
-    await writeFile(`${path}-shm`, ""); // as a power cut leaves it, or a copy of the other two
+    await writeFile(`${path}-shm`, ""); // the state after a power cut, or in a copy of the other two files
     await spoilFrame(path, 3);
     const before = await readFile(`${path}-wal`);
     const refused = { code: "store_corrupt", message: expect.stringContaining("helmdeck-memory repair") };
@@ -66,7 +69,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     expect(await readFile(`${path}-wal`)).toEqual(before);
   });
 
-  test("a log that was cut short is told by its index, down to the header alone", async () => {
+  test("a log that was cut short is detected by its index, even if only the header is left", async () => {
     const frames = await framesIn(await copyOf(rig, "whole"));
     for (const kept of [0, 1, frames - 1]) {
       const path = await copyOf(rig, `cut-to-${kept}`);
@@ -76,7 +79,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
   });
 
-  test("repair brings back what was stored behind a damaged frame, and leaves all files as they are", async () => {
+  test("repair restores data behind a damaged frame, and keeps all files", async () => {
     const path = await copyOf(rig, "damaged");
     await spoilFrame(path, 3);
     const before = await readFile(`${path}-wal`);
@@ -93,7 +96,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     await store.close();
   });
 
-  test("a log whose header is damaged is told, and what is in it brought back", async () => {
+  test("a log with a damaged header is detected, and its content restored", async () => {
     const path = await copyOf(rig, "damaged");
     const log = await readFile(`${path}-wal`);
     log[17] = 255 - (log[17] ?? 0);
@@ -106,7 +109,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
   });
 
-  test("what a killed process wrote and nobody acknowledged, behind shorter writes of another, is no damage", async () => {
+  test("unacknowledged writes of a killed process, behind shorter ones of another, are not damage", async () => {
     const other = await copyOf(rig, "other");
     await rig.store.putMany(Array.from({ length: 30 }, (_, n) => fact(`more-${n}`, "x".repeat(1_000))));
     const killed = await readFile(`${await copyOf(rig, "killed")}-wal`);
@@ -123,12 +126,12 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     await again.close();
   });
 
-  test("frames of a write in the middle of which the power went, some torn in their headers, are no damage", async () => {
+  test("frames of a write interrupted by a power cut, some torn in their headers, are not damage", async () => {
     const path = await copyOf(rig, "torn");
     const acknowledged = await framesIn(path);
     await rig.store.putMany(Array.from({ length: 30 }, (_, n) => fact(`more-${n}`, "x".repeat(1_000))));
     const log = await readFile(`${await copyOf(rig, "written")}-wal`);
-    // Their checksums are in the next sector, which was written; of what is in the first one, older bytes are still there.
+    // The sector with their checksums was written. The sector before it still has older bytes.
     for (const frame of [acknowledged + 1, acknowledged + 3])
       log.fill(0, HEADER_BYTES + frame * FRAME_BYTES, HEADER_BYTES + frame * FRAME_BYTES + 16);
     await writeFile(`${path}-wal`, log);

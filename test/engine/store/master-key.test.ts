@@ -1,11 +1,11 @@
-/** The master key: what is accepted as one, and that it never shows. */
+/** The master key: accepted forms, and that no text reveals it. */
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { MasterKey, parseKey } from "../../../engine/index.ts";
 
 const HEX = "00112233445566778899aabbccddeeff".repeat(2);
 
-/** No run of four digits of the key may appear. */
+/** Whether the text contains any four consecutive digits of the key. */
 function showsKey(text: string): boolean {
   return Array.from({ length: HEX.length - 3 }, (_, i) => HEX.slice(i, i + 4)).some((part) =>
     text.toLowerCase().includes(part),
@@ -26,14 +26,14 @@ describe("a key", () => {
     expect(new Set([...derived, HEX]).size).toBe(5);
   });
 
-  // HKDF-SHA256 (RFC 5869) computed apart from this code, so that a database outlives a change of it.
+  // Computed with HKDF-SHA256 (RFC 5869) in other code, so that a change of ours cannot make databases unreadable.
   test("derives as the file format says", () => {
     const key = parseKey(HEX, "a");
     expect(Buffer.from(key.deriveBytes("key id", 8)).toString("hex")).toBe("7d746fbd1c3bac67");
   });
 
   // verifies P-key-never-shown
-  test("shows in no text that can be made of it", () => {
+  test("is never shown in any text form", () => {
     const key = parseKey(HEX, "a");
     const texts = [
       `${key}`,
@@ -48,7 +48,7 @@ describe("a key", () => {
     expect(texts[0]).toBe("[MasterKey]");
   });
 
-  test("is a copy: bytes changed afterwards change nothing", () => {
+  test("is a copy: changing the bytes afterwards has no effect", () => {
     const bytes = Buffer.from(HEX, "hex");
     const key = new MasterKey(bytes);
     const before = key.deriveBytes("x", 32);

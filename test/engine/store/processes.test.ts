@@ -1,4 +1,4 @@
-/** Several processes, several libraries, one file: made once, shared, and in one order for all. */
+/** Several processes and libraries with one file: they create it once, share it, and see changes in the same order. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 // verifies P-durable-cold-start
 describe("a cold database", () => {
   test.each(Array.from({ length: sized(1, 10) }, (_, i) => i + 1))(
-    "opened by eight processes at once is made once, with one key, and loses nothing (round %i)",
+    "opened by eight processes at once is created once, with one key, and loses nothing (round %i)",
     async () => {
       const keyPath = join(folder, "memory.key");
       const names = Array.from({ length: 8 }, (_, i) => `p${i}`);
@@ -57,7 +57,7 @@ describe.each([
   [betterSqliteDriver, nodeSqliteDriver],
   [nodeSqliteDriver, betterSqliteDriver],
 ])("two processes, this one with $name", (here, there) => {
-  test("share one file: each reads and changes what the other wrote, and the feed tells of both", async () => {
+  test("share one file: each reads and changes the other's writes, and the feed reports both", async () => {
     const store = await openSqliteStore({ path, key: KEY, driver: here });
     try {
       await store.put(fact("mine", "value of mine"));

@@ -10,11 +10,11 @@ type Line = Readonly<Record<string, unknown>>;
 
 export interface Child {
   readonly process: ChildProcess;
-  /** Every line so far, whole ones only. */
+  /** All complete lines so far. */
   readonly lines: readonly Line[];
-  /** The next line that has not been waited for yet; throws when the child ends without one. */
+  /** The next line; throws if the child ends without one. */
   next(): Promise<Line>;
-  /** The first line; then waits for the end. */
+  /** Returns the first line after the process has ended. */
   result(): Promise<Line>;
   /** Waits until the process has ended and all of its output was read. */
   ended(): Promise<void>;
@@ -22,9 +22,9 @@ export interface Child {
 }
 
 export interface ChildOptions {
-  /** Arguments for Node itself. */
+  /** Arguments for Node. */
   readonly flags?: readonly string[];
-  /** A command that runs the rest of its arguments, such as one that sets limits first. */
+  /** A command that runs the rest of its arguments, for example one that first sets limits. */
   readonly under?: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function childPath(name: string): string {
   return fileURLToPath(new URL(`./children/${name}`, import.meta.url));
 }
 
-/** As an account that file modes bind. */
+/** Runs as an account that file modes restrict. */
 export async function spawnUnprivileged(name: string, args: readonly string[]): Promise<Child> {
   return spawnChild(await bundledScript(childPath(name)), args, { flags: unprivilegedFlags });
 }
@@ -41,7 +41,7 @@ export function spawnChild(script: string, args: readonly string[], options: Chi
   const { under = [], flags = [] } = options;
   const [command = process.execPath, ...rest] = [...under, process.execPath, ...flags, script, ...args];
   const child = spawn(command, rest, { stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.on("error", () => undefined); // it may be gone before it has read everything
+  child.stdin.on("error", () => undefined); // the child may exit before it has read all input
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
@@ -82,7 +82,7 @@ export function spawnChild(script: string, args: readonly string[], options: Chi
   };
 }
 
-/** A process that was killed may leave its last line half written. */
+/** A killed process may leave an incomplete last line. */
 function parseLine(line: string): Line | undefined {
   try {
     return JSON.parse(line);

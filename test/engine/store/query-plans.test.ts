@@ -1,14 +1,14 @@
-/** Nothing that a large store is asked walks through all of it: each statement is seen to use an index. */
+/** No statement scans a whole large store: each uses an index. */
 import { describe, expect, test } from "vitest";
 import { namespaceOf, openSqliteStore, type SqliteDriver } from "../../../engine/index.ts";
 import { ANA, fact, refTo } from "../../contract/rig.ts";
 import { madeOf } from "../../contract/vectors.ts";
 import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";
 
-/** These look at everything by their nature, from an index that holds all they need, or row by row. */
+/** These must read everything, from a covering index or row by row. */
 const WHOLE_TABLE = [/GROUP BY namespace/, /seq > \? ORDER BY seq LIMIT 500$/];
 
-/** The driver, and every statement about entries, removals or vectors that was prepared with it. */
+/** Wraps the driver and collects every statement about entries, removals or vectors. */
 function listening(driver: SqliteDriver): { readonly driver: SqliteDriver; readonly heard: Set<string> } {
   const heard = new Set<string>();
   const open: SqliteDriver["open"] = async (path, mode) => {
@@ -30,7 +30,7 @@ function listening(driver: SqliteDriver): { readonly driver: SqliteDriver; reado
 }
 
 describe.each(DRIVERS)("with $name,", (driver) => {
-  test("every statement finds its rows by an index, and only a listing by prefix is sorted", async () => {
+  test("every statement uses an index, and only a listing by prefix is sorted", async () => {
     const rig = await openSqliteRig(driver);
     const { driver: ears, heard } = listening(driver);
     const store = await openSqliteStore({ ...rig.options, driver: ears });

@@ -1,4 +1,4 @@
-/** One caller may keep so much and no more, sessions included; others are not concerned. */
+/** A caller's quota includes sessions and does not affect other callers. */
 import { describe, expect, test } from "vitest";
 import { namespaceOf, openSqliteStore } from "../../../engine/index.ts";
 import { ANA, BEN, fact } from "../../contract/rig.ts";
@@ -30,7 +30,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "may overwrite what is there, and store again after forgetting",
+    "may overwrite existing ones, and store again after forgetting",
     withQuota(async ({ store }) => {
       await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3")]);
       await store.put(fact("a", "another value"));
@@ -50,7 +50,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "is refused values that are too large together, also where one grows",
+    "is refused values that are too large together, also when one grows",
     withQuota(async ({ store }) => {
       await store.put(fact("a", "x".repeat(500)));
       await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
@@ -63,7 +63,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
 
   // verifies P-history-bounded
   test(
-    "is counted what it held before, which gives way, the oldest first",
+    "counts former values, which are dropped first, oldest first",
     withQuota(async ({ store }) => {
       const ref = { namespace: ANA, origin: "fact" as const, key: "a" };
       for (const letter of ["u", "v", "w", "x"]) await store.put(fact("a", letter.repeat(200)));
@@ -75,7 +75,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "that has more than it may, since the operator lowered that, may still overwrite with no more, and forget",
+    "that is over a lowered quota may still overwrite with no more, and forget",
     withQuota(async ({ store, options }) => {
       await store.putMany([fact("a", "1"), fact("b", "22"), fact("c", "3")]);
       const lowered = await openSqliteStore({ ...options, quota: { entries: 1, bytes: 10 } });
@@ -89,7 +89,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "is counted as the rows are, whatever was done to them",
+    "has a usage that matches its rows, after any operation",
     withQuota(async (rig) => {
       const { store } = rig;
       await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);

@@ -1,4 +1,4 @@
-/** What damage may bring back into a database: rows as they were before, and rows that were deleted. Repair takes neither. */
+/** Damage may bring back older versions of rows, and deleted rows. Repair accepts neither. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSqliteStore, repairDatabase } from "../../../engine/index.ts";
@@ -22,7 +22,7 @@ describe.each(DRIVERS)("with $name, repair", (driver) => {
     connection.close();
   }
 
-  /** As an old page would: the table with every row that is there now, and no rule about which may be there together. */
+  /** Copies every current row to a table without constraints, like an old page that damage brings back. */
   const keepRows = (rig: SqliteRig) => exec(rig, "CREATE TABLE kept AS SELECT * FROM entries");
 
   async function bringBack(rig: SqliteRig): Promise<void> {
@@ -48,7 +48,7 @@ describe.each(DRIVERS)("with $name, repair", (driver) => {
   }
 
   test(
-    "takes of an entry that is there twice what was written later",
+    "keeps the later version of an entry that exists twice",
     rigged(async (rig) => {
       await rig.store.put(fact("editor", "nano"));
       await rig.store.put(fact("shell", "zsh"));
@@ -64,7 +64,7 @@ describe.each(DRIVERS)("with $name, repair", (driver) => {
   );
 
   test(
-    "leaves out what was deleted, and keeps what was stored under that key afterwards",
+    "omits deleted entries, and keeps later ones with the same key",
     rigged(async (rig) => {
       await rig.store.put(fact("deleted", "d"));
       await rig.store.put(fact("again", "before"));

@@ -1,4 +1,4 @@
-/** A database that is moved, deleted, restored or overwritten while it is open: nothing is acknowledged that nobody will find. */
+/** A database that is moved, deleted, restored or overwritten while it is open: no write is acknowledged and then lost. */
 import { execFile } from "node:child_process";
 import { renameSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { childPath, spawnChild } from "./processes.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 
 const run = promisify(execFile);
-/** Not by this process: closing a copied file would drop SQLite's locks on it. */
+/** Uses another process, because closing a copied file would release SQLite's locks on it. */
 const copyFile = (from: string, to: string) => run("cp", [from, to]);
 
 const CALLS: Readonly<Record<string, (store: MemoryStore) => Promise<unknown>>> = {
@@ -48,7 +48,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
   };
 
-  /** A backup of what is there now, as a person makes one: while nothing has the database open. */
+  /** A copy of the file while no process has the database open. */
   async function backUp(rig: SqliteRig): Promise<string> {
     await rig.store.close();
     const backup = `${rig.path}.backup`;
@@ -74,7 +74,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   describe("a database that is moved away", () => {
     test(
-      "takes all that was acknowledged along, and refuses everything else",
+      "keeps all acknowledged writes, and refuses everything else",
       using(async (rig) => {
         const elsewhere = join(rig.folder, "elsewhere.sqlite");
         await rename(rig.path, elsewhere);
@@ -89,7 +89,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "with its folder is whole there",
+      "with its folder is complete there",
       using(async (rig) => {
         const moved = `${rig.folder}-moved`;
         await rename(rig.folder, moved);
@@ -101,7 +101,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "and put back is not used by who had it open: who opens it anew has everything",
+      "and moved back is not used by processes that had it open: after reopening they have everything",
       using(async (rig) => {
         await rename(rig.path, `${rig.path}.away`);
         await refused(rig.store, "store_replaced");
@@ -112,7 +112,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "by its link refuses everything, and stays where it is",
+      "by its link refuses everything, and is not moved",
       using(async (rig) => {
         const link = join(rig.folder, "link.sqlite");
         await symlink(rig.path, link);
@@ -130,14 +130,14 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
   });
 
-  describe("a database that is deleted", () => {
+  describe("a deleted database", () => {
     const endings: Readonly<Record<string, readonly string[]>> = {
       "with its log": ["", "-wal", "-shm"],
       "without its log": [""],
     };
     for (const [how, parts] of Object.entries(endings)) {
       test(
-        `${how} refuses everything, and a new one can be made in its place`,
+        `${how} refuses everything, and can be replaced by a new one`,
         using(async (rig) => {
           for (const part of parts) await rm(`${rig.path}${part}`);
           await refused(rig.store, "store_replaced", "deleted");
@@ -152,10 +152,10 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
   });
 
-  describe("a log that is taken away", () => {
+  describe("a removed log", () => {
     for (const parts of [["-wal"], ["-shm"], ["-wal", "-shm"]]) {
       test(
-        `(${parts.join(" and ")}) ends the store, and what was acknowledged is brought into the database`,
+        `(${parts.join(" and ")}) ends the store, and acknowledged writes are saved to the database`,
         using(async (rig) => {
           for (const part of parts) await rm(`${rig.path}${part}`);
           await refused(rig.store, "store_replaced", "log");
@@ -166,7 +166,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "and begun anew by another process loses nothing of either that can be kept",
+      "that another process has restarted loses nothing that can be kept",
       using(async (rig) => {
         await rig.store.deleteWhere({ namespace: ANA, key: "none" });
         for (const part of ["-wal", "-shm"]) await rm(`${rig.path}${part}`);
@@ -174,13 +174,13 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         const { code } = await child.result();
         await refused(rig.store, "store_replaced", "log");
         await rig.store.close();
-        const keys = await keysAt(rig.path, rig); // sound, above all
+        const keys = await keysAt(rig.path, rig); // fails if the file is damaged
         if (code === undefined) expect(keys).toHaveLength(1);
       }),
     );
   });
 
-  describe("a backup that is put in its place", () => {
+  describe("a restored backup", () => {
     const ways: Readonly<Record<string, (backup: string, path: string) => Promise<unknown>>> = {
       "by renaming": (backup, path) => rename(backup, path),
       "by deleting and copying": async (backup, path) => {
@@ -190,7 +190,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     };
     for (const [way, restore] of Object.entries(ways)) {
       test(
-        `${way} is what the next opening finds, sound, and without a word of the log that lay there`,
+        `${way} is what the next opening finds, sound, and without data of the former log`,
         using(async (rig) => {
           const backup = await backUp(rig);
           const store = await rig.openAgain();
@@ -208,7 +208,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "is noticed when it was put there between the check and the end of a write",
+      "is noticed when it was restored between the check and the end of a write",
       using(async (rig) => {
         await rig.store.close();
         const away = `${rig.path}.away`;
@@ -246,7 +246,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "with the same store's id and another generation is another history",
+      "with the same store id and another generation is another history",
       using(async (rig) => {
         await rig.tamper("UPDATE store SET generation = generation + 1");
         await expect(rig.store.put(fact("late", "x"))).rejects.toMatchObject({ code: "store_replaced" });
@@ -257,13 +257,13 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   describe("a backup that is copied over the open file", () => {
-    /** Fifty facts in a backup, and as many more that were folded into the database after it. */
+    /** Fifty facts in a backup, and fifty more that were written later and moved from the log into the database. */
     async function overwritten(rig: SqliteRig, hasLog: boolean): Promise<MemoryStore> {
       await rig.store.putMany(Array.from({ length: 50 }, (_, i) => fact(`before/${i}`, "x".repeat(300))));
       const backup = await backUp(rig);
       const store = await rig.openAgain();
       await store.putMany(Array.from({ length: 50 }, (_, i) => fact(`after/${i}`, "x".repeat(300))));
-      await store.delete(refTo("first")); // folds
+      await store.delete(refTo("first")); // checkpoints the log
       if (hasLog) await store.put(fact("in the log", "x"));
       await copyFile(backup, rig.path);
       return store;
@@ -277,14 +277,14 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         await expect(rig.openAgain()).rejects.toMatchObject({ code: "store_corrupt" });
         await store.close();
         await expect(rig.openAgain()).rejects.toMatchObject({ code: "store_corrupt" });
-        // What docs/errors.md says.
+        // The steps of docs/errors.md.
         for (const part of ["-wal", "-shm"]) await rm(`${rig.path}${part}`);
         expect(await allKeys(await rig.openAgain(), { limit: 1_000 })).toHaveLength(51);
       }),
     );
 
     test(
-      "when the log is empty is store_corrupt too; the backup is not spoilt",
+      "is store_corrupt when the log is empty too; the backup is not damaged",
       using(async (rig) => {
         const store = await overwritten(rig, false);
         await refused(store, "store_corrupt");
@@ -294,7 +294,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "and then exchanged for a good file is another file, which the next opening finds",
+      "and then replaced by a good file is another file, which the next opening uses",
       using(async (rig) => {
         const store = await overwritten(rig, true);
         await refused(store, "store_corrupt");
@@ -305,7 +305,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
   });
 
-  /** The log of a process that was killed, in a folder of its own. */
+  /** The log of a killed process, in a separate folder. */
   async function leftLog(rig: SqliteRig): Promise<string> {
     const folder = join(rig.folder, "left");
     await mkdir(folder);
@@ -314,7 +314,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "a log that a killed process left is not folded into a restored database: store_corrupt, and no byte changes",
+    "a log that a killed process left is not checkpointed into a restored database: store_corrupt, and no byte changes",
     using(async (rig) => {
       await rig.store.putMany(Array.from({ length: 50 }, (_, i) => fact(`before/${i}`, "x".repeat(300))));
       const backup = await backUp(rig);
@@ -333,9 +333,9 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
-  describe("what is nobody's fault", () => {
+  describe("harmless events", () => {
     test(
-      "is that the whole file is looked at while others write",
+      "the whole file is checked while others write",
       using(async (rig) => {
         const other = await driver.open(rig.path, "write");
         const busy: SqliteDriver = {
@@ -345,7 +345,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
             const prepare: typeof connection.prepare = (sql) => {
               const statement = connection.prepare(sql);
               if (!sql.includes("integrity_check")) return statement;
-              // As a write of another process, in the middle of it.
+              // Acts like another process in the middle of a write.
               other.exec(
                 "BEGIN; UPDATE store SET newest_seq = newest_seq + 1;" +
                   "INSERT INTO removals SELECT newest_seq, 'ben', 'mem_gone' FROM store; COMMIT",
@@ -358,7 +358,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         };
         const store = await openSqliteStore({ ...rig.options, driver: { ...busy, open: busy.open } });
         await store.get(refTo("first"));
-        await utimes(rig.path, 1, 1); // so that it is looked at
+        await utimes(rig.path, 1, 1); // makes the store check the file
         expect(await store.get(refTo("first"))).toBeDefined();
         await store.close();
         other.close();
@@ -366,7 +366,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "goes on: a file that was touched",
+      "accepted: a file that was touched",
       using(async (rig) => {
         await utimes(rig.path, 1, 1);
         await rig.store.put(fact("second", "2"));
@@ -375,7 +375,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "goes on: another program that folded the log",
+      "accepted: another program that checkpointed the log",
       using(async (rig) => {
         const other = await driver.open(rig.path, "write");
         other.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
@@ -386,7 +386,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "goes on: processes that write, delete and sweep at the same time",
+      "accepted: processes that write, delete and sweep at the same time",
       using(async (rig) => {
         const other = await rig.openAgain();
         for (let i = 0; i < 20; i++) {
@@ -398,7 +398,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "goes on: a backup that is put in place while nobody has the database open",
+      "accepted: a backup that is restored while nobody has the database open",
       using(async (rig) => {
         const backup = await backUp(rig);
         await (await rig.openAgain()).close();
@@ -410,7 +410,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "goes on: many small writes are folded in on the way, and the log is gone over again",
+      "accepted: many small writes are checkpointed on the way, and the log is reused",
       using(async (rig) => {
         for (let i = 0; i < 300; i++) await rig.store.put(fact(`small/${i % 10}`, `${i}`));
         const { size } = await stat(`${rig.path}-wal`);
@@ -421,7 +421,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "goes on: a log that grew long was folded in on the way",
+      "accepted: a log that grew long was checkpointed on the way",
       using(async (rig) => {
         for (let i = 0; i < 24; i++)
           await rig.store.put(fact(`big/${i}`, "", { value: Buffer.alloc(500_000, i) }));
@@ -433,7 +433,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   test(
-    "a database that is gone, while its log still holds data, is not made anew",
+    "a missing database whose log still holds data is not re-created",
     using(async (rig) => {
       const path = await leftLog(rig);
       const opening = openSqliteStore({ ...rig.options, path });

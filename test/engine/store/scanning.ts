@@ -1,4 +1,4 @@
-/** Searching our files for what must not be in them. */
+/** Searches our files for content that must not be there. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { childPath, spawnChild } from "./processes.ts";
@@ -16,7 +16,7 @@ export interface Scan {
   readonly files: readonly string[];
 }
 
-/** Every file below the folders, searched by a process of its own. */
+/** Searches every file in the folders, in another process. */
 export async function scanFiles(folders: readonly string[], needles: readonly Needle[]): Promise<Scan> {
   const elsewhere = await makeTempFolder();
   try {
@@ -33,7 +33,7 @@ export async function scanFiles(folders: readonly string[], needles: readonly Ne
   }
 }
 
-/** A secret as it might lie in a file: plain, wide, hexadecimal, base64 at each of its three alignments, backwards. */
+/** A secret in the encodings a file could contain: plain, wide, hexadecimal, base64 at each of three alignments, backwards. */
 export function formsOf(secret: string): readonly Needle[] {
   const utf8 = Buffer.from(secret);
   const hex = utf8.toString("hex");
@@ -47,7 +47,7 @@ export function formsOf(secret: string): readonly Needle[] {
   ];
 }
 
-/** The part of the base64 of `…secret…` that is the same whatever stands around it. */
+/** The part of the base64 encoding that does not depend on the bytes around the secret. */
 function base64At(secret: Uint8Array, offset: number): Buffer {
   const encoded = Buffer.concat([new Uint8Array(offset), secret]).toString("base64");
   return Buffer.from(encoded.slice(offset === 0 ? 0 : 4, -4));

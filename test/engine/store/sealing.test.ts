@@ -1,4 +1,4 @@
-/** Sealing by itself: only the very row that was sealed opens. */
+/** Sealing: only an unchanged row can be decrypted. */
 import { createDecipheriv, hkdfSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { parseKey } from "../../../engine/index.ts";
@@ -138,7 +138,7 @@ describe("a sealed value", () => {
     expect(sealerOf(HEX, OTHER_ID).open(COLUMNS, vim)).toBeUndefined();
   });
 
-  test("keeps who wrote it, and says nobody where nobody was named", () => {
+  test("keeps its writer, and has none when nobody was named", () => {
     const value = bytes("vim");
     const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
     for (const content of [{ value }, { value, writer: { surface: "cli" } }, { value, writer }]) {
@@ -146,7 +146,7 @@ describe("a sealed value", () => {
     }
   });
 
-  // Read back by an independent few lines, so that the format on disk is pinned: whoever has key and row can open it.
+  // Decrypts with independent code to pin the format on disk: the key and the row are enough to decrypt.
   test("is AES-256-GCM over length-prefixed columns, as the format says", () => {
     const key = new Uint8Array(
       hkdfSync("sha256", Buffer.from(HEX, "hex"), "", "helmdeck-memory/v1/seal", 32),
@@ -168,11 +168,11 @@ describe("a sealed value", () => {
   });
 });
 
-describe("a row of the first envelope", () => {
+describe("a row with a version 1 envelope", () => {
   const keys = new SealingKeys(parseKey(HEX, "test"));
   const stored: StoredKeys = { check: keys.check, storeId: STORE_ID };
 
-  /** As 0.1 sealed it: no store, no writer. */
+  /** An envelope as version 0.1 sealed it: without store and writer. */
   function firstEnvelope(): Uint8Array {
     const fields = [
       ...["id", "namespace", "origin", "key", "category", "tags"].map((name) => COLUMNS[name as "id"]),
@@ -202,7 +202,7 @@ describe("a row of the first envelope", () => {
 describe("the digest on disk", () => {
   const id = COLUMNS.id;
 
-  test("tells the same value of one entry, and nothing else", () => {
+  test("identifies the same value of one entry, and nothing else", () => {
     const digest = sealer.digest(id, bytes("vim"));
     expect(digest).toHaveLength(32);
     expect(sealer.digest(id, bytes("vim"))).toEqual(digest);

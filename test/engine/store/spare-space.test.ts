@@ -1,4 +1,4 @@
-/** What was forgotten gives its space back to the file system; a database of an older program once it was compacted. */
+/** Forgetting returns space to the file system. A database of an older version must be compacted first. */
 import { copyFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -30,7 +30,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     await store.put(fact("stays", "here"));
   }
 
-  /** As 0.1 made it: pages that are freed stay in the file. */
+  /** A database as version 0.1 created it: freed pages remain in the file. */
   async function makeOld({ path }: SqliteRig): Promise<void> {
     const connection = await driver.open(path, "write");
     connection.exec("PRAGMA auto_vacuum = NONE; VACUUM");
@@ -38,7 +38,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "the file gets shorter by what was forgotten, and everything else is as it was",
+    "the file shrinks by what was forgotten, and keeps everything else",
     using(async (rig) => {
       await fill(rig);
       expect(await rig.store.deleteWhere({ namespace: ANA, prefix: "large/" })).toEqual({
@@ -51,7 +51,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a small database of an older program is written anew when it is opened",
+    "a small database of an older version is rewritten at open",
     using(async (rig) => {
       const path = join(rig.folder, "older.sqlite");
       await copyFile(SCHEMA_1, path);
@@ -63,7 +63,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a large one is left as it is, until somebody has it compacted",
+    "a large one is kept until somebody compacts it",
     using(async (rig) => {
       await fill(rig);
       await rig.store.close();

@@ -1,4 +1,4 @@
-/** SQLite's failures as both libraries report them, told in our codes. */
+/** SQLite's errors, as reported by both libraries, become our codes. */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,12 +13,12 @@ import {
 
 const PATH = "/somewhere/memory.sqlite";
 
-/** As better-sqlite3 reports: the extended code by name. */
+/** An error of better-sqlite3: `code` is the name of the extended code. */
 function byName(code: string): Error {
   return Object.assign(new Error("text of SQLite's"), { code });
 }
 
-/** As node:sqlite reports: the extended code by number. */
+/** An error of node:sqlite: `errcode` is the number of the extended code. */
 function byNumber(errcode: number): Error {
   return Object.assign(new Error("text of SQLite's"), { code: "ERR_SQLITE_ERROR", errcode });
 }
@@ -57,7 +57,7 @@ describe("a failure of SQLite", () => {
   });
 
   test.runIf(existsSync("/proc/self"))(
-    "to grow the log's index is a full disk only where there is no room",
+    "to grow the log's index is a full disk only if there is no room",
     () => {
       const noRoom = explainSqliteError(byName("SQLITE_IOERR_SHMSIZE"), "/proc/memory.sqlite");
       expect(noRoom).toMatchObject({ code: "store_full" });
@@ -74,20 +74,20 @@ describe("a failure of SQLite", () => {
     expect(isFailedSync(byName("SQLITE_IOERR_WRITE"))).toBe(false);
   });
 
-  test("that is ours already stays as it is", () => {
+  test("that is already ours is unchanged", () => {
     const ours = new HelmdeckError("key_wrong", "The key is wrong.");
     expect(explainSqliteError(ours, PATH)).toBe(ours);
   });
 
   test.each([new TypeError("a defect"), "a string", undefined, byName("EACCES"), byName("SQLITISH_BUSY")])(
-    "that is none of SQLite's (%s) is internal",
+    "that is not SQLite's (%s) is internal",
     (error) => {
       expect(explainSqliteError(error, PATH)).toMatchObject({ code: "internal" });
       expect([isBusy(error), isSchemaMismatch(error)]).toEqual([false, false]);
     },
   );
 
-  test("is worth waiting for only when it is about locks", () => {
+  test("is worth a retry only for locks", () => {
     expect([byName("SQLITE_BUSY"), byNumber(261), byName("SQLITE_FULL"), byNumber(11)].map(isBusy)).toEqual([
       true,
       true,

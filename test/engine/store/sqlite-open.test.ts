@@ -1,4 +1,4 @@
-/** Trouble at open: each kind is one clear error with a code and a remedy, and the file stays as it was. */
+/** Failures to open: each gives one clear error with a code and a remedy, and leaves the file unchanged. */
 import { execFile } from "node:child_process";
 import { hash } from "node:crypto";
 import {
@@ -49,14 +49,14 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     ...more,
   });
 
-  /** A store with one fact in it, closed again. */
+  /** Creates a store with one fact, and closes it. */
   async function makeStore(): Promise<void> {
     const store = await openSqliteStore(optionsFor());
     await store.put(fact("editor", "vim"));
     await store.close();
   }
 
-  /** Opening, to write and to read, fails with this code and a remedy, and leaves every file as it was. */
+  /** Opening for writing and for reading fails with this code and a remedy, and leaves every file unchanged. */
   async function expectRefused(code: ErrorCode, more: Partial<SqliteStoreOptions> = {}): Promise<void> {
     const before = await snapshot(folder);
     for (const open of [openSqliteStore, openSqliteReader]) {
@@ -77,8 +77,8 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     connection.close();
   }
 
-  describe("a place for the database", () => {
-    test("is made for the owner alone: folders 0700, every file 0600", async () => {
+  describe("a location for the database", () => {
+    test("is private: folders 0700, every file 0600", async () => {
       const deep = join(folder, "a", "b", "memory.sqlite");
       const store = await openSqliteStore(optionsFor({ path: deep }));
       await store.put(fact("editor", "vim"));
@@ -102,7 +102,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await modeOf(path)).toBe(0o600);
     });
 
-    test("may be named in odd ways, which are only names", async () => {
+    test("may have unusual names, which are only names", async () => {
       for (const name of ["file:x?mode=memory", "a b'c\"%#?.sqlite", ":memory:", "日本語.sqlite", "-"]) {
         const odd = join(folder, name);
         const store = await openSqliteStore(optionsFor({ path: odd }));
@@ -140,7 +140,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_unavailable");
     });
 
-    test("that is a link to nowhere is refused, and nothing is made at its end", async () => {
+    test("that is a dangling link is refused, and nothing is created at its target", async () => {
       await symlink(join(folder, "gone"), path);
       await expectRefused("store_unavailable");
     });
@@ -155,22 +155,22 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_unavailable", { path: join(path, "memory.sqlite") });
     });
 
-    test("that no file system has is refused", async () => {
+    test("that no file system supports is refused", async () => {
       await expectRefused("store_unavailable", { path: join(folder, "nul\0inside") });
       await expectRefused("store_unavailable", { path: join(folder, "x".repeat(300)) });
     });
   });
 
-  /** SQLite's journal of a database that had no page yet: taking back what was begun means to empty the file. */
+  /** SQLite's journal for a database that had no pages yet: the rollback empties the file. */
   function journalOfNothing(): Uint8Array {
     const journal = Buffer.alloc(512);
     journal.write("d9d505f920a163d7", "hex");
-    journal.writeUInt32BE(512, 20); // bytes of a sector; no page to take back, and none before
-    journal.writeUInt32BE(4_096, 24); // bytes of a page
+    journal.writeUInt32BE(512, 20); // the sector size; the journal has no pages, and the database had none
+    journal.writeUInt32BE(4_096, 24); // the page size
     return journal;
   }
 
-  test("a first page torn by a power cut is taken back by the journal beside it", async () => {
+  test("a first page torn by a power cut is rolled back by the journal beside it", async () => {
     await writeFile(path, Buffer.alloc(4_096, "torn"));
     await writeFile(`${path}-journal`, journalOfNothing());
     await makeStore();
@@ -204,7 +204,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_not_ours");
     });
 
-    test("a database with somebody's schema version is left alone, though it is empty", async () => {
+    test("a database with a foreign schema version is left alone, though it is empty", async () => {
       await runSql("PRAGMA user_version = 3", "CREATE TABLE t (a)", "DROP TABLE t");
       await expectRefused("store_not_ours");
     });
@@ -218,7 +218,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_newer");
     });
 
-    test("under another key is key_wrong, and is read again under its own", async () => {
+    test("under another key is key_wrong, and opens again under its own", async () => {
       await makeStore();
       await expectRefused("key_wrong", { key: OTHER_KEY });
       const store = await openSqliteStore(optionsFor());
@@ -226,7 +226,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await store.close();
     });
 
-    test("that is still empty of entries knows its key all the same", async () => {
+    test("without entries knows its key all the same", async () => {
       await (await openSqliteStore(optionsFor())).close();
       await expectRefused("key_wrong", { key: OTHER_KEY });
     });
@@ -236,7 +236,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       ["a half", (size: number) => size / 2],
       ["all but the first page", () => 4_096],
       ["all but the header", () => 100],
-    ])("cut by %s is store_corrupt", async (_what, sizeAfter) => {
+    ])("truncated by %s is store_corrupt", async (_what, sizeAfter) => {
       await makeStore();
       await truncate(path, sizeAfter((await stat(path)).size));
       await expectRefused("store_corrupt");
@@ -246,7 +246,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await makeStore();
       const child = spawnChild(childPath("hold-lock.ts"), [driver.name, path, "DELETE FROM removals"]);
       await child.next();
-      child.process.kill("SIGKILL"); // leaves the log
+      child.process.kill("SIGKILL"); // the log remains
       await child.ended();
       await writeFile(`${path}-wal`, Buffer.alloc(5_000, 1));
       await truncate(path, 0);
@@ -288,14 +288,14 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   describe("permission", () => {
-    /** Runs the child script, as an account that permissions bind. */
+    /** Runs the child script as an account that file modes restrict. */
     const put = async (): Promise<unknown> => {
       const child = await spawnUnprivileged("open-and-put.ts", [driver.name, path]);
       return (await child.result()).code;
     };
     beforeEach((context) => context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged));
 
-    test("to write in the folder is missing: store_readonly, nothing made", async () => {
+    test("to write in the folder is missing: store_readonly, nothing created", async () => {
       handToUnprivileged(folder);
       await chmod(folder, 0o555);
       expect(await put()).toBe("store_readonly");
@@ -335,7 +335,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       };
     };
 
-    test("that is just being made by a process that does not end is store_locked", async () => {
+    test("that is being created by a process that does not finish is store_locked", async () => {
       await writeFile(path, "");
       const release = await hold("BEGIN EXCLUSIVE");
       await expect(openSqliteStore(optionsFor())).rejects.toMatchObject({ code: "store_locked" });
@@ -343,7 +343,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await makeStore();
     });
 
-    test("that somebody keeps to himself is store_locked", async () => {
+    test("that another process locks exclusively is store_locked", async () => {
       await makeStore();
       const release = await hold(
         "PRAGMA locking_mode = EXCLUSIVE",
@@ -356,7 +356,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await makeStore();
     });
 
-    test("with a writer at work opens and reads; a write waits its time and is store_locked; then goes on", async () => {
+    test("with an active writer opens and reads; a write waits, is store_locked, and then works", async () => {
       await makeStore();
       const release = await hold("BEGIN EXCLUSIVE");
       const store = await openSqliteStore(optionsFor());
@@ -370,7 +370,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   // verifies P-durable-full-disk
   describe("a full disk", () => {
-    test("is store_full; nothing of that write is kept, everything before it is", async () => {
+    test("is store_full; that write is rolled back, earlier ones are intact", async () => {
       const store = await openSqliteStore(optionsFor({ driver: withPageLimit(driver, 60) }));
       const batch = Array.from({ length: 200 }, (_, i) => fact(`batch${i}`, "x".repeat(2_000)));
       await store.put(fact("before", "v"));
@@ -391,7 +391,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await makeStore();
     });
 
-    /** What a child sees on a file system of its own; undefined where nobody may mount. */
+    /** The result of a child on a separate small file system; undefined if the test may not mount one. */
     async function onSmallDisk(child: string, size: string) {
       const mounted = [
         ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
@@ -421,7 +421,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
     // verifies P-forget-full-disk
     test.runIf(process.platform === "linux")(
-      "can be emptied: forgetting works without a free byte, and its space comes back",
+      "can be freed: forgetting works without a free byte, and its space comes back",
       async (context) => {
         const seen = await onSmallDisk("forget-on-full-disk.ts", "48m");
         if (seen === undefined) return context.skip("this machine lets nobody mount");
@@ -436,7 +436,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   describe("a reader", () => {
-    test("makes nothing where nothing is", async () => {
+    test("creates nothing when there is nothing", async () => {
       const missing = join(folder, "no", "such", "place", "memory.sqlite");
       await expect(openSqliteReader(optionsFor({ path: missing }))).rejects.toMatchObject({
         code: "store_unavailable",
@@ -444,20 +444,20 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test("sets nothing up in a file that is still empty", async () => {
+    test("sets up nothing in an empty file", async () => {
       await writeFile(path, "");
       await expect(openSqliteReader(optionsFor())).rejects.toMatchObject({ code: "store_unavailable" });
       expect((await stat(path)).size).toBe(0);
     });
 
-    test("cannot write, whatever is tried with its connection", async () => {
+    test("cannot write, whatever its connection is used for", async () => {
       await makeStore();
       const connection = await driver.open(path, "read");
       expect(() => connection.exec("DELETE FROM entries")).toThrow();
       connection.close();
     });
 
-    test("does not sweep: what has expired stays until a writer comes", async () => {
+    test("does not sweep: expired entries stay until a writer comes", async () => {
       const store = await openSqliteStore(optionsFor({ now: () => START }));
       await store.put(fact("editor", "vim", { expiresAt: START + 1 }));
       await store.close();
@@ -484,7 +484,7 @@ const WRITES: readonly ((store: MemoryStore) => Promise<unknown>)[] = [
   (store) => store.deleteExpired(),
 ];
 
-/** As a disk that has room for so many pages of the database. */
+/** Simulates a disk with room for this number of the database's pages. */
 function withPageLimit(driver: SqliteDriver, pages: number): SqliteDriver {
   return {
     name: driver.name,
@@ -496,7 +496,7 @@ function withPageLimit(driver: SqliteDriver, pages: number): SqliteDriver {
   };
 }
 
-/** Puts entries until one does not fit; says how many did. */
+/** Puts entries until one does not fit; returns the number stored. */
 async function fillUp(store: MemoryStore): Promise<number> {
   for (let stored = 0; ; stored++) {
     const error: unknown = await store.put(fact(`k${stored}`, "x".repeat(2_000))).then(
@@ -521,8 +521,8 @@ async function modeOf(file: string): Promise<number> {
 }
 
 /**
- * Every file below a folder with a hash of its bytes, but for the empty log and the index of a log that a read-only opener
- * may leave. Only while nothing has them open: reading drops SQLite's locks.
+ * A hash of every file in a folder, except an empty log and a log's index, which a read-only opening may leave. Call this only
+ * while no process has the files open: reading releases SQLite's locks.
  */
 async function snapshot(root: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -536,7 +536,7 @@ async function snapshot(root: string): Promise<Readonly<Record<string, string>>>
   return files;
 }
 
-/** Files below a folder that this process still has open; known on Linux only. */
+/** Files in a folder that this process still has open. Only Linux lists these. */
 async function openDescriptors(root: string): Promise<readonly string[]> {
   if (process.platform !== "linux") return [];
   const links = await Promise.all(

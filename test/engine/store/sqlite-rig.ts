@@ -1,4 +1,4 @@
-/** A SQLite store in a temporary folder, with a fake clock and a hand inside its file. */
+/** A SQLite store in a temporary folder, with a fake clock and access to its file. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,12 +24,12 @@ export const OTHER_KEY: MasterKey = parseKey("ff".repeat(32), "other test key");
 export interface SqliteRig extends StoreRig {
   readonly folder: string;
   readonly path: string;
-  /** What the store was opened with, to open it once more. */
+  /** The options for opening the store again. */
   readonly options: SqliteStoreOptions;
   readonly openAgain: NonNullable<StoreRig["openAgain"]>;
   readonly openReader: NonNullable<StoreRig["openReader"]>;
   readonly damage: NonNullable<StoreRig["damage"]>;
-  /** Runs SQL in the file, by the same library, as somebody who has the file but no key. */
+  /** Runs SQL with the same library, like an attacker who has the file but no key. */
   tamper(sql: string, ...values: readonly (string | number | null)[]): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The SQLite store keeps the contract, with each driver. */
+/** The SQLite store passes the contract suite, with each driver. */
 import { describeMemoryStore } from "../../contract/memory-store.ts";
 import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";
 

@@ -1,10 +1,10 @@
-/** Somebody who has the file but no key: every row that was changed or moved is refused, and the others are served. */
+/** An attacker has the file but no key: every changed or moved row is rejected, and the others are returned. */
 import { describe, expect, test } from "vitest";
 import { type EntryRef, type NewEntry, namespaceOf, type SqliteDriver } from "../../../engine/index.ts";
 import { ANA, allKeys, BEN, bytes, fact, HOUR_MS, refTo, START, text } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 
-/** Two entries that have no column in common, and one beside them. */
+/** Two entries with no column in common, and a third one. */
 const FIRST: NewEntry = {
   namespace: ANA,
   origin: "fact",
@@ -29,7 +29,7 @@ const SECOND: NewEntry = {
 };
 const THIRD = fact("third", "third value");
 
-/** Every column, and a change of FIRST's that keeps the row where it is found, in its namespace and alive. */
+/** A change to each column of FIRST. The changed row must still be in FIRST's namespace, found and not expired. */
 const CHANGES: Readonly<Record<string, { readonly sql: string; readonly ref?: Partial<EntryRef> }>> = {
   seq: { sql: "seq = seq - 100" },
   id: { sql: "id = replace(id, substr(id, 5, 1), 'f') || '0'" },
@@ -47,7 +47,7 @@ const CHANGES: Readonly<Record<string, { readonly sql: string; readonly ref?: Pa
 
 const COLUMNS = Object.keys(CHANGES);
 
-/** The part of a ref that a column holds. */
+/** The field of a ref that each column stores. */
 const REF_FIELDS: Readonly<Record<string, keyof EntryRef>> = {
   namespace: "namespace",
   origin: "origin",
@@ -66,7 +66,7 @@ function withRows(driver: SqliteDriver, run: (rig: SqliteRig) => Promise<void>) 
   };
 }
 
-/** The row is refused to a get, listed as unreadable, told by the feed, and the third entry is served all the same. */
+/** Get rejects the row, list and feed report it as unreadable, and the third entry is still returned. */
 async function expectRefused({ store }: SqliteRig, ref: EntryRef): Promise<void> {
   await expect(store.get(ref)).rejects.toMatchObject({ code: "entry_unreadable" });
   const { namespace } = ref;
@@ -79,7 +79,7 @@ async function expectRefused({ store }: SqliteRig, ref: EntryRef): Promise<void>
 
 // verifies P-disk-sealed-rows
 describe.each(DRIVERS)("with $name,", (driver) => {
-  test("the table has no column that is left out here", () =>
+  test("every column of the table is covered here", () =>
     withRows(driver, async (rig) => {
       const connection = await driver.open(rig.path, "read");
       const columns = connection.prepare("SELECT name FROM pragma_table_info('entries')").all();
@@ -135,7 +135,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "an entry given a longer life, or one for ever, is refused",
+    "an entry with an extended or removed expiry is refused",
     withRows(driver, async (rig) => {
       for (const expiresAt of [START + 99 * HOUR_MS, null]) {
         await rig.tamper("UPDATE entries SET expires_at = ? WHERE key = 'first'", expiresAt);
@@ -146,7 +146,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "an overwrite does not make a forged id or creation time true",
+    "an overwrite does not make a forged id or creation time genuine",
     withRows(driver, async (rig) => {
       await rig.tamper("UPDATE entries SET id = 'mem_forged', created_at = 1 WHERE key = 'first'");
       const { entry, replaced } = await rig.store.put(fact("first", "new"));
@@ -156,7 +156,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
-  // What no writer of ours makes, and what a library or a loop may stumble over.
+  // Values that our code never writes, and that could confuse a library or a loop.
   const oddities: readonly string[] = [
     "tags = 'not json'",
     "tags = '{}'",
@@ -195,7 +195,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "a sequence that was set back is another history to who has it open, and store_corrupt at the next write of who opens it",
+    "a lowered sequence number is another history for open stores, and store_corrupt at the next write of a new one",
     withRows(driver, async (rig) => {
       await rig.tamper("UPDATE store SET newest_seq = 0");
       await expect(rig.store.put(fact("new", "v"))).rejects.toMatchObject({ code: "store_replaced" });
@@ -206,7 +206,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a key check that was changed is key_wrong at the next open",
+    "a changed key check is key_wrong at the next open",
     withRows(driver, async (rig) => {
       await rig.tamper("UPDATE store SET key_check = zeroblob(32)");
       await expect(rig.openAgain()).rejects.toMatchObject({ code: "key_wrong" });
@@ -223,7 +223,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 });
 
-/** Exchanges one column of the first and the second row, also where it must be unique. */
+/** Swaps one column of the first and the second row, even a unique one. */
 async function swap(rig: SqliteRig, column: string): Promise<void> {
   const connection = await rig.options.driver.open(rig.path, "write");
   try {
@@ -245,7 +245,7 @@ async function swap(rig: SqliteRig, column: string): Promise<void> {
   }
 }
 
-/** Every page of one entry, to the end, or for far longer than there are entries. */
+/** Reads every page with one entry per page; stops at the end or after far more pages than there are entries. */
 async function walk({
   store,
 }: SqliteRig): Promise<{ readonly keys: readonly string[]; readonly unreadable: number }> {

@@ -1,4 +1,4 @@
-/** What a store makes of the readings of a clock, right or wrong. */
+/** How a store interprets clock readings, right or wrong. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BUILT_AT } from "../../../engine/build-date.ts";
@@ -24,20 +24,20 @@ function seenAt(readings: readonly number[]): TimeSeen {
   return rest.reduce((seen, clock) => look(seen, clock).seen, firstLook(first));
 }
 
-/** Readings every five minutes, from one on. */
+/** Readings of the clock every five minutes, starting at `from`. */
 function evenly(from: number, milliseconds: number): readonly number[] {
   return Array.from({ length: milliseconds / LONGEST_STEP_MS + 1 }, (_, i) => from + i * LONGEST_STEP_MS);
 }
 
 // verifies P-clock-deletes-nothing
 describe("what is deleted", () => {
-  test("has been expired for 24 hours to the minute while the clock went evenly", () => {
+  test("has been expired for exactly 24 hours while the clock advanced evenly", () => {
     expect(expiredForGood(seenAt(evenly(START, DAY - LONGEST_STEP_MS)))).toBeUndefined();
     expect(expiredForGood(seenAt(evenly(START, DAY)))).toBe(START);
     expect(expiredForGood(seenAt(evenly(START, 3 * DAY)))).toBe(START + 2 * DAY);
   });
 
-  test("waits for every reading of the last 24 hours that were observed", () => {
+  test("waits for every reading of the last 24 observed hours", () => {
     const leap = [...evenly(START, DAY), ...evenly(START + 800 * DAY, DAY - LONGEST_STEP_MS)];
     expect(expiredForGood(seenAt(leap))).toBeLessThanOrEqual(START + DAY);
     expect(expiredForGood(seenAt([...leap, START + 900 * DAY, START + 900 * DAY + HOUR]))).toBeGreaterThan(
@@ -46,7 +46,7 @@ describe("what is deleted", () => {
     expect(expiredForGood(seenAt([...leap, START + 2 * DAY]))).toBeLessThanOrEqual(START + 2 * DAY);
   });
 
-  test("is the least of the window, whatever the clock did: a slow count agrees", () => {
+  test("is the minimum of the window, whatever the clock did: a slow count agrees", () => {
     const readings = fc.array(
       fc
         .oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 3_000 }))
@@ -58,7 +58,7 @@ describe("what is deleted", () => {
         const clocks = [first];
         let seen = firstLook(first);
         for (const clock of rest) {
-          if (clock < seen.confirmed) continue; // another matter, see below
+          if (clock < seen.confirmed) continue; // the tests below cover a clock that moves back
           clocks.push(clock);
           seen = look(seen, clock).seen;
         }
@@ -70,14 +70,14 @@ describe("what is deleted", () => {
     );
   });
 
-  /** What the clock showed at each minute of observed time. */
+  /** The clock's reading at each minute of observed time. */
   function minuteByMinute(clocks: readonly number[]): readonly number[] {
     const shown: number[] = [];
     for (const [i, clock] of clocks.entries()) {
       const before = clocks[i - 1] ?? clock;
       const steps = Math.min(5, Math.max(0, (clock - before) / MINUTE));
       for (let minute = 1; minute < steps; minute += 1) shown.push(before + minute * MINUTE);
-      // Without observed time in between, both were shown at that moment: the lesser counts.
+      // No observed time passed between the two readings, so the earlier one counts.
       const same = steps === 0 ? shown.pop() : undefined;
       shown.push(Math.min(clock, same ?? clock));
     }
@@ -91,7 +91,7 @@ describe("what is deleted", () => {
 });
 
 describe("a clock below the floor", () => {
-  test("is not believed: time goes on from the last that was possible, as the clock ticks", () => {
+  test("is not used: time continues from the last plausible reading, as the clock ticks", () => {
     const seen = seenAt([START, START + HOUR]);
     expect(timeInUse(seen, 0)).toBe(START + HOUR + 1);
     const astray = look(seen, 7_000).seen;
@@ -99,23 +99,23 @@ describe("a clock below the floor", () => {
     expect(timeInUse(astray, 3_000)).toBe(START + HOUR + 1);
   });
 
-  test("was ahead for a moment before: that is not the last that was possible, once the clock had been right again", () => {
+  test("was ahead for a moment before: that is not the last plausible reading, once the clock had been right again", () => {
     const seen = seenAt([START, START + 800 * DAY, START + MINUTE, 1_000]);
     expect(timeInUse(seen, 2_000)).toBeLessThan(START + HOUR);
   });
 
-  test("still counts what has certainly passed since the program was made", () => {
+  test("still counts time that has certainly passed since the build", () => {
     const seen = seenAt(evenly(0, 2 * DAY));
     expect(expiredForGood(seen)).toBe(BUILT_AT + DAY);
     expect(timeInUse(seen, 2 * DAY)).toBe(BUILT_AT + 2 * DAY);
   });
 
-  test("that is set corrects what was written meanwhile, once, by what it was behind", () => {
+  test("that is set corrects entries written meanwhile, once, by the difference", () => {
     const astray = seenAt([START, 0, HOUR]);
     const { seen, correction } = look(astray, START + 10 * DAY);
     expect(correction).toEqual({ from: START + 1, to: START + 1 + HOUR, byMs: 10 * DAY - HOUR - 1 });
     expect(look(seen, START + 11 * DAY).correction).toBeUndefined();
-    expect(look(astray, START - DAY).correction).toBeUndefined(); // behind what was seen: nothing is known of it
+    expect(look(astray, START - DAY).correction).toBeUndefined(); // earlier than any time seen, so nothing is known about it
   });
 
   test("is one that was right a day ago and is set back behind that", () => {
@@ -134,6 +134,4 @@ test.each([
   '{"observedMs":1,"reading":2,"inUse":3,"confirmed":4,"stretches":[]}',
   '{"observedMs":1,"reading":2,"inUse":3,"confirmed":4,"stretches":[[1]]}',
   '{"observedMs":1e99,"reading":2,"inUse":3,"confirmed":4,"stretches":[[1,2]]}',
-])("what was kept and is no longer what was written (%s) is as if nothing were known", (text) =>
-  expect(decodeTimeSeen(text)).toBeUndefined(),
-);
+])("a saved state that was changed (%s) is ignored", (text) => expect(decodeTimeSeen(text)).toBeUndefined());

@@ -1,4 +1,4 @@
-/** Vectors in the file: sealed, bound to entry, owner, value and model, gone with their entry for real; and older files. */
+/** Vectors in the file: sealed, bound to entry, owner, value and model, and erased with their entry. Also: older files. */
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -29,14 +29,14 @@ import { DRIVERS, KEY, makeTempFolder, openSqliteRig, type SqliteRig } from "./s
 
 const SPACE = "small-model";
 const OTHER_SPACE = "large-model";
-/** Made by the program of schema 1: two facts of Ana's, one of Ben's, an audit row, and a removal. */
+/** A database of schema 1: two facts of Ana's, one of Ben's, an audit row, and a removal. */
 const SCHEMA_1 = join(import.meta.dirname, "../../data/memory-schema-1.sqlite");
 
 async function kept(store: MemoryStore, made: EntryVectors, space = SPACE, namespace = ANA) {
   return store.vectors({ namespace, space, ids: [made.id] });
 }
 
-/** Puts an entry with vectors. */
+/** Puts an entry and its vectors. */
 async function embedded(store: MemoryStore, entry: NewEntry, numbers?: readonly number[]) {
   const made = await madeOf(store, entry, numbers);
   expect(await store.putVectors(entry.namespace, SPACE, [made])).toEqual([made.id]);
@@ -55,7 +55,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   describe("a row of vectors", () => {
     test(
-      "that was moved to another entry is refused there, and the other entry's own is served",
+      "moved to another entry is refused there, and the other entry's own is returned",
       using(async ({ store, tamper }) => {
         const first = await embedded(store, fact("first", "same"));
         const second = await madeOf(store, fact("second", "same"));
@@ -67,7 +67,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "that was moved to another entry together with the digest that it stood beside is refused",
+      "moved to another entry together with its digest is refused",
       using(async ({ store, tamper }) => {
         const first = await embedded(store, fact("first", "1"));
         const second = await madeOf(store, fact("second", "2"));
@@ -88,7 +88,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "that was given to another model is refused",
+      "assigned to another model is refused",
       using(async ({ store, tamper }) => {
         const made = await embedded(store, fact("first", "1"));
         await tamper("UPDATE vector_spaces SET name = ?", OTHER_SPACE);
@@ -97,7 +97,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "is refused with other dimensions, which would cut it otherwise",
+      "is refused with other dimensions, which would split it differently",
       using(async ({ store, tamper }) => {
         const made = await embedded(store, fact("first", "1"), [1, 0, 0, 1]);
         await tamper("UPDATE vectors SET dimensions = 4");
@@ -106,7 +106,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "of a former value is refused when it is put back beside the new one",
+      "of a former value is refused when it is restored beside the new one",
       using(async ({ store, tamper }) => {
         const made = await embedded(store, fact("first", "old"));
         await tamper("CREATE TABLE stolen AS SELECT * FROM vectors");
@@ -125,7 +125,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     ];
     for (const oddity of oddities) {
       test(
-        `with ${oddity} is left out, harms nothing, and is healed by writing again`,
+        `with ${oddity} is omitted, harms nothing, and is repaired by writing again`,
         using(async ({ store, tamper }) => {
           const made = await embedded(store, fact("first", "1"));
           const other = await embedded(store, fact("other", "2"));
@@ -140,7 +140,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "is not kept for an entry that does not open",
+      "is not stored for an entry that does not open",
       using(async ({ store, damage }) => {
         const made = await madeOf(store, fact("first", "1"));
         await damage(refTo("first"));
@@ -153,7 +153,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     const made = references([1, 0, 0, 1], 2);
 
     test(
-      "that was given to another model is refused, and the other model's own is served",
+      "assigned to another model is refused, and the other model's own is returned",
       using(async ({ store, tamper }) => {
         await store.putReferenceVectors(SPACE, made);
         await tamper("UPDATE reference_vectors SET space = ?", OTHER_SPACE);
@@ -164,7 +164,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "that was carried here from another store of the same key is refused",
+      "copied from another store with the same key is refused",
       using(async ({ store, tamper }) => {
         const other = await openSqliteRig(driver);
         try {
@@ -192,7 +192,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     ];
     for (const oddity of oddities) {
       test(
-        `with ${oddity} harms nothing, and is healed by writing again`,
+        `with ${oddity} harms nothing, and is repaired by writing again`,
         using(async ({ store, tamper }) => {
           const entry = await embedded(store, fact("first", "1"));
           await store.putReferenceVectors(SPACE, made);
@@ -206,7 +206,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "is not written in a store that was robbed of its id, which does not open again",
+      "is not written in a store without its id, which does not open again",
       using(async ({ store, tamper, openAgain }) => {
         await store.putReferenceVectors(SPACE, made);
         await tamper("UPDATE store SET id = NULL");
@@ -220,7 +220,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   // verifies P-disk-no-plaintext
   describe("the file", () => {
-    /** Numbers whose bytes spell it. */
+    /** The bytes of the vector's numbers spell this text. */
     const CANARY = "canary-of-a-meaning-that-nobody-may-read";
     const numbers = [...new Float32Array(new TextEncoder().encode(CANARY).buffer)];
 
@@ -236,7 +236,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         await store.putReferenceVectors(SPACE, references(numbers, numbers.length));
         expect((await scanFiles([folder], forms)).hits).toEqual([]);
         await embedded(store, fact("third", "1"), numbers);
-        await tamper("UPDATE vectors SET sealed = CAST(? AS BLOB)", CANARY); // control: what is there is found
+        await tamper("UPDATE vectors SET sealed = CAST(? AS BLOB)", CANARY); // control: the scan finds a value that is in the file
         expect((await scanFiles([folder], forms)).hits).toContain("memory.sqlite-wal: utf8");
       }),
     );
@@ -279,7 +279,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   test(
-    "vectors give way to another writer: store_locked at once, however long entries would wait",
+    "vectors yield to another writer: store_locked at once, however long entries would wait",
     using(async ({ store, path, options }) => {
       const patient = await openSqliteStore({ ...options, busyTimeoutMs: 10_000 });
       const made = await madeOf(store, fact("first", "1"));
@@ -289,7 +289,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expect(patient.putVectors(ANA, SPACE, [made])).rejects.toMatchObject({ code: "store_locked" });
       const others = { namespace: ANA, space: SPACE, ids: [made.id] };
       await expect(patient.deleteOtherVectors(others)).rejects.toMatchObject({ code: "store_locked" });
-      expect(performance.now() - start).toBeLessThan(5_000); // 100 ms, on an idle machine
+      expect(performance.now() - start).toBeLessThan(5_000); // about 100 ms on an idle machine
       child.process.stdin?.end();
       await child.ended();
       expect(await patient.putVectors(ANA, SPACE, [made])).toEqual([made.id]);
@@ -312,7 +312,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     const optionsFor = (path: string) => ({ path, key: KEY, driver, now: () => START });
 
     test(
-      "is brought up to date with everything in it, and then takes vectors",
+      "is migrated with everything in it, and then accepts vectors",
       withOldFile(async (path) => {
         const store = await openSqliteStore(optionsFor(path));
         expect(await store.inspect()).toMatchObject({ schemaVersion: 5, entries: 4, unreadable: 0 });
@@ -334,7 +334,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "brought up to date by two at once is so once",
+      "migrated by two at once is migrated once",
       withOldFile(async (path) => {
         const stores = await Promise.all([1, 2, 3].map(() => openSqliteStore(optionsFor(path))));
         for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 5 });
@@ -343,7 +343,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "is read as it is by a reader, which changes nothing, before and after",
+      "is read unchanged by a reader, before and after",
       withOldFile(async (path) => {
         const reader = await openSqliteReader(optionsFor(path));
         expect(await reader.inspect()).toMatchObject({ schemaVersion: 1, entries: 4, unreadable: 0 });
@@ -359,7 +359,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "keeps its schema when bringing it up to date fails in the middle",
+      "keeps its schema when a migration fails halfway",
       withOldFile(async (path) => {
         const blocker = await driver.open(path, "write");
         blocker.exec("CREATE TABLE vectors (in_the_way TEXT)");
@@ -380,7 +380,7 @@ async function countRows(path: string, driver: SqliteDriver): Promise<number> {
   return Number(counted?.n);
 }
 
-/** Pieces of all sealed vectors, each within one page whatever the page's end. */
+/** Short parts of all sealed vectors, so that a page boundary rarely splits one. */
 async function sealedPieces({ path }: SqliteRig, driver: SqliteDriver): Promise<readonly Needle[]> {
   const connection = await driver.open(path, "read");
   const rows = connection.prepare("SELECT sealed FROM vectors").all();

@@ -1,4 +1,4 @@
-/** docs/reference/agent-memory.md: its example runs as printed there, and its numbers are those of the code. */
+/** docs/reference/agent-memory.md: its example runs as printed, and its numbers equal those in the code. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ test("the page names every limit and every field that is learnt from", () => {
   }
 });
 
-/** The example stands in a folder of its own, so its imports are spelt out. */
+/** The example is in a folder of its own, so its imports are resolved. */
 function withResolvedImports(example: string): string {
   const resolve = (specifier: string): string =>
     specifier.startsWith(".") ? new URL(specifier, PAGE).href : import.meta.resolve(specifier);

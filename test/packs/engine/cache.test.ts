@@ -1,4 +1,4 @@
-/** A repeated input is answered from the cache: what counts as repeated, who shares it, and what a hit must be. */
+/** Caching of pack runs: which inputs count as equal, who shares an answer, and when a cached answer may be used. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import {
@@ -13,7 +13,7 @@ import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
 
 const TTL_SECONDS = 300;
 
-/** Counts its runs: the second answer differs from the first, so that a hit shows. */
+/** Counts its runs. Each run gives a different answer, so that a cache hit is visible. */
 function counter(more: Partial<Pack> = {}) {
   let runs = 0;
   const pack = definePack({
@@ -27,7 +27,7 @@ function counter(more: Partial<Pack> = {}) {
       runs += 1;
       return { runs };
     },
-    ...(more as object), // what a test changes
+    ...(more as object), // the changes for one test
   }) as Pack;
   return pack;
 }
@@ -75,7 +75,7 @@ test("fault 7: a fact or a note keyed like a cached answer touches nothing", asy
   expect(await engine.run(ask("counter"))).toMatchObject({ output: { runs: 1 }, cached: true });
   await memory.forget(ANA, { scope: `key:${key}` });
   expect(await engine.run(ask("counter"))).toMatchObject({ output: { runs: 1 }, cached: true });
-  // And the other way about: nothing cached yet, only the fact.
+  // The reverse case: only the fact exists, and nothing is cached.
   await store.delete({ namespace, origin: "cache", key });
   await store.put(
     factEntry(namespace, validateFact({ key, value: planted }), { expiresAt: clock.time + 1_000 }),
@@ -261,7 +261,7 @@ describe("memory that fails costs no run:", () => {
 });
 
 describe("concurrent identical misses", () => {
-  /** Each run waits for the test: `ends[n]` ends the nth. */
+  /** Each run waits for the test. `ends[n]` ends the nth run. */
   function slowCounter() {
     const runs: { readonly ec: PackContext; end(output: unknown): void; fail(error: unknown): void }[] = [];
     const arrivals: ReturnType<typeof gate<void>>[] = [gate(), gate(), gate()];
@@ -283,7 +283,7 @@ describe("concurrent identical misses", () => {
     return { pack, runs, nth };
   }
 
-  /** When what was begun before has come as far as it can without the test. */
+  /** Waits until nothing that has started can continue without the test. */
   const idle = async () => {
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };

@@ -1,4 +1,4 @@
-/** One input, one cache key: whatever the order of its fields and the spelling of its texts. */
+/** Equal inputs get one cache key, whatever the order of their fields and the spelling of their texts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalJson } from "../../../packs/engine/canonical-json.ts";

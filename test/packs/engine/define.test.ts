@@ -1,4 +1,4 @@
-/** What may be registered as a pack, and what an engine says of its packs. */
+/** Which packs may be registered, and how an engine describes its packs. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { definePack, type Pack } from "../../../packs/index.ts";
@@ -78,7 +78,7 @@ describe("registration refuses", () => {
     ["an odd category", { memory: { category: "Big Words" } }, "category"],
   ])("%s", async (_, change, field) => {
     const refused = { code: "invalid_input", details: { field } };
-    const pack = { ...sound, ...change } as Pack; // as one written without types would be
+    const pack = { ...sound, ...change } as Pack; // simulates a pack written without types
     expect(() => definePack(pack)).toThrow(expect.objectContaining(refused));
     await expect(openPackRig([pack])).rejects.toMatchObject(refused);
   });

@@ -1,4 +1,4 @@
-/** Runs that end early: the caller leaves, the deadline passes, the engine closes, and the handler may not care. */
+/** Runs that end early: the caller leaves, the deadline passes or the engine closes, also if the handler does not react. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError } from "../../../engine/index.ts";
@@ -7,7 +7,7 @@ import { ask, failureOf, gate, openPackRig, type PackRig } from "./rig.ts";
 
 const DEADLINE_MS = 1_000;
 
-/** A pack whose handler waits for the test and hears no signal. */
+/** A pack whose handler waits for the test and ignores the signal. */
 function deafPack() {
   const started = gate<PackContext>();
   const end = gate<unknown>();
@@ -89,7 +89,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     happen();
     await failure;
     const file = { name: "late", mediaType: "text/plain", content: Buffer.from("late") };
-    const { id } = await ec.artifacts.put(file); // it has its grace still
+    const { id } = await ec.artifacts.put(file); // the grace period still runs
     end({ late: true });
     const closing = engine.close();
     timer.pass(10_000);

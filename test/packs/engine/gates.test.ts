@@ -1,4 +1,4 @@
-/** Both gates: without a store, and without `memory` on the pack, an engine is what it would be without the layer. */
+/** Without a store, or without `memory` on the pack, an engine behaves as if memory did not exist. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { safeParseAsync } from "zod/v4/core";
@@ -18,7 +18,7 @@ const text = (name: string, content: string) => ({
   content: Buffer.from(content),
 });
 
-/** Packs of every kind, none of which asks for memory: what they can see, do, make and get wrong. */
+/** Packs of every kind without memory, which cover their access, effects, artifacts and errors. */
 const packs: readonly Pack[] = [
   pack("echo", async (_, input) => input),
   pack("strict", async () => ({ text: "a", more: 1 }), { output: z.object({ text: z.string() }) }),
@@ -110,7 +110,7 @@ function cacheFor({ session }: Pack): { readonly cache?: true } {
   return session === true ? {} : { cache: true };
 }
 
-/** The reference: what an engine does that never heard of memory, audit or caches. */
+/** The reference: the behaviour of an engine without memory, audit or caches. */
 async function plainRun({ sessions, artifacts, clock }: PackRig, { pack: name, input, caller }: PackRequest) {
   const found = packs.find((candidate) => candidate.name === name);
   if (found === undefined) throw new Error("no such pack");
@@ -143,7 +143,7 @@ async function plainRun({ sessions, artifacts, clock }: PackRig, { pack: name, i
   }
 }
 
-/** All that a caller is told, as bytes; random ids as "id", and the words of a refusal left out. */
+/** Everything that a caller is told, as bytes. Random ids become "id", and error messages are left out. */
 async function told(run: Promise<unknown>): Promise<string> {
   const answer = await run.catch((error: unknown) => {
     const { code, message } = asHelmdeckError(error);
@@ -152,7 +152,7 @@ async function told(run: Promise<unknown>): Promise<string> {
   return JSON.stringify(answer).replaceAll(/"(id|sessionId)":"[^"]+"/g, '"$1":"id"');
 }
 
-/** Notes every call of a method. The audit row goes to memory's own store, past this one. */
+/** Records every call of a method. The audit row goes directly to memory's own store. */
 function spied(store: MemoryStore, calls: string[]): MemoryStore {
   return new Proxy(store, {
     get: (target, name) => {

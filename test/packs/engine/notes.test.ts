@@ -1,11 +1,11 @@
-/** ec.memory: what a pack may note down, whose notes they are, and where they outlive a session. */
+/** ec.memory: the notes that a pack may write, whose notes they are, and which ones outlive a session. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError, namespaceOf } from "../../../engine/index.ts";
 import type { Pack, PackContext, PackMemory, PackNoteOptions } from "../../../packs/index.ts";
 import { ANA, ask, failureOf, openPackRig, overridden, type PackRig } from "./rig.ts";
 
-/** Does with its context what the test says. */
+/** A pack that runs the test's code with its context. */
 function packThat(run: (ec: PackContext) => Promise<unknown>, more: Partial<Pack> = {}): Pack {
   return {
     name: "notes",
@@ -19,7 +19,7 @@ function packThat(run: (ec: PackContext) => Promise<unknown>, more: Partial<Pack
   };
 }
 
-/** What a handler gets from its memory, run for a caller. */
+/** Runs the code for a caller, with the handler's memory. Returns its result. */
 async function within<T>(
   { another }: PackRig,
   work: (memory: PackMemory, ec: PackContext) => Promise<T>,
@@ -27,7 +27,7 @@ async function within<T>(
   caller = ANA,
 ): Promise<T> {
   const pack = packThat(async (ec) => ec.memory && work(ec.memory, ec), more);
-  return (await another([pack]).run(ask("notes", {}, { caller }))).output as T; // the output schema lets all pass
+  return (await another([pack]).run(ask("notes", {}, { caller }))).output as T; // the output schema accepts everything
 }
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-/** A pack engine over a real memory, real sessions and real artifacts, with a clock and a timer that the test turns. */
+/** A pack engine with a real memory, real sessions and real artifacts, and with a clock and a timer that the test controls. */
 import { onTestFinished } from "vitest";
 import type { OpenMemory } from "../../../app/index.ts";
 import {
@@ -35,14 +35,14 @@ export interface PackRig {
   readonly timer: HandTimer;
   readonly artifacts: ArtifactStore;
   readonly sessions: SessionProvider;
-  /** What the engine reported as lost, oldest first. */
+  /** Rows and cache entries that the engine reported as lost, oldest first. */
   readonly lost: { readonly rows: PackAudit[]; readonly cache: string[] };
-  /** The rows of a caller's runs, in the order they ended. */
+  /** The rows of a caller's runs, in the order in which they ended. */
   rows(caller?: Subject): Promise<readonly PackAudit[]>;
   entries(origin: Origin, caller?: Subject): Promise<readonly Entry[]>;
-  /** Spoils the stored bytes of one entry behind the store's back. */
+  /** Corrupts the stored bytes of one entry without the store's knowledge. */
   damage(ref: EntryRef): Promise<void>;
-  /** Another engine over the same memory, sessions and artifacts. */
+  /** Another engine with the same memory, sessions and artifacts. */
   another(packs: readonly Pack[], more?: Partial<PackEngineOptions>): PackEngine;
 }
 
@@ -118,7 +118,7 @@ export function ask(pack: string, input: unknown = {}, more: Partial<PackRequest
   return { pack, input, caller: ANA, authenticated: true, ...more };
 }
 
-/** How a run went wrong; fails the test when it did not. */
+/** The error of a run. Fails the test if the run succeeds. */
 export async function failureOf(run: Promise<unknown>): Promise<HelmdeckError> {
   const error = await run.then(
     () => new Error("the run went well"),
@@ -128,7 +128,7 @@ export async function failureOf(run: Promise<unknown>): Promise<HelmdeckError> {
   throw error;
 }
 
-/** The same thing with some of its methods changed. */
+/** The same object with some of its methods replaced. */
 export function overridden<Thing extends object>(thing: Thing, methods: Partial<Thing>): Thing {
   return new Proxy(thing, {
     get: (target, name) => {
@@ -138,13 +138,13 @@ export function overridden<Thing extends object>(thing: Thing, methods: Partial<
   });
 }
 
-/** Something to wait for, and its end. */
+/** A promise, and a function that resolves it. */
 export function gate<T = void>(): { readonly opened: Promise<T>; readonly open: (value: T) => void } {
   const { promise, resolve } = Promise.withResolvers<T>();
   return { opened: promise, open: resolve };
 }
 
-/** Time for deadlines and graces: nothing happens until the test lets it pass. */
+/** Time for deadlines and grace periods. It passes only when the test says so. */
 class HandTimer {
   #time = 0;
   readonly #waiting = new Set<{ readonly callback: () => void; readonly due: number }>();
@@ -155,7 +155,7 @@ class HandTimer {
     return () => this.#waiting.delete(wait);
   };
 
-  /** How many timers have neither fired nor been cancelled. */
+  /** The number of timers that have neither fired nor been cancelled. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -170,7 +170,7 @@ class HandTimer {
   }
 }
 
-/** Lets the graces of `close` pass, so that a test which leaves a handler hanging ends all the same. */
+/** Lets the grace periods of `close` pass, so that the engine closes even if a test leaves a handler hanging. */
 async function closeNow(engine: PackEngine, timer: HandTimer): Promise<void> {
   let closed = false;
   void engine.close().then(() => {
@@ -182,5 +182,5 @@ async function closeNow(engine: PackEngine, timer: HandTimer): Promise<void> {
   }
 }
 
-/** An engine that does not close is for the tests to find, not for their clean-up. */
+/** A limit for the clean-up. The tests themselves find an engine that does not close. */
 const MOST_CLOSING_TURNS = 10_000;

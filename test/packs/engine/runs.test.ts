@@ -1,4 +1,4 @@
-/** What a caller gets from a run, and what the audit says of it, however it ends. */
+/** The result of a run and its audit row, however it ends. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError } from "../../../engine/index.ts";
@@ -15,7 +15,7 @@ const greet = definePack({
   run: async (_, { who, loud }) => ({ text: loud ? `HELLO ${who}` : `hello ${who}` }),
 });
 
-/** A pack that does what the test says. */
+/** A pack with the test's code as its handler. */
 function packThat(run: Pack["run"], more: Partial<Pack> = {}): Pack {
   return {
     name: "probe",

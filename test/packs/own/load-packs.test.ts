@@ -1,4 +1,4 @@
-/** The operator's own packs: the one in the documentation, those that are refused with file and rule, and folders that others can change. */
+/** The operator's own packs: the one in the documentation, packs that are refused with file and rule, and folders that others can change. */
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -111,17 +111,17 @@ describe("a folder of packs", () => {
     [
       "a cache with credentials",
       moduleOf("credentials: true, memory: { cache: true, ttlSeconds: 60 }"),
-      /memory\.cache of pack mine\.do is not for packs with credentials/,
+      /memory\.cache of pack mine\.do is not allowed for packs with credentials/,
     ],
     [
       "a name that is taken",
       moduleOf("", "github.list_issues"),
-      /mine\.mjs has a pack with the name github\.list_issues, which a pack that ships has\.$/,
+      /mine\.mjs has a pack with the name github\.list_issues, which a shipped pack already has\.$/,
     ],
     [
       "a name that is ours",
       moduleOf("", "helmdeck.memory_more"),
-      /names under helmdeck\. are those of packs that ship/,
+      /names under helmdeck\. are reserved for shipped packs/,
     ],
   ])("is refused with %s", async (_, text, message) => {
     expect(await refusalOf(await folderWith({ "mine.mjs": text }))).toMatch(message);
@@ -129,9 +129,11 @@ describe("a folder of packs", () => {
 
   test("is refused with one name in two files, without any module, and where there is none", async () => {
     const twice = await folderWith({ "a.mjs": moduleOf(), "b.mjs": moduleOf() });
-    expect(await refusalOf(twice)).toMatch(/b\.mjs has a pack with the name mine\.do, which a\.mjs has\.$/);
-    expect(await refusalOf(await folderWith({ "notes.txt": "" }))).toMatch(/holds no pack/);
-    expect(await refusalOf(join(twice, "none"))).toMatch(/none cannot be looked at \(ENOENT\)/);
+    expect(await refusalOf(twice)).toMatch(
+      /b\.mjs has a pack with the name mine\.do, which a\.mjs already has\.$/,
+    );
+    expect(await refusalOf(await folderWith({ "notes.txt": "" }))).toMatch(/has no packs/);
+    expect(await refusalOf(join(twice, "none"))).toMatch(/none cannot be inspected \(ENOENT\)/);
     expect(await refusalOf(join(twice, "a.mjs"))).toMatch(/a\.mjs is not a folder of packs/);
   });
 });

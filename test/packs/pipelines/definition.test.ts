@@ -1,4 +1,4 @@
-/** Pipeline definitions: everything wrong with one is found when it is loaded, with its place. */
+/** Pipeline definitions: loading one reports all of its errors, with their positions. */
 import { describe, expect, test } from "vitest";
 import { checkDefinition } from "../../../packs/pipelines/pipeline-definition.ts";
 
@@ -68,12 +68,12 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
     { ...GOOD, description: "a\u202eb" },
     "description: must be one line",
   ],
-  ["an unknown key", { ...GOOD, when: "always" }, "when: is not a field of it"],
-  ["an unknown key of a step", steps({ ...step, if: "x" }), "steps.0.if: is not a field of it"],
+  ["an unknown key", { ...GOOD, when: "always" }, "when: is not a known field"],
+  ["an unknown key of a step", steps({ ...step, if: "x" }), "steps.0.if: is not a known field"],
   [
     "an unknown key of an input",
     { ...GOOD, inputs: { repo: { type: "string" } } },
-    "inputs.repo.type: is not a field",
+    "inputs.repo.type: is not a known field",
   ],
   ["a strange input name", { ...GOOD, inputs: { "a b": {} } }, "inputs.a b: must be letters"],
   ["an input that is no mapping", { ...GOOD, inputs: { repo: "x" } }, "inputs.repo: must be of type object"],
@@ -96,11 +96,11 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
     steps(...Array.from({ length: 51 }, (_, i) => ({ id: `s${i}`, pack: "github.list_issues" }))),
     "steps: may have at most 50 steps",
   ],
-  ["an unknown pack", steps({ id: "s", pack: "rm.rf" }), "steps.0.pack: names no pack"],
+  ["an unknown pack", steps({ id: "s", pack: "rm.rf" }), "steps.0.pack: names an unknown pack"],
   [
     "a pack named like a member of objects",
     steps({ id: "s", pack: "constructor" }),
-    "steps.0.pack: names no pack",
+    "steps.0.pack: names an unknown pack",
   ],
   ["one step id twice", steps({ ...step }, { ...step }), "steps.1.id: is taken by an earlier step"],
   ["a step id with a dot", steps({ ...step, id: "a.b" }), "steps.0.id: must be lower-case"],
@@ -130,12 +130,8 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
     { ...GOOD, output: t("steps.nope.output") },
     "output: names steps.nope.output",
   ],
-  [
-    "code in a template",
-    { ...GOOD, output: t("process.env") },
-    "output: holds a template that names neither",
-  ],
-  ["half a template", { ...GOOD, output: `\${{ inputs.repo` }, "output: holds a template that names neither"],
+  ["code in a template", { ...GOOD, output: t("process.env") }, "output: has a template that names neither"],
+  ["half a template", { ...GOOD, output: `\${{ inputs.repo` }, "output: has a template that names neither"],
   [
     "an infinite number",
     steps({ ...step, with: { n: Number.POSITIVE_INFINITY } }),

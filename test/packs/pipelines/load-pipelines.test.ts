@@ -1,4 +1,4 @@
-/** Pipeline files: those that ship, those of the operator, and those that are refused with file and line. */
+/** Pipeline files: the shipped ones, the operator's, and files that are refused with file and line. */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ function refusalOf(yaml: string): { readonly message: string; readonly line: unk
     parse(yaml);
   } catch (error) {
     expect(error).toMatchObject({ name: "HelmdeckError", code: "invalid_input" });
-    const { message, details } = error as { message: string; details: { line: unknown } }; // as just seen
+    const { message, details } = error as { message: string; details: { line: unknown } }; // checked above
     return { message, line: details.line };
   }
   throw new Error("was not refused");
@@ -45,9 +45,14 @@ steps:
   });
 
   const BAD: readonly (readonly [string, string, number, string])[] = [
-    ["an unknown key", `${GOOD}when: always\n`, 6, "mine.yaml:6: when is not a field of it"],
-    ["an unknown key of a step", `${GOOD}    if: x\n`, 6, "mine.yaml:6: steps.0.if is not a field of it"],
-    ["an unknown pack", `${GOOD}  - id: b\n    pack: rm.rf\n`, 7, "mine.yaml:7: steps.1.pack names no pack"],
+    ["an unknown key", `${GOOD}when: always\n`, 6, "mine.yaml:6: when is not a known field"],
+    ["an unknown key of a step", `${GOOD}    if: x\n`, 6, "mine.yaml:6: steps.0.if is not a known field"],
+    [
+      "an unknown pack",
+      `${GOOD}  - id: b\n    pack: rm.rf\n`,
+      7,
+      "mine.yaml:7: steps.1.pack names an unknown pack",
+    ],
     ["a step id twice", `${GOOD}  - id: a\n    pack: github.list_issues\n`, 6, "steps.1.id is taken"],
     [
       "a later step named",
@@ -59,28 +64,23 @@ steps:
     ["no id", `description: d\n${STEPS}`, 1, "mine.yaml:1: id is missing"],
     ["nothing in it", "", 1, "mine.yaml:1: the file must be of type object"],
     ["only a text", "hello", 1, "the file must be of type object"],
-    ["a key twice", `${GOOD}id: other\n`, 6, "mine.yaml:6: is no such YAML"],
-    ["a second document", `${GOOD}---\nid: other\n`, 6, "is no such YAML"],
-    ["a tag of its own", `${GOOD}output: !run "rm -rf"\n`, 6, "is no such YAML"],
+    ["a key twice", `${GOOD}id: other\n`, 6, "mine.yaml:6: is not valid here"],
+    ["a second document", `${GOOD}---\nid: other\n`, 6, "is not valid here"],
+    ["a tag of its own", `${GOOD}output: !run "rm -rf"\n`, 6, "is not valid here"],
     ["a tag that YAML knows", `${GOOD}output: [!!binary aGk=]\n`, 6, "mine.yaml:6: has a tag (!…)"],
     ["a tag on a list", `${GOOD}output: !!seq [1]\n`, 6, "has a tag"],
     ["an alias to nothing", `${GOOD}output: *nothing\n`, 6, "has the alias *nothing"],
-    [
-      "an alias",
-      `${GOOD}output: [&a 1, *a]\n`,
-      6,
-      "mine.yaml:6: has the alias *a; write out what it stands for",
-    ],
-    ["a bad indentation", `${HEAD}steps:\n - id: a\n   pack: x\n  bad: y\n`, 6, "is no such YAML"],
-    ["an open bracket", `${GOOD}output: [a\n`, 7, "is no such YAML"],
+    ["an alias", `${GOOD}output: [&a 1, *a]\n`, 6, "mine.yaml:6: has the alias *a; write its value instead"],
+    ["a bad indentation", `${HEAD}steps:\n - id: a\n   pack: x\n  bad: y\n`, 6, "is not valid here"],
+    ["an open bracket", `${GOOD}output: [a\n`, 7, "is not valid here"],
     [
       "a template in braces",
       `${GOOD}output: { x: \${{ inputs.a }} }\n`,
       6,
       "inside { } or [ ] a template needs quotes",
     ],
-    ["a tab for indentation", `${HEAD}steps:\n\t- id: a\n`, 4, "is no such YAML"],
-    ["a list for a key", `${GOOD}output:\n  ? [a]\n  : b\n`, 7, "is no such YAML"],
+    ["a tab for indentation", `${HEAD}steps:\n\t- id: a\n`, 4, "is not valid here"],
+    ["a list for a key", `${GOOD}output:\n  ? [a]\n  : b\n`, 7, "is not valid here"],
     ["a number that is none", `${GOOD}output: .nan\n`, 6, "mine.yaml:6: output must be a finite number"],
   ];
   test.each(BAD)("with %s is refused with its line", (_, yaml, line, message) => {
@@ -101,7 +101,7 @@ steps:
 });
 
 describe("a hostile file", () => {
-  /** Milliseconds on an idle machine; what is not refused takes minutes or all the memory. */
+  /** Milliseconds. A file that is not refused takes minutes, or all of the memory. */
   const QUICKLY_MS = 20_000;
   const bomb = (levels: number): string => {
     const rows = Array.from({ length: levels }, (_, i) => {
@@ -189,7 +189,7 @@ describe("all pipelines", () => {
     });
     await symlink("/dev/zero", join(folder, "device.yaml"));
     await expect(loadPipelines({ packs: PACKS, folder })).rejects.toMatchObject({
-      message: expect.stringContaining("is not a plain file"),
+      message: expect.stringContaining("is not a regular file"),
     });
   });
 

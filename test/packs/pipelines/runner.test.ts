@@ -1,4 +1,4 @@
-/** Running pipelines: in the background, each run its caller's own, and one audit row however it ends. */
+/** Pipeline runs: in the background, each visible only to its caller, and with one audit row however they end. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, type PipelineAudit, type Subject } from "../../../engine/index.ts";
 import type { PackInfo, PackRequest, PackRun, Pipeline, PipelineRunner } from "../../../packs/index.ts";
@@ -13,7 +13,7 @@ const t = (expression: string) => `\${{ ${expression} }}`;
 
 type Handler = (input: unknown, request: PackRequest) => unknown;
 
-/** Packs that answer what their handlers say. */
+/** Packs with these handlers. */
 function packsOf(handlers: Readonly<Record<string, Handler>>, starters: readonly string[] = []) {
   const requests: PackRequest[] = [];
   return {
@@ -93,7 +93,7 @@ const request = (inputs: unknown, more: object = {}) => ({
   ...more,
 });
 
-/** A handler that waits to be told, or to be cancelled. */
+/** A handler that waits until it is released or cancelled. */
 function gate() {
   const entered = Promise.withResolvers<void>();
   const open = Promise.withResolvers<unknown>();
@@ -166,7 +166,7 @@ describe("a run", () => {
     const told: unknown[] = [];
     const onProgress = (...step: unknown[]) => {
       told.push(step);
-      throw new Error("a listener of its own mind"); // never fails the run
+      throw new Error("a listener of its own mind"); // an error of a listener never fails the run
     };
     await runner.start(request({ word: "hello" }, { onProgress }));
     expect(await runner.ended("ana", "run_1")).toMatchObject({ state: "succeeded" });

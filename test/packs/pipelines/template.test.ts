@@ -1,4 +1,4 @@
-/** Templates: what is filled in keeps its type, and nothing is evaluated, inherited or filled in twice. */
+/** Templates: inserted values keep their type, and nothing is evaluated, inherited or replaced twice. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fillIn, referencesIn } from "../../../packs/pipelines/step-template.ts";

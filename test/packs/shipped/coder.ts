@@ -1,6 +1,6 @@
 /**
- * A coding command for tests. Its behaviour is its argument, a piece of JavaScript, with what a command is given in reach: the
- * prompt from its standard input, the environment, and `write` for files.
+ * A coding command for tests. It runs its argument as JavaScript, with access to its input: the prompt from standard input, the
+ * environment, and `write` for files.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 

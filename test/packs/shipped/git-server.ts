@@ -1,6 +1,6 @@
 /**
- * Repositories served by git's own http-backend over https on loopback, with a certificate made for the test: so the rule that
- * only https is spoken holds in the tests too.
+ * Serves repositories with git's own http-backend over https on loopback, with a certificate made for the test. The tests therefore keep
+ * the rule that only https is accepted.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,15 +17,15 @@ const run = promisify(execFile);
 export interface GitServer {
   /** `https://127.0.0.1:<port>` */
   readonly origin: string;
-  /** Of the certificate, for GIT_SSL_CAINFO. */
+  /** File of the certificate, for GIT_SSL_CAINFO. */
   readonly caFile: string;
-  /** Paths that were asked for. */
+  /** Paths of the requests. */
   readonly asked: string[];
-  /** Makes a repository of these files and answers its address. */
+  /** Makes a repository of these files and returns its address. */
   add(name: string, files: Readonly<Record<string, string>>): Promise<string>;
-  /** Any git command in a repository's working tree; what it printed. */
+  /** Runs any git command in a repository's working tree. Returns its output. */
   git(name: string, ...args: readonly string[]): Promise<string>;
-  /** Answers every request from now on, instead of git. */
+  /** Answers every later request instead of git. */
   answerWith(answer: (request: IncomingMessage, response: ServerResponse) => void): void;
 }
 

@@ -1,4 +1,4 @@
-/** `github.list_issues` against a server that speaks GitHub's API: pages, filters, the cache, and what may go wrong. */
+/** `github.list_issues` against a server with GitHub's API: pages, filters, the cache, and errors. */
 import { describe, expect, it } from "vitest";
 import type { PackRun } from "../../../packs/index.ts";
 import type { GitHubOptions } from "../../../packs/shipped/github-client.ts";
@@ -262,7 +262,7 @@ describe("a refusal", () => {
     [403, "Resource not accessible by personal access token", "pack_failed", /right/],
     [404, "Not Found", "not_found", /no such repository/],
     [409, "Git Repository is empty.", "upstream_failed", /409/],
-    [410, "Issues are disabled for this repo", "pack_failed", /turned off/],
+    [410, "Issues are disabled for this repo", "pack_failed", /disabled/],
     [422, "Validation Failed", "invalid_input", /filters/],
     [500, "Server Error", "upstream_failed", /500/],
     [503, "Service unavailable", "upstream_failed", /503/],

@@ -1,6 +1,6 @@
 /**
- * A server on loopback that speaks the part of GitHub's REST API that lists issues: pages with Link headers, filters, and the
- * error answers that https://docs.github.com/en/rest describes.
+ * A server on loopback with the part of GitHub's REST API that lists issues: pages with Link headers, filters, and the error responses
+ * that https://docs.github.com/en/rest describes.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -19,7 +19,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 export interface GitHubServer {
   readonly baseUrl: string;
   readonly asked: Asked[];
-  /** Answers every request from now on, instead of the API. */
+  /** Answers every later request instead of the API. */
   answerWith(answer: Answer | undefined): void;
 }
 
@@ -59,7 +59,7 @@ export async function startGitHub(issues: readonly FakeIssue[] = []): Promise<Gi
   return { baseUrl, asked, answerWith };
 }
 
-/** A refusal as GitHub's own: a JSON body with message and documentation. */
+/** An error in GitHub's format: a JSON body with message and documentation. */
 export function refusal(
   status: number,
   message: string,

@@ -1,4 +1,4 @@
-/** The packs of memory: helmdeck's shapes over the use cases, for their own caller, without a trace in the history. */
+/** The packs for memory: helmdeck's shapes over the use cases, only for their own caller, and without records in the history. */
 import { describe, expect, it } from "vitest";
 import { memoryCorpusPack, memoryForgetPack, memoryStorePack } from "../../../packs/shipped/memory-packs.ts";
 import { NOW } from "../../app/fixtures/memories.ts";
@@ -116,11 +116,14 @@ describe("helmdeck.memory_corpus", () => {
       chunks: [{ docid: "user_facts/coffee" }],
       next_cursor: expect.any(String),
     });
-    const { next_cursor: cursor } = first as { next_cursor: string }; // as just seen
+    const { next_cursor: cursor } = first as { next_cursor: string }; // checked above
     expect(await run("memory_corpus", { limit: 1, cursor })).toMatchObject({
       chunks: [{ docid: "user_facts/deploy" }],
     });
-    expect(await run("memory_corpus", {}, "ben")).toEqual({ chunks: [], note: "Nothing is stored yet." });
+    expect(await run("memory_corpus", {}, "ben")).toEqual({
+      chunks: [],
+      note: "Nothing has been stored yet.",
+    });
   });
 
   it.each([{ limit: 0 }, { limit: 101 }, { limit: "5" }, { query: 1 }, { more: true }])(

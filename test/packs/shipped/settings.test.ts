@@ -1,4 +1,4 @@
-/** What an operator sets for the shipped packs by the environment, and that a mistake in it is told without its value. */
+/** Environment variables that configure the shipped packs. An error in one is reported without its value. */
 import { describe, expect, it } from "vitest";
 import { HelmdeckError } from "../../../engine/index.ts";
 import { packSettings, shippedPacks } from "../../../packs/index.ts";

@@ -1,4 +1,4 @@
-/** `swe.solve` with real git over https, a real command and real sessions: what it gets, what it leaves, and what is refused. */
+/** `swe.solve` with real git over https, a real command and real sessions: its inputs, the files that it leaves, and refused requests. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -319,7 +319,7 @@ describe("a repository's address", () => {
 
   it("that leads to http is not followed there", async () => {
     const { failure, server } = await rig("");
-    const plain = await startGitHub(); // any server on http that says what it was asked
+    const plain = await startGitHub(); // any plain HTTP server that records its requests
     server.answerWith(({ url }, response) => {
       response.writeHead(302, { location: `${plain.baseUrl}${url}` }).end();
     });

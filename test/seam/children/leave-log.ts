@@ -1,7 +1,7 @@
-/** Stores a fact and ends without closing, as a killed process does: the fact is in the log alone. */
+/** Stores a fact and ends without closing, like a killed process: the fact is only in the log. */
 import { betterSqliteDriver, openMemory } from "../../../app/index.ts";
 
-/** That of the other tests. */
+/** The same time as in the other tests. */
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
 const [databasePath = "", keyPath = ""] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Prints what statePath answers to an account that may not read one file or folder. */
+/** Prints the answer of statePath for an account that may not read one file or folder. */
 import { chmodSync } from "node:fs";
 import { betterSqliteDriver, isHelmdeckError } from "../../../app/index.ts";
 import { createSeam } from "../../../seam/index.ts";

@@ -1,7 +1,7 @@
-/** How the stand-in answers: JSON, JSON lines, and the two shapes of errors. */
+/** The stand-in's answers: JSON, JSON lines, and both forms of errors. */
 import type { ServerResponse } from "node:http";
 
-/** JSON has no infinity, but a number that is read as one. */
+/** Becomes a number too large for a double: JSON has no infinity, but parsers read such a number as one. */
 export const INFINITE = "\u0000infinite";
 
 export function sendRaw(response: ServerResponse, status: number, value: unknown): ServerResponse {

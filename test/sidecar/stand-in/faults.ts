@@ -1,8 +1,8 @@
-/** What can go wrong with a server, at will. */
+/** Server failures that tests request. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { INFINITE, sendError } from "./answers.ts";
 
-/** What the next answers do instead of answering; `times` absent: until it is taken away. */
+/** The failure of the next answers. Without `times`, it lasts until it is removed. */
 export interface Fault {
   readonly kind:
     | "hang"
@@ -26,15 +26,15 @@ export interface Fault {
     | "reversed"
     | "context_overflow";
   readonly times?: number;
-  /** Only requests whose path begins so; absent: every path of the API. */
+  /** Affects requests whose path starts with this; by default all paths of the API. */
   readonly path?: string;
-  /** For `status`. */
+  /** Only for the fault `status`. */
   readonly status?: number;
   readonly error?: string;
   readonly retryAfter?: string;
 }
 
-/** True when the fault was all the answer there is. */
+/** Returns true if the fault replaces the complete answer. */
 export function failWhole(
   fault: Fault,
   request: IncomingMessage,
@@ -75,7 +75,7 @@ export function failWhole(
   }
 }
 
-/** Sends until the other side has had enough. */
+/** Sends data until the client closes the connection. */
 function pour(response: ServerResponse): void {
   const chunk = Buffer.alloc(1024 * 1024, "[0.1,");
   const more = () => {

@@ -1,13 +1,13 @@
-/** The time that a model takes, for the stand-in: one request at a time, as Ollama works unless it is told otherwise. */
+/** A model's response time, for the stand-in: one request at a time, like Ollama's default. */
 import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Milliseconds for a request of so many texts. */
+/** The milliseconds for a request with this number of texts. */
 export type Latency = (texts: number) => number;
 
 /**
- * As seen with Ollama 0.24 on two processors with a compile beside it: 15 ms to 1 s for one text, 2.6 to 14.7 s for sixteen; others in
- * proportion. `random` gives 0 up to but not 1.
+ * Measured with Ollama 0.24 on two processors during a compile: 15 ms to 1 s for one text, 2.6 to 14.7 s for sixteen, others in
+ * proportion. `random` returns 0 (inclusive) to 1 (exclusive).
  */
 export function busyLatency(random: () => number): Latency {
   return (texts) => {
@@ -23,7 +23,7 @@ export class OneAtATime {
   latency: Latency | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when the request has had its turn and its time. One whose caller has gone takes none. */
+  /** Resolves after the requests before it and its own latency. If the client disconnects, the request takes no time. */
   turn(texts: number, response: ServerResponse): Promise<void> {
     const { latency } = this;
     if (latency === undefined) return Promise.resolve();

@@ -1,11 +1,10 @@
 /**
- * Vectors for the Ollama stand-in: no model, but a table of concepts written by hand. Texts that speak of the same thing in
- * other words lie near each other (cosine 0.5 to 0.9), texts that share nothing lie near 0. The same text has the same
- * vector always and everywhere.
+ * Vectors for the Ollama stand-in, from a hand-written table of concepts instead of a model. Texts on the same subject in other
+ * words are similar (cosine 0.5 to 0.9), unrelated texts are near 0. The same text always has the same vector.
  */
 import { createHash } from "node:crypto";
 
-/** Beginnings of words; a word belongs to every concept in which it is found. */
+/** Beginnings of words; a word belongs to every concept that lists its beginning. */
 const CONCEPTS: Readonly<Record<string, readonly string[]>> = {
   deployment: ["deploy", "ship", "releas", "rollout", "production", "konflux", "argo", "go-live", "live"],
   review: ["review", "pull-request", "merge", "approv", "sign-off"],
@@ -56,7 +55,7 @@ const COMMON = new Set(
 const CONCEPT_WEIGHT = 1;
 const WORD_WEIGHT = 0.35;
 
-/** Of length 1. */
+/** A vector of length 1. */
 export function vectorOf(text: string, dimensions: number): readonly number[] {
   const sum = new Float64Array(dimensions);
   const words = (text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? []).filter((word) => !COMMON.has(word));
@@ -67,7 +66,7 @@ export function vectorOf(text: string, dimensions: number): readonly number[] {
   return Array.from(sum, (value) => value / length);
 }
 
-/** About as many as a word-piece tokenizer makes: four letters each, every other character one of its own. */
+/** About as many tokens as a word-piece tokenizer makes: one per four letters, and one for each other character. */
 export function tokensOf(text: string): readonly { readonly end: number }[] {
   return Array.from(text.matchAll(/[\p{L}\p{N}]{1,4}|\S/gu), (match) => ({
     end: match.index + match[0].length,
@@ -80,12 +79,12 @@ function conceptsOf(words: readonly string[]): readonly string[] {
     .map(([name]) => name);
 }
 
-/** Random directions in many dimensions are all but at right angles to each other. */
+/** Random directions in many dimensions are nearly orthogonal. */
 function add(sum: Float64Array, seed: string, weight: number): void {
   let state = createHash("sha256").update(seed).digest().readUInt32LE(0);
   const scale = weight / Math.sqrt(sum.length / 3);
   for (let at = 0; at < sum.length; at++) {
-    // mulberry32
+    // The algorithm is mulberry32.
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;

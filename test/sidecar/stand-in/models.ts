@@ -1,4 +1,4 @@
-/** The models that the stand-in can pull, as Ollama would describe them. */
+/** The models that the stand-in can pull, described like Ollama's. */
 import { createHash } from "node:crypto";
 
 export interface StandInModel {
@@ -8,7 +8,7 @@ export interface StandInModel {
   readonly family: string;
 }
 
-/** What can be pulled. Sizes and contexts as Ollama has them. */
+/** The models that can be pulled, with Ollama's sizes and context lengths. */
 export const REGISTRY: Readonly<Record<string, StandInModel>> = {
   "nomic-embed-text": { dimensions: 768, contextTokens: 2_048, sizeBytes: 274_302_450, family: "nomic-bert" },
   "all-minilm": { dimensions: 384, contextTokens: 256, sizeBytes: 45_960_996, family: "bert" },
@@ -41,7 +41,7 @@ export function digestOf(name: string): string {
   return createHash("sha256").update(name).digest("hex");
 }
 
-/** As it is listed. */
+/** The name as listed, with its tag. */
 export function tagged(name: unknown): string {
   const text = String(name ?? "");
   return text.includes(":") ? text : `${text}:latest`;

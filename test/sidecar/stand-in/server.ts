@@ -1,4 +1,4 @@
-/** The stand-in as a server: its routes, its models, what it was asked. */
+/** The stand-in as a server: its routes, its models, and the requests it received. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { line, sendError, sendJson, sendOpenAiError, sendRaw } from "./answers.ts";
@@ -27,9 +27,9 @@ export interface SeenRequest {
 export interface StandInOptions {
   readonly port?: number;
   readonly host?: string;
-  /** Models that are there from the start. */
+  /** The installed models at the start. */
   readonly models?: readonly string[];
-  /** Where the names of pulled models are kept, as the real one keeps models in its volume. */
+  /** A file for the names of pulled models, like the volume in which Ollama keeps its models. */
   readonly modelsFile?: string;
 }
 
@@ -37,9 +37,9 @@ export interface StandInOllama {
   readonly address: string;
   readonly requests: readonly SeenRequest[];
   setFault(fault: Fault | undefined): void;
-  /** From now on embeddings take this long, one request after the other; undefined: no time. */
+  /** Sets the latency of embedding requests, which run one after the other; undefined removes it. */
   setLatency(latency: Latency | undefined): void;
-  /** Resolves when so many requests (of this path) have come in since the start. */
+  /** Resolves when this number of requests (with this path) has arrived since the start. */
   seen(count: number, path?: string): Promise<void>;
   removeModel(model: string): void;
   close(): Promise<void>;
@@ -125,7 +125,7 @@ class StandIn implements StandInOllama {
 
   #control(path: string, text: string, response: ServerResponse): ServerResponse {
     if (path === "/stand-in/requests") return sendJson(response, 200, this.requests);
-    // Only this project's tests send it.
+    // Only this project's tests send faults.
     this.setFault((parsed(text) as Fault | null) ?? undefined);
     return sendJson(response, 200, {});
   }
@@ -255,7 +255,7 @@ class StandIn implements StandInOllama {
     const texts = textsOf(body.input);
     if (fault?.kind === "context_overflow")
       return sendOpenAiError(response, 400, "the input length exceeds the context length");
-    // As seen with Ollama 0.24: too long a text is cut without a word; only the tokens that were read tell.
+    // Observed with Ollama 0.24: it truncates long texts without an error. Only the token count shows it.
     const read = texts.map((text) => beginningOf(text, model));
     const promptTokens = read.reduce((sum, text) => sum + tokensOf(text).length, 0);
     const vectors = read.map((text) => vectorOf(text, dimensionsOf(body, model)));
@@ -281,13 +281,13 @@ class StandIn implements StandInOllama {
   }
 }
 
-/** What was written goes out first. */
+/** Flushes the written part before the connection closes. */
 function cutShort(response: ServerResponse): ServerResponse {
   response.write("", () => response.destroy());
   return response;
 }
 
-/** What Ollama does with `truncate` left out: the end is dropped without a word. */
+/** Ollama without `truncate`: it drops the end of long texts without an error. */
 function beginningOf(text: string, { contextTokens }: StandInModel): string {
   return text.slice(0, tokensOf(text)[contextTokens - 1]?.end);
 }

@@ -1,8 +1,8 @@
 /**
- * A copy of helmdeck's database and its log, in a folder that only its owner may read and that is gone afterwards.
+ * Copies helmdeck's database and its log to a temporary private folder.
  *
- * Why a copy: whoever opens a database makes files beside it, and whoever closes it last may rewrite it. And why the log: what was
- * written and forgotten last stands in it alone, so that the database without it shows what is forgotten.
+ * A copy, because opening a database creates files beside it, and the last close may rewrite it. The log, because recent writes
+ * and deletes are only there; without it, the database still shows deleted rows.
  */
 import { copyFile, mkdtemp, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,21 +18,18 @@ import {
 } from "../../../../engine/index.ts";
 import { removeOnSignal } from "../../remove-on-signal.ts";
 
-/** Of a database that is written to meanwhile, until a copy is whole. */
+/** For a database that is being written, until a copy is consistent. */
 const MOST_TRIES = 5;
-/** Where SQLite writes that a database has a log. */
+/** The byte in SQLite's header that shows that a database has a log. */
 const READ_VERSION_AT = 19;
 const WITH_LOG = 2;
 const FOLDER_NAME = "helmdeck-memory-import-";
 
 export interface DatabaseCopy {
   readonly connection: SqliteConnection;
-  /**
-   * The database says that it has a log, and there is none: it is so once helmdeck was stopped, and it is so with the database
-   * copied alone.
-   */
+  /** The database is in WAL mode but has no log: either helmdeck was stopped, or the database was copied without it. */
   readonly lacksLog: boolean;
-  /** Removes it, too. */
+  /** Also deletes the copy. */
   readonly close: () => Promise<void>;
 }
 
@@ -47,7 +44,7 @@ export async function openCopy(name: string): Promise<DatabaseCopy> {
   try {
     const copy = join(folder, "helmdeck.db");
     await copyWhole(await databaseAt(name), copy);
-    const isAlone = await lacksLog(copy); // a connection makes one
+    const isAlone = await lacksLog(copy); // opening a connection creates one
     const connection = await nodeSqliteDriver.open(copy, "read");
     return { connection, lacksLog: isAlone, close: () => closed(connection).finally(remove) };
   } catch (error) {
@@ -56,24 +53,24 @@ export async function openCopy(name: string): Promise<DatabaseCopy> {
   }
 }
 
-/** For its owner alone; named after the process, by which it is known whether somebody still reads it. */
+/** Private, and named after the process, which shows whether it is still in use. */
 async function privateFolder(): Promise<string> {
   const within = tmpdir();
   await removeAbandoned(within);
   return mkdtemp(join(within, `${FOLDER_NAME}${process.pid}-`)).catch((cause: unknown) => {
-    const message = `In ${within} no folder can be made for a copy of the database: set TMPDIR to one where it can.`;
+    const message = `Cannot create a folder for a copy of the database in ${within}; set TMPDIR to a writable folder.`;
     throw new HelmdeckError("store_unavailable", message, { cause });
   });
 }
 
-/** Copies of imports that were killed. */
+/** Removes copies of killed imports. */
 async function removeAbandoned(within: string): Promise<void> {
   for (const name of await readdir(within).catch(() => [])) {
     const pid = name.startsWith(FOLDER_NAME)
       ? Number.parseInt(name.slice(FOLDER_NAME.length), 10)
       : Number.NaN;
     if (pid > 0 && !isRunning(pid))
-      await rm(join(within, name), { recursive: true, force: true }).catch(() => {}); // somebody else's
+      await rm(join(within, name), { recursive: true, force: true }).catch(() => {}); // another account's
   }
 }
 
@@ -97,7 +94,7 @@ async function lacksLog(path: string): Promise<boolean> {
   }
 }
 
-/** The file itself: a log lies beside that, not beside a link to it. */
+/** The real file: a log is beside it, not beside a link to it. */
 async function databaseAt(name: string): Promise<string> {
   try {
     const path = await realpath(name);
@@ -107,7 +104,7 @@ async function databaseAt(name: string): Promise<string> {
   }
   throw new HelmdeckError(
     "invalid_input",
-    `${name} is not a plain file; give helmdeck's database, helmdeck.db.`,
+    `${name} is not a regular file; give helmdeck's database, helmdeck.db.`,
   );
 }
 
@@ -126,10 +123,7 @@ async function copyWhole(path: string, to: string): Promise<void> {
     if ((await stampOf(path)) === before) return;
   }
   const remedy = "Stop helmdeck, and import again.";
-  throw new HelmdeckError(
-    "store_locked",
-    `${path} is written to so often that no copy of it is whole. ${remedy}`,
-  );
+  throw new HelmdeckError("store_locked", `${path} is written too often to get a consistent copy. ${remedy}`);
 }
 
 async function stampOf(path: string): Promise<string> {
@@ -149,14 +143,14 @@ const TROUBLE: Readonly<Record<string, string>> = {
 function explained(error: unknown, name: string): HelmdeckError {
   if (isHelmdeckError(error)) return error;
   if (isFileError(error, "ENOSPC", "EDQUOT")) {
-    const message = `${name} is copied to ${tmpdir()} to be read, and there is no room for it. Free some, or set TMPDIR.`;
+    const message = `${name} must be copied to ${tmpdir()} to be read, but there is not enough space. Free some, or set TMPDIR.`;
     return new HelmdeckError("store_full", message, { cause: error });
   }
   const code = systemCodeOf(error);
   if (code.startsWith("ERR_SQLITE")) return notHelmdecks(name, error);
   return new HelmdeckError(
     "invalid_input",
-    `Cannot read ${name}: ${TROUBLE[code] ?? `the system says ${code}`}.`,
+    `Cannot read ${name}: ${TROUBLE[code] ?? `system error ${code}`}.`,
     {
       cause: error,
     },
@@ -166,7 +160,7 @@ function explained(error: unknown, name: string): HelmdeckError {
 export function notHelmdecks(name: string, cause?: unknown): HelmdeckError {
   return new HelmdeckError(
     "store_not_ours",
-    `${name} is not a database of helmdeck 0.14 or later, or it is damaged: its table memory_entries cannot be read.`,
+    `${name} is not a helmdeck database (0.14 or later), or it is damaged: its table memory_entries cannot be read.`,
     { cause },
   );
 }

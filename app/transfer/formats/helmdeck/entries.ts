@@ -1,4 +1,4 @@
-/** What becomes of helmdeck's rows: facts, runs and notes as they are kept here, under the same rules as from anywhere else. */
+/** Converts helmdeck's rows to entries: facts, runs and notes, under the same rules as every import. */
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import {
@@ -36,12 +36,12 @@ export interface OpenedRow {
   readonly kind: Exclude<Kind, "plan" | "cache">;
 }
 
-/** When it ends; undefined for never. Throws `invalid_input`. */
+/** The row's expiry; undefined for never. Throws `invalid_input`. */
 export function endOf({ expires_at }: Row): UnixMs | undefined {
   return expires_at === null ? undefined : requireTime("expires_at", expires_at);
 }
 
-/** Throws `invalid_input` for what our limits refuse, naming the field. */
+/** Throws `invalid_input`, naming the field, for a row beyond our limits. */
 export function entryOf(opened: OpenedRow, context: ReadContext): NewEntry {
   switch (opened.kind) {
     case "fact":
@@ -61,7 +61,7 @@ function factOf({ row, value, namespace }: OpenedRow, context: ReadContext): New
   return factEntry(namespace, fact, timesOf(row, context, fact.ttlSeconds, FACT_LIMITS.mostTtlSeconds));
 }
 
-/** As swe.solve keeps them here: the caller's, so that the next run recalls them. */
+/** Like notes of swe.solve here: the caller's own, so that the next run finds them. */
 function noteOf({ row, value, namespace }: OpenedRow, context: ReadContext): NewEntry {
   refuseLong("value", textOf(value), FACT_LIMITS.valueBytes, "it is too long for a note");
   const times = timesOf(row, context, AUDIT_TTL_SECONDS, FACT_LIMITS.mostTtlSeconds);
@@ -75,7 +75,7 @@ function runOf(
 ): NewEntry {
   const audit = parseAuditEntry({ category: row.category, value }) ?? checkAuditRow(kind, jsonOf(value));
   if (audit.row.at_unix * 1_000 > context.now + CLOCK_SKEW_MS)
-    throw invalidField("at_unix", "lies in the future");
+    throw invalidField("at_unix", "is in the future");
   const times = timesOf(row, context, AUDIT_TTL_SECONDS, AUDIT_TTL_SECONDS);
   const named = auditEntry(namespace, audit, context.now, times);
   const nanosecond = /\/(\d{20})$/.exec(row.key)?.[1];
@@ -84,7 +84,7 @@ function runOf(
   return auditEntry(namespace, audit, context.now, { ...times, unixNs: requireUnixNs(key, audit) });
 }
 
-/** As the row says them; what it does not say, or lies ahead of now, is as of anything that is stored now. */
+/** The row's times; missing and future ones count as now. */
 function timesOf(
   row: Row,
   { now }: ReadContext,
@@ -97,7 +97,7 @@ function timesOf(
   return { createdAt, updatedAt, expiresAt: Math.min(end, now + mostSeconds * 1_000) };
 }
 
-/** A category of helmdeck's may be any text: where ours may not, one like it, with the text itself as a tag. */
+/** helmdeck's categories are free text. An invalid one becomes a similar valid one, with the text itself as a tag. */
 export function categoryOf(given: string): { readonly category: string; readonly tag?: string } {
   if (given === "" || (isCategory(given) && !isReservedCategory(given))) return { category: given };
   const tag = cutBytes(harmlessLine(given), FACT_LIMITS.tagBytes).trim();
@@ -116,7 +116,7 @@ function likeCategory(given: string): string {
   return slug === "" ? `category-${createHash("sha256").update(given).digest("hex").slice(0, 8)}` : slug;
 }
 
-/** Empty and repeated ones say nothing; and what an import brings is marked by that import alone. */
+/** Drops empty and duplicate tags, and tags that only an import may set. */
 function tagsOf(json: string, tag: string | undefined): readonly string[] {
   const given = jsonOf(Buffer.from(json));
   const texts = Array.isArray(given) ? given.filter((one) => typeof one === "string") : [];
@@ -125,20 +125,20 @@ function tagsOf(json: string, tag: string | undefined): readonly string[] {
   if (tags.length <= MOST_NOTE_TAGS) return tags;
   throw invalidField(
     "tags",
-    `may be at most ${MOST_NOTE_TAGS} beside the import's own, and are ${tags.length}`,
+    `may be at most ${MOST_NOTE_TAGS} besides the import's own, but there are ${tags.length}`,
   );
 }
 
 function textOf(value: Buffer): string {
   if (isUtf8(value)) return value.toString();
-  throw invalidField("value", "is not text");
+  throw invalidField("value", "is not valid text");
 }
 
 function jsonOf(value: Buffer): unknown {
   try {
     return JSON.parse(value.toString());
   } catch {
-    throw new HelmdeckError("invalid_input", "It is not JSON, as helmdeck writes it.");
+    throw new HelmdeckError("invalid_input", "It is not JSON as written by helmdeck.");
   }
 }
 

@@ -1,36 +1,36 @@
-/** Whose memory the rows of each of helmdeck's callers become. */
+/** Maps helmdeck's callers to our subjects. */
 import { HelmdeckError, harmlessLine, invalidField, type Subject } from "../../../../engine/index.ts";
 
-/** All agents of an OpenClaw that helmdeck's script set up. */
+/** Shared by all agents of an OpenClaw that helmdeck's script configured. */
 const SHARED_BY_AGENTS = "openclaw-configure";
 const MOST_NAMED = 10;
 
 export type OwnerMap = ReadonlyMap<string, Subject>;
 
-/** Each `FROM=TO`; the last "=" counts, since no agent's id has one. Throws `invalid_input`. */
+/** Parses `FROM=TO`; splits at the last "=", since agent ids have none. Throws `invalid_input`. */
 export function parseOwners(given: readonly string[]): OwnerMap {
   const owners = new Map<string, Subject>();
   for (const text of given) {
     const at = text.lastIndexOf("=");
     const [from, to] = [text.slice(0, at), text.slice(at + 1).trim()];
-    if (at < 1 || to === "") throw invalidField("--map", "wants FROM=TO, such as openclaw-configure=main");
-    if (owners.has(from)) throw invalidField("--map", `gives ${harmlessLine(from)} twice`);
+    if (at < 1 || to === "") throw invalidField("--map", "must be FROM=TO, such as openclaw-configure=main");
+    if (owners.has(from)) throw invalidField("--map", `maps ${harmlessLine(from)} twice`);
     owners.set(from, to);
   }
   return owners;
 }
 
-/** Throws `invalid_input` for a caller who has no row: it would be a slip. */
+/** Throws `invalid_input` for a caller without rows, which must be a typing error. */
 export function requireKnown(owners: OwnerMap, callers: ReadonlySet<string>): void {
   const unknown = [...owners.keys()].find((from) => !callers.has(from));
   if (unknown === undefined) return;
   const named = [...callers].toSorted().slice(0, MOST_NAMED).map(harmlessLine).join(", ");
   const there = callers.size > MOST_NAMED ? `${named} and ${callers.size - MOST_NAMED} more` : named;
-  const message = `--map names ${harmlessLine(unknown)}, which has no row in this database. There are: ${there || "none"}.`;
+  const message = `--map names ${harmlessLine(unknown)}, which has no row in this database. Its callers: ${there || "none"}.`;
   throw new HelmdeckError("invalid_input", message);
 }
 
-/** By their own names, but for the caller that all agents share: those are the importing one's. */
+/** Under their own names; the caller that all agents share becomes the importing subject. */
 export function ownerOf(owners: OwnerMap, from: string, importing: Subject): Subject {
   return owners.get(from) ?? (from === SHARED_BY_AGENTS ? importing : from);
 }

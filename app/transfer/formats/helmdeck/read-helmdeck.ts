@@ -1,6 +1,6 @@
 /**
- * helmdeck's own database (0.14 to 0.29), opened with its key: facts, runs and notes come in under the callers that they belong to, marked
- * as an import. Caches and plans are for helmdeck alone.
+ * Reads helmdeck's database (0.14 to 0.29) with its key: imports facts, runs and notes under their callers, tagged with the
+ * import. Skips caches and plans, which only helmdeck uses.
  */
 import type { KeyObject } from "node:crypto";
 import {
@@ -20,17 +20,17 @@ import { callerOf, kindOf } from "./kinds.ts";
 import { type OwnerMap, ownerOf, requireKnown } from "./owners.ts";
 import { hasItsFingerprint, hasRows, openValue, type Row, readRows } from "./rows.ts";
 
-/** Opened in one turn of the event loop. */
+/** Rows opened per turn of the event loop. */
 const PART_ROWS = 100;
 
 export interface HelmdeckSource {
   readonly key: KeyObject;
-  /** Where the key stood, for messages. */
+  /** The source of the key, for messages. */
   readonly keySource: string;
   readonly owners: OwnerMap;
 }
 
-/** Reads the same rows each time, so that what a person agrees to is what is imported. */
+/** Reads the same rows each time, so that the import matches the preview. */
 export function helmdeckReader(
   { connection }: Pick<DatabaseCopy, "connection">,
   source: HelmdeckSource,
@@ -45,7 +45,7 @@ class RowReader {
   readonly #connection: SqliteConnection;
   readonly #source: HelmdeckSource;
   readonly #context: ReadContext;
-  /** Of two rows that become one entry the newer one counts, and that comes first. */
+  /** Of two rows for one entry, the newer one counts, and it comes first. */
   readonly #given = new Set<string>();
 
   constructor(file: string, connection: SqliteConnection, source: HelmdeckSource, context: ReadContext) {
@@ -60,7 +60,7 @@ class RowReader {
     requireKnown(this.#source.owners, new Set(rows.map(callerOf)));
     this.#requireKey(rows);
     for (const [index, row] of rows.entries()) {
-      if (index % PART_ROWS === 0) await nextTurn(); // others wait meanwhile
+      if (index % PART_ROWS === 0) await nextTurn(); // yields to other work
       yield this.#item(row, index + 1);
     }
   }
@@ -78,8 +78,8 @@ class RowReader {
     if (rows.length === 0 || rows.some((row) => this.#open(row) !== undefined)) return;
     throw new HelmdeckError(
       "key_wrong",
-      `The key in ${this.#source.keySource} opens none of the rows in ${this.#file} (${rows.length}): it is another key. Find the ` +
-        "HELMDECK_MEMORY_KEY with which this helmdeck ran.",
+      `The key in ${this.#source.keySource} opens none of the ${rows.length} rows in ${this.#file}, so it is the wrong key. Use the ` +
+        "HELMDECK_MEMORY_KEY of this helmdeck.",
     );
   }
 
@@ -104,7 +104,7 @@ class RowReader {
     if (kind === "plan") return { leftOut: "a record of a plan" };
     if ((endOf(row) ?? Number.POSITIVE_INFINITY) <= this.#context.now) return { leftOut: "an expired row" };
     if (row.sizeBytes > ENTRY_LIMITS.valueBytes)
-      throw invalidField("value", `has ${row.sizeBytes} bytes, which is too much`);
+      throw invalidField("value", `has ${row.sizeBytes} bytes, which is too large`);
     const value = this.#open(row);
     if (value === undefined) return { leftOut: "a row that the key does not open" };
     if (!hasItsFingerprint(row, value)) throw changed();
@@ -114,7 +114,7 @@ class RowReader {
     );
     const entry = entryOf({ row, value, namespace, kind }, this.#context);
     const ref = JSON.stringify([namespace, entry.origin, entry.key]);
-    if (this.#given.has(ref)) return { leftOut: "an older row of the same name" };
+    if (this.#given.has(ref)) return { leftOut: "an older row with the same name" };
     this.#given.add(ref);
     return { entry, noteOf: "", from };
   }
@@ -123,6 +123,6 @@ class RowReader {
 function changed(): HelmdeckError {
   return new HelmdeckError(
     "entry_unreadable",
-    "Its fingerprint does not fit what it holds: the row was changed, and not by helmdeck.",
+    "Its fingerprint does not match its content, so the row was changed by something other than helmdeck.",
   );
 }

@@ -1,4 +1,4 @@
-/** The rows of helmdeck's table `memory_entries`: their clear columns, and what opens their values. */
+/** Reads the rows of helmdeck's table `memory_entries`, and decrypts their values. */
 import { createDecipheriv, type KeyObject } from "node:crypto";
 import { fingerprintOf, type SqliteConnection, type SqliteRow } from "../../../../engine/index.ts";
 import { readTime } from "../../transfer-times.ts";
@@ -17,15 +17,15 @@ const COLUMNS = [...TEXTS, "expires_at", "metadata_json", "value_ciphertext", "v
 const TAG_BYTES = 16;
 const NONCE_BYTES = 12;
 
-/** All of it but its value. */
+/** A row without its value. */
 export interface Row extends Readonly<Record<(typeof TEXTS)[number], string>> {
-  /** Null: never. */
+  /** Null means never. */
   readonly expires_at: string | null;
-  /** Of the sealed value. */
+  /** Of the encrypted value. */
   readonly sizeBytes: number;
 }
 
-/** Whether the database has the table, with exactly the columns that helmdeck gives it. */
+/** Whether the database has the table with exactly helmdeck's columns. */
 export function hasRows(connection: SqliteConnection): boolean {
   connection.exec("PRAGMA trusted_schema = OFF");
   const table = connection.prepare(
@@ -36,7 +36,7 @@ export function hasRows(connection: SqliteConnection): boolean {
   return table.get() !== undefined && names.toSorted().join() === COLUMNS.toSorted().join();
 }
 
-/** The newest first. */
+/** Newest first. */
 export function readRows(connection: SqliteConnection): readonly Row[] {
   const columns = [...TEXTS, "expires_at", "length(value_ciphertext) AS size"].join(", ");
   return connection
@@ -57,7 +57,7 @@ function rowOf(row: SqliteRow): Row {
   }; // one for each name
 }
 
-/** What the row holds, to the byte; undefined for one that is sealed under another key, or damaged. */
+/** The decrypted value; undefined when it was encrypted with another key, or is damaged. */
 export function openValue(connection: SqliteConnection, { id }: Row, key: KeyObject): Buffer | undefined {
   const sql = "SELECT value_ciphertext AS sealed, value_nonce AS nonce FROM memory_entries WHERE id = ?";
   try {
@@ -75,7 +75,7 @@ function unsealed({ sealed, nonce }: SqliteRow, key: KeyObject): Buffer | undefi
   return Buffer.concat([opening.update(sealed.subarray(0, -TAG_BYTES)), opening.final()]);
 }
 
-/** Of the bytes as they were sealed, not of what is made of them. */
+/** Compares with the decrypted bytes as stored, before any conversion. */
 export function hasItsFingerprint({ fingerprint }: Row, value: Uint8Array): boolean {
   return fingerprint === fingerprintOf(value);
 }

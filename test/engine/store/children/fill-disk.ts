@@ -1,4 +1,4 @@
-/** Puts entries until the disk is full, then frees some of it and puts one more; prints what it saw. */
+/** Puts entries until the disk is full, frees some space, and puts one more; prints the results. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isHelmdeckError, openSqliteStore } from "../../../../engine/index.ts";

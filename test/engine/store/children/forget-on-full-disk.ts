@@ -1,4 +1,4 @@
-/** Fills a small file system to the last byte, forgets on it, and stores again; prints what it saw. */
+/** Fills a small file system completely, forgets entries, and stores again; prints the results. */
 import { statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isHelmdeckError, openSqliteStore } from "../../../../engine/index.ts";
@@ -19,7 +19,7 @@ function modeOf(file: string): string | undefined {
   return stats && `${(stats.mode & 0o777).toString(8)} ${stats.size} ${stats.blocks * 512 >= stats.size}`;
 }
 
-/** Until nothing more goes in, neither here nor beside it. */
+/** Writes until neither the store nor a file next to it accepts more. */
 async function fillUp(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise<string | undefined> {
   for (let at = 0; ; at += 1) {
     try {

@@ -1,4 +1,4 @@
-/** Runs some SQL on a file, says so, and holds on to what it got until its input ends. */
+/** Runs SQL on a file, reports the result, and keeps the connection until its input ends. */
 
 import { say } from "./say.ts";
 import { driverNamed } from "./sqlite-child.ts";

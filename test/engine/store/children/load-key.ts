@@ -1,4 +1,4 @@
-/** Loads or makes a key and prints a mark that tells keys apart, or the error's code. */
+/** Loads or creates a key and prints a mark that identifies it, or the error's code. */
 import { isHelmdeckError, loadOrMakeKey } from "../../../../engine/index.ts";
 
 const [keyPath = "", databasePath = ""] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Opens the store, puts one entry, and prints the code of what went wrong, if anything. */
+/** Opens the store, puts one entry, and prints the error's code, if any. */
 import { openSqliteStore } from "../../../../engine/index.ts";
 import { CHILD_KEY, childFact, driverNamed, report } from "./sqlite-child.ts";
 

@@ -1,4 +1,4 @@
-/** Waits for the word, then finds or makes key and database, and puts some entries; one of many that do so at once. */
+/** Waits for a signal, opens or creates key and database, and puts some entries. Several of these run at once. */
 import { once } from "node:events";
 import { loadOrMakeKey, openSqliteStore } from "../../../../engine/index.ts";
 import { say } from "./say.ts";

@@ -1,4 +1,4 @@
-/** How a child answers. In a file of its own: a child that needs no store starts in a tenth of the time. */
+/** How a child process answers. In its own file, because a child without a store starts ten times faster. */
 export function say(line: Readonly<Record<string, unknown>>): void {
   console.log(JSON.stringify(line));
 }

@@ -1,6 +1,6 @@
 /**
- * Searches every byte of every file below some folders for byte strings, and prints where they were found. It runs in a
- * process of its own, since reading a database beside an open store would drop that store's locks.
+ * Searches every byte of every file in some folders for byte strings, and prints the matches. Runs in its own process, because
+ * reading a database next to an open store would release that store's locks.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

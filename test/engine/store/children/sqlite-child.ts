@@ -1,4 +1,4 @@
-/** What the scripts share that open a database in a process of their own: driver by name, key, and answers as JSON lines. */
+/** Shared by child scripts that open a database: selects the driver by name, has the key, and prints answers as JSON lines. */
 import {
   betterSqliteDriver,
   isHelmdeckError,
@@ -18,7 +18,7 @@ export function driverNamed(name: string | undefined): SqliteDriver {
   return driver;
 }
 
-/** Prints what came of it; an error by its code. */
+/** Prints the result, or the code of an error. */
 export async function report(work: () => Promise<Readonly<Record<string, unknown>>>): Promise<void> {
   try {
     say(await work());

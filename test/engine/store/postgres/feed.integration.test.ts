@@ -1,4 +1,4 @@
-/** The change feed loses nothing, however the transactions of several engines overlap. */
+/** The change feed loses no change, even if transactions of several engines overlap. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EntryId, MemoryReader, MemoryStore, Namespace } from "../../../../engine/index.ts";
@@ -30,12 +30,12 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     return client;
   }
 
-  /** Statements that wait for a lock of somebody's. */
+  /** The number of statements that wait for a lock. */
   async function waiting(): Promise<number> {
     return (await server.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length;
   }
 
-  test("numbers that a table gives out by itself lose a change: the later one commits first, and the reader passes the other", async () => {
+  test("numbers allocated by a table lose a change: the later one commits first, and the reader skips the other", async () => {
     await server.query("CREATE TABLE naive (seq bigserial PRIMARY KEY, what text)");
     const [first, second] = [await connect(), await connect()];
     await first.query("BEGIN; INSERT INTO naive (what) VALUES ('first')");
@@ -48,14 +48,14 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   });
 
   // verifies P-postgres-feed
-  test("a reader who comes between two writers of one subject misses neither", () =>
+  test("a reader between two writers of one subject misses neither", () =>
     withRig(async (rig) => {
       const { store: first, schema } = rig;
       const [second, reader] = [await rig.openAgain(), await rig.openReader()];
       await first.put(fact("a", "1"));
       const replica = new Replica(reader, ANA);
       await replica.catchUp();
-      const holder = await connect(); // the first writer has its number by then, and stands still
+      const holder = await connect(); // blocks the first writer after it has taken its change number
       await holder.query(`BEGIN; LOCK TABLE ${schema}.history IN ACCESS EXCLUSIVE MODE`);
       const slow = first.put(fact("a", "2"));
       await until(async () => (await waiting()) === 1);
@@ -73,6 +73,24 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect(replica.startedOver).toBe(0);
     }));
 
+  // verifies P-postgres-feed
+  test("the first writer of a new subject is not skipped: it takes another number behind the lock", () =>
+    withRig(async ({ store, openReader, schema }) => {
+      const reader = await openReader();
+      const holder = await connect(); // acts like another engine that writes the subject's first entry
+      await holder.query(`BEGIN; INSERT INTO ${schema}.subjects (owner) VALUES ('${ANA}')`);
+      const slow = store.put(fact("a", "1")); // has a change number, and waits for the subject
+      await until(async () => (await waiting()) === 1);
+      const counted = await holder.query(
+        `UPDATE ${schema}.subjects SET newest_seq = nextval('${schema}.change_numbers') RETURNING newest_seq`,
+      );
+      await holder.query("COMMIT");
+      await holder.end();
+      await slow;
+      const since = Number(counted.rows[0]?.newest_seq);
+      expect(await reader.changes({ namespace: ANA, since })).toMatchObject({ upserts: [{ key: "a" }] });
+    }));
+
   test("writers of two subjects do not wait for each other", () =>
     withRig(async ({ store, openAgain, schema }) => {
       const other = await openAgain();
@@ -87,7 +105,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await slow;
     }));
 
-  test("a reader who asks all the time sees what several engines write, whatever they do", () =>
+  test("a polling reader sees the writes of several engines, in any order", () =>
     withRig(async (rig) => {
       const engines = [rig.store, await rig.openAgain(), await rig.openAgain()];
       const reader = await rig.openReader();
@@ -107,21 +125,21 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }
     }));
 
-  test("who watches is woken by another engine's write, also after the listening connection was lost", () =>
+  test("a watcher is called after another engine's write, also after the listening connection was lost", () =>
     withRig(async ({ store, options, openReader }) => {
       const watching = await openPostgresStore(options);
       const reader = await openReader();
       const woken = { ana: 0, ben: 0 };
       watching.watch(ANA, () => (woken.ana += 1));
       watching.watch(BEN, () => (woken.ben += 1));
-      await until(() => woken.ana === 1 && woken.ben === 1); // it listens
+      await until(() => woken.ana === 1 && woken.ben === 1); // the watch has started
       await store.put(fact("a", "1"));
       await until(() => woken.ana === 2);
       expect(woken.ben).toBe(1);
       await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
       const before = await reader.revision(ANA);
       await store.put(fact("a", "2"));
-      expect(await reader.revision(ANA)).toBeGreaterThan(before); // whether anybody was woken or not
+      expect(await reader.revision(ANA)).toBeGreaterThan(before); // does not depend on the notification
       await until(() => woken.ana >= 3 && woken.ben >= 2);
       const again = woken.ana;
       await store.put(fact("a", "3"));
@@ -129,7 +147,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await watching.close();
     }));
 
-  test("a delete of much is seen whole or not at all", () =>
+  test("a large delete is seen completely or not at all", () =>
     withRig(async ({ store, openReader }) => {
       await store.putMany(Array.from({ length: 500 }, (_, i) => fact(`many/${i}`, "v")));
       const reader = await openReader();
@@ -143,7 +161,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     }));
 });
 
-/** Puts, overwrites, supersedes and deletes, in a mix that differs by writer. */
+/** Puts, overwrites, supersedes and deletes; each writer mixes these differently. */
 async function work(store: MemoryStore, writer: number): Promise<void> {
   for (let i = 0; i < 30; i += 1) {
     const namespace = (writer + i) % 2 === 0 ? ANA : BEN;
@@ -155,7 +173,7 @@ async function work(store: MemoryStore, writer: number): Promise<void> {
   }
 }
 
-/** A reader who knows a namespace by its change feed alone. */
+/** A reader that only sees a namespace's change feed. */
 class Replica {
   readonly namespace: Namespace;
   startedOver = 0;

@@ -1,18 +1,24 @@
-/** A connection that is lost, anywhere in a write: what was acknowledged is there once, and what was not is not there unseen. */
+/**
+ * A connection lost at any point of a write: acknowledged writes are stored exactly once, and no other write is stored silently.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPostgresStore } from "../../../../engine/postgres.ts";
+import type { Changes } from "../../../../engine/index.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../../../engine/postgres.ts";
 import { ANA, fact, refTo, text } from "../../../contract/rig.ts";
-import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../../../postgres/server.ts";
+import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { ENGINE, makeRoles, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
 
-/** The statement, and not the isolation level. */
+/** The zero byte distinguishes the statement from the isolation level READ COMMITTED. */
 const COMMIT = "COMMIT\0";
 const SOCKET = ".s.PGSQL.5432";
 
-/** Between a store and its server: it can cut a connection when a statement passes, before or after the server has it. */
+type Served = Awaited<ReturnType<typeof openPostgresStore>>;
+
+/** A proxy between a store and its server. It can cut the connection before or after the server receives a given statement. */
 class Cutter {
   readonly folder: string;
   readonly #server: Server;
@@ -32,12 +38,12 @@ class Cutter {
     return cutter;
   }
 
-  /** Once. */
+  /** Cuts the connection once. */
   cutAt(statement: string, when: "before" | "after"): void {
     this.#cut = { statement, isBefore: when === "before" };
   }
 
-  /** From now on, as an address that follows the primary does. */
+  /** Sends new connections to another server, like an address that follows the primary. */
   turnTo(folder: string): void {
     this.#to = folder;
   }
@@ -69,7 +75,7 @@ class Cutter {
       if (cut === undefined || !data.includes(cut.statement)) return server.write(data);
       this.#cut = undefined;
       if (cut.isBefore) return client.destroy();
-      isDeaf = true; // the server does it, and nobody hears of it
+      isDeaf = true; // the server runs the statement, but its answer is dropped
       return server.write(data);
     });
     server.on("data", (data) => (isDeaf ? client.destroy() : client.write(data)));
@@ -85,13 +91,15 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   afterAll(() => server.dispose());
 
   async function withCutter(
-    run: (rig: PostgresRig, cutter: Cutter) => Promise<void>,
+    run: (rig: PostgresRig & { readonly store: Served }, cutter: Cutter) => Promise<void>,
     behind = server,
+    options: Partial<PostgresStoreOptions> = {},
   ): Promise<void> {
     const rig = await openPostgresRig(behind);
     const cutter = await Cutter.open(behind.socketFolder);
     const url = `postgres://${ENGINE}@/postgres?host=${encodeURIComponent(cutter.folder)}&port=5432`;
-    const store = await openPostgresStore({ ...rig.options, connection: { connectionString: url } });
+    const connection = { connectionString: url };
+    const store = await openPostgresStore({ ...rig.options, connection, ...options });
     try {
       await run({ ...rig, store }, cutter);
     } finally {
@@ -108,7 +116,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     ["before anything is written", "nextval", "before"],
     ["at the beginning", "BEGIN", "after"],
   ] as const)(
-    "a put whose connection is lost %s is kept once, and its answer says what happened",
+    "a put whose connection is lost %s is stored once, and its result is right",
     async (_, statement, when) => {
       await withCutter(async ({ store, openReader }, cutter) => {
         await store.put(fact("a", "1"));
@@ -126,7 +134,54 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     },
   );
 
-  test("a read whose connection is lost is asked again", () =>
+  // verifies P-postgres-lost
+  test("a put whose id was reused after a crash is not reported as stored", async () => {
+    // The server writes nothing to disk before a commit.
+    await using own = await startPostgres({ settings: { wal_writer_delay: "10s" } });
+    await makeRoles(own);
+    await withCutter(
+      async ({ store, openAgain }, cutter) => {
+        await store.put(fact("a", "1"));
+        cutter.cutAt(COMMIT, "before");
+        cutter.turnTo("/nowhere"); // new connections fail
+        const put = store.put(fact("lost", "v")).catch((error: unknown) => error);
+        await until(() => cutter.hasCut);
+        await own.kill();
+        await own.start();
+        const other = await openAgain();
+        for (const key of ["b", "c", "d"]) await other.put(fact(key, "2"));
+        cutter.turnTo(own.socketFolder);
+        expect(await put).toMatchObject({ code: "store_unavailable", details: { outcome: "unknown" } });
+        expect(await other.get(refTo("lost"))).toBeUndefined();
+      },
+      own,
+      { patienceMs: 20_000 },
+    );
+  });
+
+  // verifies P-postgres-lost
+  test("a put that a crash undid is written again", async () => {
+    await using own = await startPostgres({ settings: { wal_writer_delay: "10s" } });
+    await makeRoles(own);
+    await withCutter(
+      async ({ store }, cutter) => {
+        await store.put(fact("a", "1"));
+        cutter.cutAt(COMMIT, "before");
+        cutter.turnTo("/nowhere");
+        const put = store.put(fact("b", "2"));
+        await until(() => cutter.hasCut);
+        await own.kill();
+        await own.start();
+        cutter.turnTo(own.socketFolder);
+        await put;
+        expect(text((await store.get(refTo("b")))?.value)).toBe("2");
+      },
+      own,
+      { patienceMs: 20_000 },
+    );
+  });
+
+  test("a read whose connection is lost is retried", () =>
     withCutter(async ({ store }, cutter) => {
       await store.put(fact("a", "1"));
       cutter.cutAt("BEGIN", "after");
@@ -134,7 +189,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect(cutter.hasCut).toBe(true);
     }));
 
-  test("a server that is killed and comes back has every acknowledged write, and takes the next", async () => {
+  test("a server that was killed and restarted has every acknowledged write, and accepts the next", async () => {
     await using own = await startPostgres({ isDurable: true });
     await makeRoles(own);
     const rig = await openPostgresRig(own);
@@ -156,7 +211,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await rig.dispose();
   });
 
-  test("a standby answers reads, refuses writes, and takes them once it is promoted", async () => {
+  test("a standby answers reads, refuses writes, and accepts them after its promotion", async () => {
     await using primary = await startPostgres();
     await makeRoles(primary);
     const rig = await openPostgresRig(primary);
@@ -178,7 +233,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   });
 
   // verifies P-postgres-feed
-  test("who followed a primary that had more than the standby that takes over starts over", async () => {
+  test("a reader of a primary that was ahead of the promoted standby starts over", async () => {
     await using primary = await startPostgres();
     await makeRoles(primary);
     await withCutter(async ({ store }, cutter) => {
@@ -196,11 +251,130 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect(await store.changes({ namespace: ANA, since: seen.cursor })).toEqual({ kind: "start_over" });
       const all = await store.changes({ namespace: ANA, since: 0 });
       expect(all).toMatchObject({ upserts: [{ key: "a" }, { key: "b" }] });
-      await primary.start(); // the rig is taken away there
+      await primary.start(); // needed to remove the rig
     }, primary);
   });
 
-  test("a commit is on the disk when it is acknowledged, also where the role's setting says otherwise", async () => {
+  describe("a standby takes over while its former primary still runs", () => {
+    /** All existing connections may be reading at once; the fourth is new. */
+    const CONNECTED = [1, 2, 3];
+
+    /** Connects a store through the proxy just before the takeover, when the standby lacks the fact `lost`. */
+    async function withTakeover(
+      run: (parts: {
+        readonly store: Served;
+        readonly rig: PostgresRig;
+        readonly primary: PostgresServer;
+        readonly standby: PostgresServer;
+        /** Sends new connections to the standby; connections to the former primary remain. */
+        readonly turn: () => Promise<void>;
+      }) => Promise<void>,
+    ): Promise<void> {
+      await using primary = await startPostgres();
+      await makeRoles(primary);
+      await withCutter(async (rig, cutter) => {
+        const { store } = rig;
+        await store.put(fact("a", "1"));
+        const standby = await primary.startStandby();
+        await standby.stop();
+        await standby.leavePrimary();
+        await store.put(fact("lost", "with the primary"));
+        const turn = async () => {
+          await standby.start();
+          cutter.turnTo(standby.socketFolder);
+        };
+        await run({ store, rig, primary, standby, turn });
+      }, primary);
+    }
+
+    /** Blocks all reads of the primary's entries until the returned function is called. */
+    async function holdUp(primary: PostgresServer, { schema }: PostgresRig): Promise<() => Promise<void>> {
+      const client = new pg.Client({ connectionString: primary.url() });
+      await client.connect();
+      await client.query(`BEGIN; LOCK TABLE ${schema}.entries IN ACCESS EXCLUSIVE MODE`);
+      return () => client.end();
+    }
+
+    const waiting = (primary: PostgresServer, count: number) =>
+      until(
+        async () =>
+          (await primary.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length ===
+          count,
+      );
+
+    const keysIn = (changes: Changes) => changes.kind === "changes" && changes.upserts.map(({ key }) => key);
+
+    // verifies P-postgres-feed
+    test("a read in progress is repeated there", () =>
+      withTakeover(async ({ store, rig, primary, standby, turn }) => {
+        const letOn = await holdUp(primary, rig);
+        const readings = CONNECTED.map(() => store.changes({ namespace: ANA, since: 0 }));
+        await waiting(primary, CONNECTED.length);
+        await turn();
+        await standby.promote();
+        await store.put(fact("b", "2"));
+        expect(await store.changes({ namespace: ANA, since: 1 })).toEqual({ kind: "start_over" });
+        await letOn();
+        for (const reading of readings) expect(keysIn(await reading)).toEqual(["a", "b"]);
+      }));
+
+    // verifies P-postgres-lost
+    test("no connection to the former one is used again, for reading or for writing", () =>
+      withTakeover(async ({ store, rig, primary, standby, turn }) => {
+        const letOn = await holdUp(primary, rig);
+        const readings = CONNECTED.map(() => store.get(refTo("a")));
+        await waiting(primary, CONNECTED.length);
+        await turn();
+        await standby.promote();
+        await store.put(fact("b", "2"));
+        await letOn();
+        await Promise.all(readings);
+        await Promise.all(["c", "d", "e"].map((key) => store.put(fact(key, "3"))));
+        const found = await Promise.all(CONNECTED.map(() => store.get(refTo("lost"))));
+        expect(found).toEqual(CONNECTED.map(() => undefined));
+        const [kept] = await standby.query<{ n: string }>(`SELECT count(*) AS n FROM ${rig.schema}.entries`);
+        expect(kept?.n).toBe("5");
+      }));
+
+    test("who watches hears of what is written there", () =>
+      withTakeover(async ({ store, rig, primary, standby, turn }) => {
+        let woken = 0;
+        store.watch(ANA, () => (woken += 1));
+        await until(() => woken > 0); // the watch has started
+        const letOn = await holdUp(primary, rig);
+        const readings = CONNECTED.map(() => store.get(refTo("a")));
+        await waiting(primary, CONNECTED.length);
+        await turn();
+        await standby.promote();
+        await store.put(fact("b", "2"));
+        await letOn();
+        await Promise.all(readings);
+        const listening = "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+        await until(async () => (await standby.query(listening)).length === 1);
+        const before = woken;
+        await store.put(fact("c", "3"));
+        await until(() => woken > before);
+      }));
+
+    // verifies P-postgres-feed
+    test("a reader on a connection from before the promotion starts over", () =>
+      withTakeover(async ({ store, rig, primary, standby, turn }) => {
+        const seen = await store.changes({ namespace: ANA, since: 0 });
+        if (seen.kind !== "changes") throw new Error("read from the beginning");
+        await primary.stop("immediate");
+        await turn();
+        expect(text((await store.get(refTo("a")))?.value)).toBe("1"); // answered by the standby
+        await standby.promote();
+        const connection = { connectionString: standby.url({ user: ENGINE }) };
+        const other = await openPostgresStore({ ...rig.options, connection });
+        await other.put(fact("b", "2"));
+        await other.close();
+        expect(await store.changes({ namespace: ANA, since: seen.cursor })).toEqual({ kind: "start_over" });
+        await primary.start(); // needed to remove the rig
+      }));
+  });
+
+  test("a commit is on disk when it is acknowledged, whatever the role's setting", async () => {
     const rig = await openPostgresRig(server);
     await server.query(`ALTER ROLE ${ENGINE} SET synchronous_commit = off`);
     try {

@@ -1,4 +1,4 @@
-/** What the server's failures become: one of our codes, a remedy, and nothing of what the server said. */
+/** The server's errors become our codes with a remedy, and the text contains nothing of the server's message. */
 import { expect, test } from "vitest";
 import { HelmdeckError } from "../../../../engine/index.ts";
 import { explainPostgresError } from "../../../../engine/store/postgres/postgres-errors.ts";
@@ -23,6 +23,10 @@ test.each([
   ["55000", "store_readonly"],
   ["XX001", "store_corrupt"],
   ["42P01", "store_replaced"],
+  ["0A000", "store_replaced"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "store_unavailable"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "store_unavailable"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "store_unavailable"],
   ["23505", "internal"],
 ])("%s is %s", (state, code) => {
   const explained = explainPostgresError(failure(state), "memory at db:5432");

@@ -1,4 +1,4 @@
-/** A PostgreSQL store in a schema of its own, with a fake clock and a hand inside its tables. */
+/** A PostgreSQL store in its own schema, with a fake clock and access to its tables. */
 import type { EntryRef, MasterKey, MemoryReader } from "../../../../engine/index.ts";
 import {
   openPostgresReader,
@@ -11,18 +11,18 @@ import { type RigOptions, START, type StoreRig } from "../../../contract/rig.ts"
 import type { PostgresServer } from "../../../postgres/server.ts";
 import { KEY } from "../sqlite-rig.ts";
 
-/** May make tables. */
+/** This role may create tables. */
 export const OWNER = "keeper";
-/** What engines run under. */
+/** The role of the engines. */
 export const ENGINE = "engine";
 
 export interface PostgresRig extends StoreRig {
   readonly schema: string;
-  /** What the store was opened with, to open it once more. */
+  /** The options for opening the store again. */
   readonly options: PostgresStoreOptions;
   readonly openAgain: NonNullable<StoreRig["openAgain"]>;
   readonly openReader: NonNullable<StoreRig["openReader"]>;
-  /** Runs SQL as the superuser, who has the database but no key. */
+  /** Runs SQL as the superuser, who has full access to the database but no key. */
   tamper(sql: string, ...values: readonly unknown[]): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function makeRoles(server: PostgresServer): Promise<void> {
 
 let made = 0;
 
-/** An empty schema that is prepared for the engines' role. */
+/** An empty schema, prepared for the engines' role. */
 async function makeSchema(server: PostgresServer): Promise<string> {
   made += 1;
   const schema = `memory_${made}`;

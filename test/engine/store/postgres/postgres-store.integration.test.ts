@@ -1,4 +1,4 @@
-/** The PostgreSQL store keeps the contract. */
+/** The PostgreSQL store passes the contract suite. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { describeMemoryStore } from "../../../contract/memory-store.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../../../postgres/server.ts";

@@ -1,4 +1,4 @@
-/** The server sees no value: not in its tables, not in its log of changes, not in what it writes about its work. And its key is changed. */
+/** The server never sees a value: not in its tables, its write-ahead log or its server log. Also: changing the key. */
 import { appendFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPostgresStore, openPostgresStoreToChangeKey } from "../../../../engine/postgres.ts";
@@ -11,9 +11,9 @@ import { ENGINE, makeRoles, openPostgresRig, type PostgresRig } from "./postgres
 
 const CANARY = "canary-Zwölf-Boxkämpfer-4711-plaintext-of-a-value";
 const FORMS = formsOf(CANARY);
-/** Names of files: of the log of changes, and of a table. */
+/** File names of the write-ahead log and of tables. */
 const [CHANGES, TABLE] = [/^[0-9A-F]{24}\b/, /^[0-9]+:/];
-/** All that it can be made to say. */
+/** The most detailed logging. */
 const TALKATIVE = { log_statement: "all", log_min_duration_statement: "0", log_min_messages: "debug1" };
 
 describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
@@ -34,7 +34,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   }
 
   // verifies P-postgres-sealed
-  test("no value is in any byte of the server's folder, in no encoding; what is written in clear is found", () =>
+  test("no value is in any byte of the server's folder, in any encoding; clear columns are found", () =>
     withRig(async ({ store }) => {
       await store.put(fact("alone", CANARY, { writer: { surface: CANARY } }));
       await store.put(fact("alone", `${CANARY} again`));
@@ -62,7 +62,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect((await scanFiles([server.folder], FORMS)).hits.some((hit) => hit.endsWith(": hex"))).toBe(true);
     }));
 
-  test("an error says nothing of what the server said, which names keys, nor how it was reached", async () => {
+  test("an error repeats nothing of the server's message, which names keys, nor of the address", async () => {
     const password = "hunter2-of-the-engine";
     const url = `postgres://${ENGINE}:${password}@/nowhere?host=${encodeURIComponent(server.socketFolder)}`;
     const error = await openPostgresStore({
@@ -78,7 +78,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   });
 
   // verifies P-postgres-sealed
-  test("a row that was put in another's place, or in another store, does not open", () =>
+  test("a row moved to another place or store does not open", () =>
     withRig(async ({ store, schema, tamper }) => {
       await store.putMany([fact("a", "Ana's"), fact("b", "Ben's", { namespace: BEN })]);
       await tamper(
@@ -101,7 +101,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
 
   // verifies P-key-change
   describe("changing the key", () => {
-    /** Which keys the rows of each table are sealed under. */
+    /** The key ids of the rows of each table. */
     async function headers({ schema }: PostgresRig): Promise<readonly string[]> {
       const tables = ["entries", "history", "vectors", "reference_vectors"];
       const sql = tables.map(
@@ -123,7 +123,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await store.putReferenceVectors("model", made);
     }
 
-    test("both keys open it in between, and then the new one alone, which every table is sealed under", () =>
+    test("both keys open it meanwhile, and afterwards only the new one, under which every table is sealed", () =>
       withRig(async (rig) => {
         await fill(rig);
         const changing = await openPostgresStoreToChangeKey(rig.options);
@@ -153,7 +153,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await store.close();
       }));
 
-    test("engines that have it open follow: they read everything, and write nothing under the former key", () =>
+    test("engines with it open follow: they read everything, and write nothing under the former key", () =>
       withRig(async (rig) => {
         await fill(rig);
         const other = await rig.openReader();
@@ -169,7 +169,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await changing.close();
       }));
 
-    test("one who was away meanwhile is told to open it anew", () =>
+    test("an engine that was away is told to reopen it", () =>
       withRig(async (rig) => {
         await fill(rig);
         const changing = await openPostgresStoreToChangeKey(rig.options);

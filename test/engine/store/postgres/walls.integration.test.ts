@@ -1,4 +1,4 @@
-/** What an engine's role may do in the database, and what not: another subject's rows, the tables themselves, their owner's part. */
+/** An engine's database rights: no access to other subjects' rows, table definitions, or the owner's rights. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPostgresStore, preparePostgres } from "../../../../engine/postgres.ts";
 import { MIGRATIONS } from "../../../../engine/store/postgres/schema.ts";
@@ -22,7 +22,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   });
   afterAll(() => server.dispose());
 
-  /** With a row of Ana's and one of Ben's in every table whose rows are a subject's. */
+  /** Adds a row of Ana's and one of Ben's to every table with a subject. */
   async function withRows(run: (rig: PostgresRig) => Promise<void>): Promise<void> {
     const rig = await openPostgresRig(server);
     try {
@@ -44,8 +44,8 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   }
 
   // verifies P-postgres-walls
-  describe("the walls between subjects", () => {
-    test.each([ENGINE, OWNER])("show %s nobody's rows unless it says whose", (user) =>
+  describe("row-level security", () => {
+    test.each([ENGINE, OWNER])("shows %s no rows unless it declares an owner", (user) =>
       withRows(async ({ schema }) => {
         for (const table of OWNED) {
           const all = await server.query(`SELECT FROM ${schema}.${table}`);
@@ -58,7 +58,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }),
     );
 
-    test("let a transaction see and change the rows of its owner alone", () =>
+    test("limits a transaction to its owner's rows", () =>
       withRows(async ({ schema, store }) => {
         const asBen = (sql: string) =>
           server.query(`BEGIN; SET LOCAL helmdeck.owner = '${hex(BEN)}'; ${sql}; COMMIT`, [], {
@@ -73,14 +73,14 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(await store.get(refTo("kept", { namespace: BEN }))).toBeUndefined();
       }));
 
-    test("refuse a row for another owner", () =>
+    test("refuses a row for another owner", () =>
       withRows(async ({ schema }) => {
         const insert = `INSERT INTO ${schema}.removals (seq, owner, namespace, id) VALUES (1000, '\\x${hex(ANA)}', '', 'x')`;
         const sql = `BEGIN; SET LOCAL helmdeck.owner = '${hex(BEN)}'; ${insert}; COMMIT`;
         await expect(server.query(sql, [], { user: ENGINE })).rejects.toMatchObject({ code: "42501" });
       }));
 
-    test("let what spans subjects read, and write nothing", () =>
+    test("makes queries across subjects read-only", () =>
       withRows(async ({ schema, store }) => {
         const spanning = (sql: string) =>
           server.query(`BEGIN; SET LOCAL helmdeck.span = 'read'; ${sql}; COMMIT`, [], { user: ENGINE });
@@ -119,7 +119,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }),
     );
 
-    test("is not a superuser's, nor one that the walls do not hold for", () =>
+    test("is not a superuser's, nor one with BYPASSRLS", () =>
       withRows(async ({ options }) => {
         await server.query("CREATE ROLE passes LOGIN BYPASSRLS");
         for (const user of [SUPERUSER, "passes"]) {
@@ -131,7 +131,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         }
       }));
 
-    test("cannot make the tables; the role that may does at its first start", async () => {
+    test("cannot create the tables; the role that can does at its first start", async () => {
       const options = { key: undefined as never, schema: "first_start" };
       const opening = (user: string, more = {}) =>
         openPostgresStore({ ...options, ...more, connection: { connectionString: server.url({ user }) } });
@@ -148,7 +148,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
   });
 
   // verifies P-postgres-migrations
-  describe("a schema that a newer program has changed", () => {
+  describe("a schema changed by a newer program", () => {
     const prepare = (schema: string, sql: string, oldestWriter: number) =>
       preparePostgres({
         connection: { connectionString: server.url({ user: OWNER }) },
@@ -156,7 +156,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         steps: [...MIGRATIONS, { sql, oldestWriter }],
       });
 
-    test("by adding to it serves engines of the version before, open or opened anew", () =>
+    test("with additions only works with engines of the previous version, open or reopened", () =>
       withRows(async ({ schema, store, openAgain }) => {
         await Promise.all([
           prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 1),
@@ -168,7 +168,18 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(await again.inspect()).toMatchObject({ schemaVersion: MIGRATIONS.length + 1, unreadable: 0 });
       }));
 
-    test("so that older ones would do harm takes no write of theirs, and says one thing", () =>
+    test("with another column type is reopened, and not called a standby", () =>
+      withRows(async ({ schema, store, openAgain, tamper }) => {
+        await store.get(refTo("kept"));
+        await tamper(`ALTER TABLE ${schema}.entries ALTER COLUMN created_at TYPE numeric`);
+        await expect(store.get(refTo("kept"))).rejects.toMatchObject({
+          code: "store_replaced",
+          details: { postgres: "0A000" },
+        });
+        expect(text((await (await openAgain()).get(refTo("kept")))?.value)).toBe("now");
+      }));
+
+    test("that older ones would damage refuses their writes, with one message", () =>
       withRows(async ({ schema, store, openAgain }) => {
         await prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 2);
         const refusal = { code: "store_newer", message: expect.stringContaining("Upgrade this program") };

@@ -1,4 +1,4 @@
-/** Artifacts on this machine: what is put is what is read, by its own caller only, within the limits. */
+/** Artifacts on this machine: they are read back unchanged, only by their own caller, and within the limits. */
 import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -172,7 +172,9 @@ describe("the limits", () => {
     const { put } = await rig({ mostBytes: 10, mostCallerBytes: 15 });
     await expect(put("alice", "12345678901")).rejects.toMatchObject({ code: "artifact_refused" });
     await put("alice", "1234567890");
-    await expect(put("alice", "123456")).rejects.toThrow("may have 15 bytes of them, and has 10");
+    await expect(put("alice", "123456")).rejects.toThrow(
+      "exceeds the limit of 15 bytes per caller; 10 are in use",
+    );
     await put("alice", "12345");
     await put("bob", "123456");
   });

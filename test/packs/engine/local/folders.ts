@@ -1,4 +1,4 @@
-/** A folder for one test, gone when it is over, and waiting for a file that a program makes in one. */
+/** A folder that is removed after one test, and a way to wait for a file that a program makes in it. */
 import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ export async function tempFolder(): Promise<string> {
   return folder;
 }
 
-/** Resolves when there is a file of this name in the folder, with what it holds. */
+/** Resolves with the content of the file once it exists in the folder. */
 export async function fileIn(folder: string, name: string): Promise<string> {
   const changes = watch(folder);
   try {

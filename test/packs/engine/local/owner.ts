@@ -1,4 +1,4 @@
-/** A server of its own that opens a session, starts a program in it, says where, and waits to be killed. */
+/** A separate server that opens a session, starts a program in it, prints the folder, and waits to be killed. */
 import { watch } from "node:fs";
 import { openLocalSessions } from "../../../../packs/local/local-sessions.ts";
 
@@ -10,7 +10,7 @@ const session = await sessions.acquire({
   signal: new AbortController().signal,
 });
 const marker = "require('fs').writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
-// The file is seen to be made and to be written: one word is enough.
+// The watcher fires both when the file is made and when it is written. One message is enough.
 const files = watch(session.folder, (_event, name) => {
   if (name !== "pid") return;
   files.close();

@@ -1,4 +1,4 @@
-/** Sessions on this machine, with real programs: where they work, what they inherit, and that nothing of them is left. */
+/** Sessions on this machine with real programs: their folders, the environment that they inherit, and that nothing of them remains. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ function request(more: Partial<SessionRequest> = {}): SessionRequest {
 const js = (session: Session, source: string, options?: Parameters<Session["run"]>[2]) =>
   session.run(node, ["-e", source], options);
 
-/** A timer that only the test makes ring. */
+/** A timer that fires only when the test says so. */
 function handTimer() {
   const waiting = new Set<() => void>();
   const timer = (callback: () => void) => {
@@ -153,7 +153,7 @@ describe("what a program started", () => {
     require("fs").writeFileSync("family.tmp", "x");
     require("fs").renameSync("family.tmp", "family");
     setInterval(() => {}, 1000);`;
-  /** Leaves the group: a session of its own, as a daemon does, and ends. */
+  /** Leaves the process group for a session of its own, like a daemon, and ends. */
   const daemon = `
     require("child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref();`;
 

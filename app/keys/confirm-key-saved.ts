@@ -1,11 +1,12 @@
-/** A person says that a copy of the key is kept, and is not reminded of it any longer. */
+/** Records that a person has a copy of the key, so that doctor stops reminding them. */
 import { findKey, HelmdeckError, isFileError, keyIdOf } from "../../engine/index.ts";
+import { requireServerKey } from "../database-server/server-key.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { noteSavedKey, notesPathOf } from "./store-notes.ts";
 
-/** Of the key that is in use now: another one wants a copy of its own. */
-export async function sayKeySaved(options: OpenMemoryOptions): Promise<{ readonly keyId: string }> {
-  const found = await findKey(options);
+/** For the current key; a new key needs its own copy. */
+export async function confirmKeySaved(options: OpenMemoryOptions): Promise<{ readonly keyId: string }> {
+  const found = await (options.server === undefined ? findKey(options) : requireServerKey(options));
   if (found === undefined) throw noKey(options.keyPath);
   const keyFile = found.file ?? options.keyPath;
   const keyId = keyIdOf(found.key);
@@ -19,7 +20,7 @@ export async function sayKeySaved(options: OpenMemoryOptions): Promise<{ readonl
 function noKey(keyPath: string): HelmdeckError {
   return new HelmdeckError(
     "key_missing",
-    `There is no key at ${keyPath} yet: it is made when something is stored.`,
+    `There is no key at ${keyPath} yet: it is created when something is stored.`,
     {
       details: { keyPath },
     },
@@ -28,12 +29,8 @@ function noKey(keyPath: string): HelmdeckError {
 
 function unwritable(path: string, cause: unknown): HelmdeckError {
   const code = isFileError(cause, "ENOSPC", "EDQUOT") ? "store_full" : "store_readonly";
-  return new HelmdeckError(
-    code,
-    `${path} cannot be written, where it would be noted. Make its folder writable.`,
-    {
-      details: { path },
-      cause,
-    },
-  );
+  return new HelmdeckError(code, `${path}, which records this, is not writable. Make its folder writable.`, {
+    details: { path },
+    cause,
+  });
 }

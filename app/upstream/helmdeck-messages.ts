@@ -1,4 +1,4 @@
-/** How messages call a running helmdeck, and what is said where it cannot do what ours can. */
+/** Messages about a running helmdeck, and about features that it lacks. */
 import { HelmdeckError } from "../../engine/index.ts";
 import type { ServerWords } from "../remote/engine-failures.ts";
 
@@ -6,10 +6,10 @@ export const A_HELMDECK: ServerWords = {
   named: "The helmdeck",
   kind: "a helmdeck",
   program: "helmdeck's control plane",
-  saysWhy: "its own log says why",
+  saysWhy: "see its log",
 };
 
-/** `what`: after "it ", such as "keeps no history". */
+/** `what`: follows "it ", such as "keeps no history". */
 export function notThere(url: string, what: string): HelmdeckError {
   return new HelmdeckError("method_not_allowed", `The helmdeck at ${url} keeps this memory, and it ${what}.`);
 }

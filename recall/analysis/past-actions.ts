@@ -1,31 +1,31 @@
 /**
- * Questions about what was done, and when: "what did you do yesterday?", "which tool did you run?", "did you already …".
+ * Recognises questions about past actions: "what did you do yesterday?", "which tool did you run?", "did you already …".
  *
- * A question may be the person's, or a model's own words for it. What is not recognised is answered like any other question.
+ * The question may come from a person or a model. Any other question is answered as usual.
  */
 import type { UnixMs } from "../../engine/index.ts";
 import { dateTermsOf, dateTermsOfQuery } from "./dates.ts";
 import { fold } from "./fold-letters.ts";
 import { type Word, wordsOf } from "./words.ts";
 
-export interface AskedDeed {
-  /** Asks for whatever was done, and not whether or when one thing was. */
+export interface PastActions {
+  /** Asks for all actions rather than whether or when one happened. */
   readonly isOpen: boolean;
-  /** What is left of the question: what the deed was about. */
+  /** The rest of the question: what the action was about. */
   readonly about: string;
-  /** Whether what was done then is meant; absent where no time is named. */
+  /** Whether the question's time covers this one; absent when the question names no time. */
   readonly covers?: (at: UnixMs) => boolean;
 }
 
-/** Patterns of one language, over words folded and joined by spaces. */
+/** Patterns of one language, matched against folded words joined by spaces. */
 interface Wording {
   /** For the names of weekdays. */
   readonly language: string;
   readonly open: RegExp;
-  /** Open where a time is named: a model asks so of itself, and without a time a person means their own doings. */
+  /** Open only with a time: models ask like this about their own actions; a person without a time means their own. */
   readonly openThen?: RegExp;
   readonly closed: RegExp;
-  /** In this order: the first that matches is meant. Days from the one that it is: the first, and one past the last. */
+  /** The first match wins. Day offsets from today: the first day, and the day after the last. */
   readonly days: readonly (readonly [RegExp, from: number, to: number])[];
   readonly thisWeek: RegExp;
   readonly lastWeek: RegExp;
@@ -62,7 +62,7 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     language: "fr",
-    open: /^(?:as tu|avez vous) fait\b|\bce que (?:tu as|vous avez) fait\b|\bquels? outils? (?:as tu|avez vous)\b/, // the "qu'" is no word
+    open: /^(?:as tu|avez vous) fait\b|\bce que (?:tu as|vous avez) fait\b|\bquels? outils? (?:as tu|avez vous)\b/, // "qu'" is not a word
     closed: /^(?:as tu|avez vous) (?:deja )?/,
     days: [
       [/\bavant hier\b/, -2, -1],
@@ -86,8 +86,8 @@ const WORDINGS: readonly Wording[] = [
   },
 ];
 
-/** Undefined for any other question. Days are those of this machine's time zone. */
-export function deedAskedFor(question: string, now: UnixMs): AskedDeed | undefined {
+/** Undefined for any other question. Days are in this machine's time zone. */
+export function parsePastActions(question: string, now: UnixMs): PastActions | undefined {
   const words = wordsOf(question);
   const text = words.map((word) => word.text).join(" ");
   for (const wording of WORDINGS) {
@@ -126,7 +126,7 @@ function timeIn(text: string, wording: Wording, now: UnixMs): NamedTime | undefi
   return undefined;
 }
 
-/** The last one of that name before today. Only a question about deeds has them made. */
+/** The last such weekday before today. Built only for questions about actions. */
 function weekdays(language: string, today: Date): Wording["days"] {
   const name = new Intl.DateTimeFormat(language, { weekday: "long" });
   return [-1, -2, -3, -4, -5, -6, -7].map((back) => {
@@ -139,7 +139,7 @@ function startOfDay(today: Date, offset: number): UnixMs {
   return new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).getTime();
 }
 
-/** "2026-11-21" or "in November 2026", by the day in UTC as documents are indexed. */
+/** "2026-11-21" or "in November 2026", as UTC days, like the index. */
 function dateIn(words: readonly Word[]): NamedTime | undefined {
   const terms = dateTermsOfQuery(words).filter((term) => term !== undefined);
   if (terms.length === 0) return undefined;

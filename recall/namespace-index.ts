@@ -1,0 +1,180 @@
+/** One namespace's index: built from its source, kept current, and measured. */
+import { debuglog } from "node:util";
+import { type CorpusEntry, HelmdeckError, type Namespace, nextTurn, within } from "../engine/index.ts";
+import { TextAnalyser } from "./analysis/terms-of-text.ts";
+import { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
+import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
+
+export interface NamespaceIndexOptions {
+  readonly source: CorpusSource;
+  /** Receives the same changes as every index. */
+  readonly semantic?: SemanticIndex;
+  /** Rows to request from the source at a time. Default 250. */
+  readonly batchSize?: number;
+}
+
+const BATCH_ROWS = 250;
+/** Longest stretch of indexing before yielding to the event loop. */
+const SLICE_MS = 4;
+
+/** On stderr with NODE_DEBUG=helmdeck-recall: how far each index has read. */
+const debug = debuglog("helmdeck-recall");
+
+/** The indexes that a search reads. */
+export interface IndexView {
+  readonly index: LexicalIndex;
+  /**
+   * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
+   */
+  readonly calls: LexicalIndex;
+}
+
+/** The index of one namespace, and its position in the source. */
+export class NamespaceIndex implements IndexView {
+  index = new LexicalIndex();
+  calls = new LexicalIndex();
+  /** Calls in progress. */
+  users = 0;
+  readonly #namespace: Namespace;
+  readonly #options: NamespaceIndexOptions;
+  readonly #onChange: () => void;
+  readonly #follower: VectorFollower | undefined;
+  #cursor = 0;
+  #mustStartOver = false;
+  #dropped = false;
+  /** At most one reading runs; the next one waits for it. */
+  #running: Promise<IndexView> | undefined;
+  #next: Promise<IndexView> | undefined;
+
+  /** @param onChange called when its size may have changed, and when a reading ends */
+  constructor(namespace: Namespace, options: NamespaceIndexOptions, onChange: () => void = () => undefined) {
+    this.#namespace = namespace;
+    this.#options = options;
+    this.#onChange = onChange;
+    this.#follower = options.semantic?.follow(namespace, () => this.#readAgain(), onChange);
+  }
+
+  /** A search uses it, or a reading runs. */
+  get isBusy(): boolean {
+    return this.users > 0 || this.#running !== undefined;
+  }
+
+  /** No vectors are left to load or to embed. */
+  get isSettled(): boolean {
+    return this.#follower?.isSettled ?? true;
+  }
+
+  /** Memory in use, vectors included; objects are counted by their average size. */
+  get sizeBytes(): number {
+    return this.index.sizeBytes + this.calls.sizeBytes + (this.#follower?.sizeBytes ?? 0);
+  }
+
+  /**
+   * Reads the source to its end, so that everything written before the call is found. Concurrent calls share the next reading,
+   * never the running one: it may already have passed the place of a new write. Readings never overlap, because one with an older
+   * page could finish last.
+   *
+   * The returned view stays intact when a later reading starts over and empties the index.
+   */
+  catchUp(): Promise<IndexView> {
+    const start = () => this.#start();
+    if (this.#running === undefined) return this.#next ?? start();
+    this.#next ??= this.#running.then(start, start);
+    return this.#next;
+  }
+
+  #start(): Promise<IndexView> {
+    this.#next = undefined;
+    this.#running = this.#readAll().finally(() => {
+      this.#running = undefined;
+      this.#onChange();
+    });
+    return this.#running;
+  }
+
+  /** Undefined when the index is still incomplete after this time; reading continues in the background. */
+  async catchUpWithin(patienceMs: number): Promise<IndexView | undefined> {
+    return within(patienceMs, this.catchUp(), () => undefined); // after that, the next search reports an error again
+  }
+
+  drop(): void {
+    this.#dropped = true;
+    this.#empty();
+    this.#follower?.drop();
+  }
+
+  async #readAll(): Promise<IndexView> {
+    const limit = this.#options.batchSize ?? BATCH_ROWS;
+    const analyser = new TextAnalyser();
+    if (this.#mustStartOver) this.#startOver();
+    let startedOver = false;
+    for (let more = true; more; ) {
+      const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
+      if (this.#dropped) throw closedError();
+      if (page.kind === "changes") {
+        await this.#apply(page, analyser);
+        more = page.more;
+        if (more) this.#onChange();
+        continue;
+      }
+      if (startedOver) throw new HelmdeckError("internal", "The corpus source requested a restart twice.");
+      startedOver = true;
+      this.#startOver();
+    }
+    this.#follower?.caughtUp();
+    return { index: this.index, calls: this.calls };
+  }
+
+  #startOver(): void {
+    debug("%s: starts over", this.#namespace);
+    this.#mustStartOver = false;
+    this.#empty();
+    this.#follower?.startOver();
+    this.#cursor = 0;
+  }
+
+  #empty(): void {
+    this.index = new LexicalIndex();
+    this.calls = new LexicalIndex();
+  }
+
+  /** In the background; the next search reports any error. */
+  #readAgain(): void {
+    this.#mustStartOver = true;
+    this.catchUp().catch(() => undefined);
+  }
+
+  async #apply({ upserts, removed, cursor, more }: ChangesPage, analyser: TextAnalyser): Promise<void> {
+    if (more && cursor <= this.#cursor) {
+      throw new HelmdeckError("internal", "The corpus source reports more changes but does not advance.");
+    }
+    // Tool calls are found by words and time: thousands of such texts are not sent to an embedding service.
+    this.#follower?.changed(
+      upserts.filter(({ kind }) => kind !== "tool"),
+      removed,
+    );
+    for (const id of removed) for (const index of [this.index, this.calls]) index.remove(id);
+    if (more) await nextTurn();
+    await this.#addAll(upserts, analyser);
+    this.#cursor = cursor;
+    debug("%s: read to %d: %d changed, %d removed", this.#namespace, cursor, upserts.length, removed.length);
+  }
+
+  async #addAll(entries: readonly CorpusEntry[], analyser: TextAnalyser): Promise<void> {
+    let sliceStart = performance.now();
+    for (const entry of entries) {
+      if (this.#dropped) throw closedError();
+      (entry.kind === "tool" ? this.calls : this.index).add(entry, analyser);
+      if (performance.now() - sliceStart < SLICE_MS) continue;
+      await nextTurn();
+      sliceStart = performance.now();
+    }
+  }
+}
+
+type ChangesPage = Extract<CorpusChanges, { readonly kind: "changes" }>;
+
+export function closedError(): HelmdeckError {
+  return new HelmdeckError("store_unavailable", "Recall is closed. Open the memory again.");
+}

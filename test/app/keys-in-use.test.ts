@@ -1,0 +1,47 @@
+/** The keys of a memory are listed once, and not again after another process writes. */
+import { describe, expect, test, vi } from "vitest";
+import { KeysInUse } from "../../app/keys-in-use.ts";
+import { createInMemoryStore, type MemoryStore, namespaceOf } from "../../engine/index.ts";
+
+const MAIN = namespaceOf("main");
+const LOOKS_LIKE_DEPLOY = "d\u0435ploy";
+
+function opened() {
+  const store = createInMemoryStore({});
+  return { store, keys: new KeysInUse(store), listMeta: vi.spyOn(store, "listMeta") };
+}
+
+async function put(store: MemoryStore, key: string, namespace = MAIN): Promise<void> {
+  const value = Buffer.from("x");
+  await store.put({ namespace, origin: "fact", key, value, category: "user_facts", tags: [] });
+}
+
+describe("the keys in use", () => {
+  test("follow other processes' writes without listing all keys again", async () => {
+    const { store, keys, listMeta } = opened();
+    await keys.refuseLookalike(MAIN, "first");
+    await Promise.all(Array.from({ length: 50 }, (_, i) => put(store, `fact-${i}`)));
+    await keys.refuseLookalike(MAIN, "second");
+    expect(listMeta).toHaveBeenCalledTimes(1);
+    await put(store, "deploy");
+    await expect(keys.refuseLookalike(MAIN, LOOKS_LIKE_DEPLOY)).rejects.toThrow(
+      'looks like the existing key "deploy"',
+    );
+  });
+
+  test("are listed again when more than one page of changes was written", async () => {
+    const { store, keys, listMeta } = opened();
+    await keys.refuseLookalike(MAIN, "first");
+    for (let i = 0; i < 1_001; i++) await put(store, `fact-${i}`);
+    await put(store, "deploy");
+    await expect(keys.refuseLookalike(MAIN, LOOKS_LIKE_DEPLOY)).rejects.toThrow("looks like");
+    expect(listMeta.mock.calls.length).toBeGreaterThan(1);
+  });
+
+  test("of many small memories are all cached", async () => {
+    const { keys, listMeta } = opened();
+    const memories = Array.from({ length: 100 }, (_, i) => namespaceOf(`agent-${i}`));
+    for (const memory of [...memories, ...memories]) await keys.refuseLookalike(memory, "first");
+    expect(listMeta).toHaveBeenCalledTimes(memories.length);
+  });
+});
