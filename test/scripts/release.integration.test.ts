@@ -52,7 +52,10 @@ beforeAll(async () => {
 async function addUnreleasedEntry(): Promise<void> {
   const changelog = join(clone, "CHANGELOG.md");
   const text = await readFile(changelog, "utf8");
-  await writeFile(changelog, text.replace("## [Unreleased]\n", "$&\n### Fixed\n\n- An entry of this test.\n"));
+  await writeFile(
+    changelog,
+    text.replace("## [Unreleased]\n", "$&\n### Fixed\n\n- An entry of this test.\n"),
+  );
 }
 
 afterAll(() => rm(clone, { recursive: true, force: true }));
