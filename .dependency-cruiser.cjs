@@ -1,4 +1,4 @@
-// Which module may import which (docs/architecture.md). Imports point up the list, and only at a module's index.ts.
+// Which module may import which (docs/architecture.md). A module may import only modules above it, and only their index.ts.
 const modules = {
   engine: [],
   recall: ["engine"],
@@ -17,8 +17,8 @@ const MODULES = `(${Object.keys(modules).join("|")})`;
 
 for (const consumer of require("./scripts/seam-consumers.json")) modules[consumer].push("seam");
 
-/** A module's public file, or the one file that is named. */
-const doorOf = (name) => `^${name.includes("/") ? name.replace(".", "\\.") : `${name}/index\\.ts`}$`;
+/** A module's index.ts, or the named file. */
+const entryPointOf = (name) => `^${name.includes("/") ? name.replace(".", "\\.") : `${name}/index\\.ts`}$`;
 
 const moduleRule = ([module, allowed]) => ({
   name: `${module}-imports-only-what-it-may`,
@@ -26,7 +26,7 @@ const moduleRule = ([module, allowed]) => ({
   from: { path: `^${module}/` },
   to: {
     path: `^(${Object.keys(modules).join("|")}|test|bench|scripts)/`,
-    pathNot: [`^${module}/`, ...allowed.map(doorOf)],
+    pathNot: [`^${module}/`, ...allowed.map(entryPointOf)],
   },
 });
 
@@ -35,7 +35,7 @@ module.exports = {
   forbidden: [
     ...Object.entries(modules).map(moduleRule),
     {
-      name: "no-circles",
+      name: "no-cycles",
       severity: "error",
       from: { path: `^${MODULES}/` },
       to: { circular: true },

@@ -1,16 +1,16 @@
 /**
- * Four runs, so that what is run often stays short:
+ * The vitest projects and the npm scripts that run them:
  *
- * - `npm test`: the checks, the build, the unit tests, one file against the real OpenClaw gateway. Nothing but Node is needed.
- * - `npm run test:integration`: the other gateway files, some of them on the oldest OpenClaw too, a real Docker engine, what a failing machine does to the data
- *   (test/durability), isolation and many clients (test/isolation), and what needs programs that are installed beside Node
- *   (`*.integration.test.ts`). What such a file needs and does not find is left out, with the reason.
- * - `npm run test:nightly`: the unit tests, test/durability and test/isolation again in their large sizes (test/run/size.ts),
- *   and other people's clients (`*.nightly.test.ts`).
- * - `npm run test:mutants`: test/mutants/README.md.
+ * - `npm test`: the checks, the build, the unit tests, and one file against the real OpenClaw gateway. It needs only Node.
+ * - `npm run test:integration`: the other gateway tests (some also on the oldest supported OpenClaw), real Docker engines,
+ *   test/durability, test/isolation, and the tests that start other programs (`*.integration.test.ts`). Tests whose programs
+ *   are not installed are skipped, with the reason.
+ * - `npm run test:nightly`: the unit tests, test/durability and test/isolation in their large sizes (test/run/size.ts), and
+ *   tests with third-party clients (`*.nightly.test.ts`).
+ * - `npm run test:mutants`: see test/mutants/README.md.
  *
- * But for those that share a gateway, any two files can run at the same time, so all go into one queue, the long ones first: at
- * its end every processor still has something to do. A file that needs a gateway or an engine to itself starts its own.
+ * Any two files can run at the same time, except those that share a gateway. So all projects use one queue. It starts the
+ * slowest projects first, so that no processor is idle at the end.
  */
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -19,7 +19,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const TESTS = "test/**/*.test.ts";
 const SMOKE_TESTS = "test/smoke/**/*.test.ts";
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
-/** Each starts gateways of its own. */
+/** These files start their own gateways. */
 const OWN_GATEWAY_TESTS = [
   "demo",
   "faults",
@@ -32,7 +32,7 @@ const OWN_GATEWAY_TESTS = [
   "sources",
   "sources-helmdeck",
 ].map((name) => `test/gateway/${name}.test.ts`);
-/** What is tried on every OpenClaw that the plugin runs on: here on the oldest, by scripts/host-versions.ts on any. */
+/** Runs on each supported OpenClaw version: here on the oldest, with scripts/host-versions.ts on any. */
 const EACH_HOST_TEST = "test/gateway/each-host.test.ts";
 const OTHER_HOST_TESTS = [
   EACH_HOST_TEST,
@@ -42,11 +42,11 @@ const OTHER_HOST_TESTS = [
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
 const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
 const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
-/** Kills, power cuts, failing disks, damage: in their small sizes with `test:integration`, in the large ones with `test:nightly`. */
+/** Killed processes, power cuts, failing disks, damaged files. Small sizes in `test:integration`, large ones in `test:nightly`. */
 const DURABILITY_TESTS = "test/durability/**/*.test.ts";
-/** Many operations and many clients: sizes and runs as those of durability. */
+/** Many operations and many clients, in the same two sizes. */
 const ISOLATION_TESTS = "test/isolation/**/*.test.ts";
-const ALL_BUT_UNIT = [
+const NOT_UNIT_TESTS = [
   SMOKE_TESTS,
   GATEWAY_TESTS,
   DOCKER_TESTS,
@@ -55,7 +55,7 @@ const ALL_BUT_UNIT = [
   DURABILITY_TESTS,
   ISOLATION_TESTS,
 ];
-const LONGEST_FIRST = [
+const SLOWEST_FIRST = [
   "docker",
   "gateway",
   "shared-gateway",
@@ -67,25 +67,25 @@ const LONGEST_FIRST = [
   "integration",
   "unit",
 ];
-/** One for each processor: many tests wait for processes of their own, so leaving one free, as vitest would, wastes it. */
+/** One per processor. vitest would leave one free, but many tests only wait for child processes. */
 const WORKERS = Math.max(2, availableParallelism());
-/** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
+/** On two busy cores, a gateway takes 10 to 30 seconds to start, and an `openclaw` command 3 to 15. */
 const GATEWAY_TIMEOUT_MS = 180_000;
-/** One run of install.sh is a dozen `openclaw` commands. */
+/** One run of install.sh calls `openclaw` about twelve times. */
 const DOCKER_TIMEOUT_MS = 600_000;
-/** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
+/** Generous, because many tests start processes and the machine may be busy. */
 const UNIT_TIMEOUT_MS = 120_000;
 /** The large sizes take hours. */
 const LARGE_TIMEOUT_MS = process.env.HELMDECK_TEST_SIZE === "large" ? 4 * 3_600_000 : 240_000;
-/** For `expect.poll`, which asks until it is so; vitest's own second is short on a busy machine. */
-const UNTIL = { poll: { timeout: 60_000 } };
+/** vitest's default for `expect.poll`, one second, is too short on a busy machine. */
+const POLL_LIMITS = { poll: { timeout: 60_000 } };
 
-/** A Docker engine stops its containers first. */
+/** A Docker engine stops its containers before it exits. */
 const TEARDOWN_TIMEOUT_MS = 120_000;
 
-class LongestFirst extends BaseSequencer {
+class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rankOf = ({ project }: TestSpecification) => LONGEST_FIRST.indexOf(project.name);
+    const rankOf = ({ project }: TestSpecification) => SLOWEST_FIRST.indexOf(project.name);
     return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
   }
 }
@@ -94,39 +94,39 @@ const GATEWAY_LIMITS = {
   testTimeout: GATEWAY_TIMEOUT_MS,
   hookTimeout: GATEWAY_TIMEOUT_MS,
   maxWorkers: WORKERS,
-  expect: UNTIL,
+  expect: POLL_LIMITS,
   maxConcurrency: 2,
 };
 const DOCKER_LIMITS = {
   testTimeout: DOCKER_TIMEOUT_MS,
   hookTimeout: DOCKER_TIMEOUT_MS,
   maxWorkers: WORKERS,
-  expect: UNTIL,
+  expect: POLL_LIMITS,
 };
 const UNIT_LIMITS = {
   testTimeout: UNIT_TIMEOUT_MS,
   hookTimeout: UNIT_TIMEOUT_MS,
   maxWorkers: WORKERS,
-  expect: UNTIL,
+  expect: POLL_LIMITS,
 };
 
-/** Starts the gateway that several files share. */
+/** Starts the gateway that several test files share. */
 const SHARED_GATEWAY = "test/gateway/setup.ts";
 /**
- * The files that share a gateway run one after the other. OpenClaw keeps one agent's database open at a time and gives its
- * state database five seconds; where several agents' turns and `openclaw` commands come at once on a busy machine, a turn
- * ends with "Agent database cleanup failed" or "database is locked", and so do that agent's next ones.
+ * Files that share a gateway run one at a time. OpenClaw keeps one agent's database open at a time and waits at most five
+ * seconds for its state database. On a busy machine, concurrent turns and `openclaw` commands of several agents fail with
+ * "Agent database cleanup failed" or "database is locked", and so do that agent's next turns.
  */
-const ONE_AFTER_THE_OTHER = { maxWorkers: 1 };
+const ONE_FILE_AT_A_TIME = { maxWorkers: 1 };
 
 export default defineConfig({
   test: {
     globalSetup: "test/run/setup.ts",
     maxWorkers: WORKERS,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SlowestFirst },
     teardownTimeout: TEARDOWN_TIMEOUT_MS,
     projects: [
-      { test: { name: "unit", include: [TESTS], exclude: ALL_BUT_UNIT, ...UNIT_LIMITS } },
+      { test: { name: "unit", include: [TESTS], exclude: NOT_UNIT_TESTS, ...UNIT_LIMITS } },
       { test: { name: "smoke", include: [SMOKE_TESTS], globalSetup: SHARED_GATEWAY, ...GATEWAY_LIMITS } },
       {
         test: {
@@ -143,7 +143,7 @@ export default defineConfig({
           exclude: [...OWN_GATEWAY_TESTS, EACH_HOST_TEST],
           globalSetup: SHARED_GATEWAY,
           ...GATEWAY_LIMITS,
-          ...ONE_AFTER_THE_OTHER,
+          ...ONE_FILE_AT_A_TIME,
         },
       },
       {
@@ -152,7 +152,7 @@ export default defineConfig({
           include: OTHER_HOST_TESTS,
           globalSetup: "test/gateway/other-host.ts",
           ...GATEWAY_LIMITS,
-          ...ONE_AFTER_THE_OTHER,
+          ...ONE_FILE_AT_A_TIME,
         },
       },
       {

@@ -1,10 +1,10 @@
 /**
- * Tries the plugin on versions of OpenClaw and writes the table of docs/reference/openclaw-versions.md:
+ * Tests the plugin on several OpenClaw versions and writes the table in docs/reference/openclaw-versions.md:
  *
  *     node scripts/host-versions.ts [VERSION[/NODE]…]
  *
- * Each version is installed from the registry into a folder of its own, on the Node that is named (default: this one), and
- * runs the tests of vitest's project other-host: about five minutes each. The table holds what these runs showed, and no more.
+ * Installs each version from the registry into a separate folder and runs the tests of vitest's project other-host on it, with
+ * the given Node (default: this one). This takes about five minutes per version. The table contains only these results.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -43,7 +43,7 @@ describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand"
     expect((await compose({}, "up", "-d", SIDECAR)).code).toBe(0);
     await expect.poll(() => docker("inspect", "-f", "{{.State.Health.Status}}", SIDECAR)).toBe("healthy");
     await setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
-    expect(await init({})).toMatchObject({ code: 0, said: expect.stringContaining("is there already") });
+    expect(await init({})).toMatchObject({ code: 0, said: expect.stringContaining("is already downloaded") });
     await setFault(null);
   });
 

@@ -38,7 +38,10 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
   it("asks for nothing to be downloaded where the model is there: a restart needs no network", async () => {
     ollama = await startStandInOllama({ models: [MODEL] });
     ollama.setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
-    expect(await init()).toEqual({ code: 0, said: expect.stringContaining(`${MODEL} is there already.`) });
+    expect(await init()).toEqual({
+      code: 0,
+      said: expect.stringContaining(`${MODEL} is already downloaded.`),
+    });
     expect(pulls()).toEqual([]);
   });
 
@@ -72,7 +75,7 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
     ollama = await startStandInOllama();
     expect(await init('m"; touch /tmp/x')).toEqual({
       code: 1,
-      said: expect.stringContaining("holds a character"),
+      said: expect.stringContaining("contains a character"),
     });
     expect(ollama.requests).toEqual([]);
   });
