@@ -5,6 +5,8 @@
  * The call that detects it fails with `store_replaced` or `store_unavailable`, and so do all others for a moment, so that a
  * readiness check notices. Then the next call opens the file at the path. A database that was moved away is never re-created:
  * data in a new one would be lost when the old one comes back. Readers of the change feed start over.
+ *
+ * A changed key is no failure: the store is reopened with the new key at once, and the call is repeated.
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -65,6 +67,7 @@ export class ReopeningStore implements MemoryStore {
   #beginnings = 0;
   #failure: { readonly error: HelmdeckError; readonly cause: HelmdeckError; readonly at: number } | undefined;
   #opening: Promise<MemoryStore> | undefined;
+  readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
   constructor(store: MemoryStore, options: ReopeningOptions) {
@@ -203,10 +206,21 @@ export class ReopeningStore implements MemoryStore {
 
   async #askOf<Answer>(store: MemoryStore, work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
     try {
-      return await work(store);
+      return await this.#call(store, work);
     } catch (error) {
       if (mustReopen(error) && store === this.#store) this.#fail(error, error);
-      throw error;
+      if (!isKeyChange(error) || this.#isClosed) throw error;
+    }
+    return this.#call(await this.#reopened(), work); // the failed transaction wrote nothing
+  }
+
+  async #call<Answer>(store: MemoryStore, work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
+    const call = work(store);
+    this.#underWay.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#underWay.delete(call);
     }
   }
 
@@ -220,7 +234,9 @@ export class ReopeningStore implements MemoryStore {
   async #reopen(): Promise<MemoryStore> {
     const { error, cause, at } = this.#failure ?? {};
     if (error === undefined || cause === undefined) return this.#store;
-    if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#options.mayOpen(cause)) throw error;
+    const isNew = error === cause; // not after a failed attempt to open it
+    if (isNew && isKeyChange(cause)) await Promise.allSettled(this.#underWay);
+    else if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#options.mayOpen(cause)) throw error;
     try {
       await this.#store.close();
       this.#store = await this.#options.open(this.#beginnings + 1);
@@ -241,6 +257,11 @@ export class ReopeningStore implements MemoryStore {
 /** For a file: re-creates it only when it was deleted from an existing folder. */
 export function mayOpenFile(path: string, { details }: HelmdeckError): boolean {
   return existsSync(path) || (details.now === "deleted" && existsSync(dirname(path)));
+}
+
+/** The database is the same, but its rows are encrypted with another key. */
+function isKeyChange(error: unknown): boolean {
+  return isHelmdeckError(error) && error.code === "store_replaced" && error.details.now === "key";
 }
 
 function mustReopen(error: unknown): error is HelmdeckError {

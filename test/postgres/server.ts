@@ -266,8 +266,13 @@ function program(name: string): string {
   return join(folder, name);
 }
 
-/** The folder of PostgreSQL's programs. Debian installs them outside of PATH, in a folder for each version. */
+/**
+ * The folder of PostgreSQL's programs: HELMDECK_TEST_POSTGRES, else the newest that is installed. Debian installs them outside of PATH, in a
+ * folder for each version.
+ */
 export function postgresPrograms(): string | undefined {
+  const chosen = process.env.HELMDECK_TEST_POSTGRES;
+  if (chosen !== undefined) return chosen;
   const folders = globSync("/usr/lib/postgresql/*/bin").filter(
     (folder) => Number(folder.split("/")[4]) >= 14,
   );
