@@ -25,29 +25,26 @@ interface Fault {
   readonly from: string;
 }
 
-const FAULTS = [
-  { call: "pwrite64", error: "ENOSPC", from: "+" },
-  { call: "pwrite64", error: "EIO", from: "" },
-  { call: "fsync", error: "EIO", from: "" },
-  { call: "fsync", error: "EIO", from: "+" },
-  { call: "fdatasync", error: "EIO", from: "" },
-  { call: "ftruncate", error: "EIO", from: "" },
-  { call: "openat", error: "EIO", from: "" },
-  { call: "pread64", error: "EIO", from: "" },
+const FAULTS: readonly Fault[] = [
+  { name: "ENOSPC at the n-th pwrite64+", call: "pwrite64", error: "ENOSPC", from: "+" },
+  { name: "EIO at the n-th pwrite64", call: "pwrite64", error: "EIO", from: "" },
+  { name: "EIO at the n-th fsync", call: "fsync", error: "EIO", from: "" },
+  { name: "EIO at the n-th fsync+", call: "fsync", error: "EIO", from: "+" },
+  { name: "EIO at the n-th fdatasync", call: "fdatasync", error: "EIO", from: "" },
+  { name: "EIO at the n-th ftruncate", call: "ftruncate", error: "EIO", from: "" },
+  { name: "EIO at the n-th openat", call: "openat", error: "EIO", from: "" },
+  { name: "EIO at the n-th pread64", call: "pread64", error: "EIO", from: "" },
 ];
-const MORE_FAULTS = [
-  { call: "pwrite64", error: "ENOSPC", from: "" },
-  { call: "ftruncate", error: "ENOSPC", from: "" },
-  { call: "openat", error: "ENOSPC", from: "" },
-  { call: "openat", error: "EMFILE", from: "+" },
-  { call: "pread64", error: "EIO", from: "+" },
-  { call: "unlink", error: "EIO", from: "" },
-  { call: "link", error: "EIO", from: "" },
-  { call: "mkdir", error: "ENOSPC", from: "" },
+const MORE_FAULTS: readonly Fault[] = [
+  { name: "ENOSPC at the n-th pwrite64", call: "pwrite64", error: "ENOSPC", from: "" },
+  { name: "ENOSPC at the n-th ftruncate", call: "ftruncate", error: "ENOSPC", from: "" },
+  { name: "ENOSPC at the n-th openat", call: "openat", error: "ENOSPC", from: "" },
+  { name: "EMFILE at the n-th openat+", call: "openat", error: "EMFILE", from: "+" },
+  { name: "EIO at the n-th pread64+", call: "pread64", error: "EIO", from: "+" },
+  { name: "EIO at the n-th unlink", call: "unlink", error: "EIO", from: "" },
+  { name: "EIO at the n-th link", call: "link", error: "EIO", from: "" },
+  { name: "ENOSPC at the n-th mkdir", call: "mkdir", error: "ENOSPC", from: "" },
 ];
-const NAMED_FAULTS: readonly Fault[] = [...FAULTS, ...MORE_FAULTS.slice(0, sized(0, MORE_FAULTS.length))].map(
-  (fault) => ({ ...fault, name: `${fault.error} at the n-th ${fault.call}${fault.from}` }),
-);
 /** Each of these workloads stores, overwrites, stores many, forgets and reopens. */
 const SEEDS = [46, 19, 6, 43, 31];
 const LENGTH = sized(7, 10);
@@ -74,7 +71,7 @@ const WORKLOADS: readonly Workload[] = DRIVERS.flatMap((driver) =>
 );
 
 // verifies P-durable-disk-fails, P-durable-full-disk
-describe.each(NAMED_FAULTS)("$name", (fault) => {
+describe.each([...FAULTS, ...MORE_FAULTS.slice(0, sized(0, MORE_FAULTS.length))])("$name", (fault) => {
   const without = whyNoTrace();
   let script: string;
   beforeAll(async () => {

@@ -1,5 +1,4 @@
 /** Every mutant applies to the current code, so that `npm run test:mutants` never meets an outdated one. */
-import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,8 +13,7 @@ test("there are mutants", () => {
   expect(mutants.length).toBeGreaterThan(50);
 });
 
-test.each(mutants)("$name applies and names a test that is there", async ({ test: { file }, edits }) => {
-  expect(existsSync(join(root, file))).toBe(true);
+test.each(mutants)("$name applies", async ({ edits }) => {
   const copy = await mkdtemp(join(tmpdir(), "helmdeck-memory-edits-"));
   try {
     for (const { file: edited } of edits) {
