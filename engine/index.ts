@@ -174,5 +174,5 @@ export {
   verifyDatabase,
 } from "./store/sqlite/repair.ts";
 export type { SqliteConnection, SqliteDriver, SqliteRow } from "./store/sqlite/sqlite-driver.ts";
-export { lookAtStore } from "./store/sqlite/store-facts.ts";
+export { readStoreFacts } from "./store/sqlite/store-facts.ts";
 export type { Writer } from "./store/writer.ts";

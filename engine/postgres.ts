@@ -2,10 +2,10 @@
 export type { PostgresConnection } from "./store/postgres/database.ts";
 export { openMovablePostgres } from "./store/postgres/movable-postgres.ts";
 export {
-  lookAtPostgres,
   openPostgresReader,
   openPostgresStore,
   openPostgresStoreToChangeKey,
   type PostgresStoreOptions,
   preparePostgres,
+  readPostgresFacts,
 } from "./store/postgres/open-postgres.ts";

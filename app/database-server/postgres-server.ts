@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { defined, invalidField } from "../../engine/index.ts";
 import {
-  lookAtPostgres,
+  readPostgresFacts,
   openPostgresReader,
   openPostgresStore,
   openPostgresStoreToChangeKey,
@@ -30,7 +30,7 @@ export async function postgresServer(text: string, options: AddressOptions): Pro
     open: (parts) => openPostgresStore({ ...opening, ...parts }),
     openReader: (key) => openPostgresReader({ ...opening, key }),
     openToChangeKey: (key) => openPostgresStoreToChangeKey({ ...opening, key }),
-    look: (key) => lookAtPostgres({ ...opening, key }),
+    look: (key) => readPostgresFacts({ ...opening, key }),
   };
 }
 

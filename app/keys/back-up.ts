@@ -13,7 +13,7 @@ import {
   HelmdeckError,
   isFileError,
   keyIdOf,
-  lookAtStore,
+  readStoreFacts,
   type MasterKey,
   type OnBytes,
   openSealedFile,
@@ -100,13 +100,13 @@ async function look(options: BackUpOptions) {
   if (replaces !== true && (await isThere(file))) throw taken(file);
   const found = await findKey(options);
   if (found === undefined) throw nothingStored(path);
-  const facts = await lookAtStore({ path, driver, key: found.key });
+  const facts = await readStoreFacts({ path, driver, key: found.key });
   if (facts.storeId === undefined) throw tooOld(path);
   return { key: found.key, facts };
 }
 
 async function factsOf(copy: string, { driver, now = Date.now }: BackUpOptions, key: MasterKey) {
-  const { storeId = "", generation, schemaVersion, entries } = await lookAtStore({ path: copy, driver, key });
+  const { storeId = "", generation, schemaVersion, entries } = await readStoreFacts({ path: copy, driver, key });
   return { storeId, generation, schemaVersion, entries, createdAt: new Date(now()).toISOString() };
 }
 

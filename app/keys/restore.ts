@@ -15,7 +15,7 @@ import {
   isFileError,
   keyIdOf,
   type LoadedKey,
-  lookAtStore,
+  readStoreFacts,
   makePrivateFolder,
   type OnBytes,
   openSealedFile,
@@ -100,7 +100,7 @@ async function currentAt(path: string, { driver }: RestoreOptions): Promise<Rest
   if (file === undefined && log === undefined) return undefined;
   if (file === undefined) throw orphanedLog(path);
   try {
-    const { storeId, generation } = await lookAtStore({ path, driver });
+    const { storeId, generation } = await readStoreFacts({ path, driver });
     return { generation, ...defined({ storeId }) };
   } catch (error) {
     const { code, details } = asHelmdeckError(error);

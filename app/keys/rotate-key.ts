@@ -13,7 +13,7 @@ import {
   type KeyChangingStore,
   keyIdOf,
   type LoadedKey,
-  lookAtStore,
+  readStoreFacts,
   type MasterKey,
   makeKeyFile,
   openSqliteStoreToChangeKey,
@@ -100,7 +100,7 @@ async function look(options: RotateKeyOptions): Promise<AtHand> {
   const found = server === undefined ? await findKey(options) : await requireServerKey(options);
   if (found === undefined) throw nothingStored(path);
   const { key } = found;
-  const facts = await (server === undefined ? lookAtStore({ path, driver, key }) : server.look(key));
+  const facts = await (server === undefined ? readStoreFacts({ path, driver, key }) : server.look(key));
   const { current = keyIdOf(found.key), former } = facts.keys ?? {};
   return former === undefined ? { found, facts, former: current } : { found, facts, former, current };
 }

@@ -17,7 +17,7 @@ import {
 } from "../../app/index.ts";
 import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
 import { readNotes } from "../../app/keys/store-notes.ts";
-import { lookAtStore, nextTurn } from "../../engine/index.ts";
+import { nextTurn, readStoreFacts } from "../../engine/index.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
 const driver = betterSqliteDriver;
@@ -261,7 +261,7 @@ describe("restore", () => {
       expect(await keysIn({ ...place, databasePath: keptAs })).toBe(FACTS + 1);
       await rm(keptAs);
     }
-    expect((await lookAtStore({ path: place.databasePath, driver })).generation).toBe(3);
+    expect((await readStoreFacts({ path: place.databasePath, driver })).generation).toBe(3);
   });
 
   test.each([betterSqliteDriver, nodeSqliteDriver])(

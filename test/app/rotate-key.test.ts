@@ -15,7 +15,7 @@ import {
   type StorageLocation,
 } from "../../app/index.ts";
 import { placeNewKey } from "../../app/keys/exchange-key-files.ts";
-import { keyIdOf, lookAtStore, makeKeyFile, readKeyFile, type SqliteDriver } from "../../engine/index.ts";
+import { keyIdOf, makeKeyFile, readKeyFile, readStoreFacts, type SqliteDriver } from "../../engine/index.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
@@ -72,7 +72,7 @@ describe("the key in our own file", () => {
       const former = await idIn(place.keyPath);
       expect(await rotateUntil(place, step)).toBe("SIGKILL");
       await expectReadable(place, FACTS);
-      const { keys } = await lookAtStore({
+      const { keys } = await readStoreFacts({
         path: place.databasePath,
         driver,
         key: await readKeyFile(place.keyPath),

@@ -13,7 +13,7 @@ const PAGE_BYTES = 4_096;
 const SECTOR_BYTES = 512;
 const FILE_HEADER_BYTES = 100;
 const PAGE_HEADER_BYTES = 12;
-export const LOG_HEADER_BYTES = 32;
+export const WAL_HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + PAGE_BYTES;
 
 /** Neighbouring columns in the file. */
@@ -90,21 +90,21 @@ const OF_LOG: readonly [Mishap, ...Mishap[]] = [
   ...ANYWHERE,
   {
     name: "frames swapped",
-    inflict: (file, random) => swap(file, random, { start: LOG_HEADER_BYTES, length: FRAME_BYTES }),
+    inflict: (file, random) => swap(file, random, { start: WAL_HEADER_BYTES, length: FRAME_BYTES }),
   },
   {
     name: "a frame duplicated",
-    inflict: (file, random) => duplicate(file, random, { start: LOG_HEADER_BYTES, length: FRAME_BYTES }),
+    inflict: (file, random) => duplicate(file, random, { start: WAL_HEADER_BYTES, length: FRAME_BYTES }),
   },
   {
     name: "the log's header",
-    inflict: (file, random) => flipBits(file, random, () => random.below(LOG_HEADER_BYTES)),
+    inflict: (file, random) => flipBits(file, random, () => random.below(WAL_HEADER_BYTES)),
   },
   {
     name: "shortened by frames",
     inflict: (file, random) => {
-      const frames = Math.floor((file.length - LOG_HEADER_BYTES) / FRAME_BYTES);
-      return file.subarray(0, LOG_HEADER_BYTES + random.below(frames) * FRAME_BYTES);
+      const frames = Math.floor((file.length - WAL_HEADER_BYTES) / FRAME_BYTES);
+      return file.subarray(0, WAL_HEADER_BYTES + random.below(frames) * FRAME_BYTES);
     },
   },
   { name: "gone", inflict: () => Buffer.alloc(0) },

@@ -19,7 +19,7 @@ import {
 } from "../../engine/index.ts";
 import { ANA, fact, refTo, text } from "../contract/rig.ts";
 import { sized } from "../run/size.ts";
-import { type Damaged, type DatabaseFiles, damage, LOG_HEADER_BYTES } from "./damage.ts";
+import { type Damaged, type DatabaseFiles, damage, WAL_HEADER_BYTES } from "./damage.ts";
 import { type Held, isSame } from "./operations.ts";
 import { DRIVERS, makeQuickFolder } from "./place.ts";
 import { Random } from "./random.ts";
@@ -106,7 +106,7 @@ async function faultsOf(sound: Sound, driver: SqliteDriver, folder: string): Pro
  */
 function heldBy({ part, files: { log, index } }: Damaged, { files, history }: Sound): readonly Held[] {
   if (part === "database") return history.slice(-1);
-  if (log === undefined || log.length < LOG_HEADER_BYTES) return history;
+  if (log === undefined || log.length < WAL_HEADER_BYTES) return history;
   if (index !== undefined) return history.slice(-1);
   return files[1].log?.subarray(0, log.length).equals(log) ? history : history.slice(-2);
 }

@@ -93,7 +93,7 @@ export async function openPostgresReader(options: PostgresReaderOptions): Promis
 }
 
 /** Creates nothing. Throws like {@link openPostgresStore}. */
-export function lookAtPostgres(options: PostgresReaderOptions): Promise<StoreFacts> {
+export function readPostgresFacts(options: PostgresReaderOptions): Promise<StoreFacts> {
   return withDatabase(options, async (database) => {
     const facts = await database.perform(async (connection) => {
       const { version, row } = await findStore(connection);

@@ -8,17 +8,17 @@
 import { HelmdeckError } from "../../errors.ts";
 import { placeOnce } from "../private-file.ts";
 import { findDatabase } from "./database-file.ts";
-import { requireSoundLog } from "./log-damage.ts";
-import { requireOurs } from "./look.ts";
+import { requireOwnFile } from "./require-own-file.ts";
 import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy } from "./sqlite-errors.ts";
 import { SqliteSession } from "./sqlite-session.ts";
+import { requireIntactWal } from "./wal-damage.ts";
 
 /** Writes a snapshot of the database into a new file, 0600, without deleted content. */
 export async function copyDatabase(path: string, into: string, driver: SqliteDriver): Promise<void> {
   const file = await findDatabase(path);
-  await requireOurs(file, driver);
-  await requireSoundLog(file);
+  await requireOwnFile(file, driver);
+  await requireIntactWal(file);
   if (!(await placeOnce(into, new Uint8Array(0)))) throw taken(into); // SQLite would create it with the umask's mode
   await withConnection({ file, driver, mode: "read" }, (connection) => {
     connection.exec("PRAGMA busy_timeout = 5000; PRAGMA temp_store = MEMORY;");
@@ -39,7 +39,7 @@ export async function setGeneration(file: string, generation: number, driver: Sq
  * has it open.
  */
 export async function whileAlone<T>(file: string, driver: SqliteDriver, work: () => Promise<T>): Promise<T> {
-  await requireSoundLog(file); // otherwise the intact part would be checkpointed and the rest lost
+  await requireIntactWal(file); // otherwise the intact part would be checkpointed and the rest lost
   const connection = await driver.open(file, "write");
   try {
     holdAlone(connection, file);

@@ -3,7 +3,7 @@ import { HelmdeckError } from "../../errors.ts";
 import type { EntryFilter, EntryRef, Erasure, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
-import type { GuardedCalls } from "./calls.ts";
+import type { Checkpointer } from "./checkpoint.ts";
 import {
   all,
   type Condition,
@@ -13,10 +13,10 @@ import {
   sparedCondition,
 } from "./conditions.ts";
 import { CoveredRun } from "./covered-former.ts";
-import type { LogFolder } from "./fold-log.ts";
+import type { DiskSpace } from "./disk-space.ts";
 import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
+import type { GuardedCalls } from "./guarded-calls.ts";
 import { noteRemoval, removeRows } from "./removals.ts";
-import type { Room } from "./room.ts";
 import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isFull } from "./sqlite-errors.ts";
@@ -30,8 +30,8 @@ interface EraserParts {
   readonly clock: StoreClock;
   readonly calls: GuardedCalls;
   readonly transactions: WriteTransactions;
-  readonly log: LogFolder;
-  readonly room: Room;
+  readonly log: Checkpointer;
+  readonly space: DiskSpace;
   readonly keepRemovals: number;
   /** The most entries to delete in one transaction; larger deletes run in slices. */
   readonly eraseAtOnce: number;
@@ -46,7 +46,7 @@ interface Counts {
 /** The result of a transaction that is followed by a checkpoint, unless none is needed. */
 interface Erased {
   readonly live: number;
-  readonly foldTime: number | undefined;
+  readonly checkpointTime: number | undefined;
 }
 
 /** Rows of the first transaction on a full disk. */
@@ -66,46 +66,46 @@ export class Eraser {
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
-    const { calls, room, eraseAtOnce } = this.#parts;
+    const { calls, space, eraseAtOnce } = this.#parts;
     const former = new CoveredRun(this.#parts, filter);
     const begin = () =>
-      room.deletingIn((isTight) =>
-        calls.change(() =>
-          former.attempt(() => this.#eraseOrBegin(filter, isTight ? 0 : eraseAtOnce, former)),
+      space.withReserve((isDiskFull) =>
+        calls.write(() =>
+          former.attempt(() => this.#eraseOrBegin(filter, isDiskFull ? 0 : eraseAtOnce, former)),
         ),
       );
     const begun = (await begin()) ?? (await this.#lookThrough(former).then(begin));
     if (begun === undefined)
       throw new HelmdeckError("internal", "A delete needed the histories to be checked first.");
     const erased = "seq" in begun ? await this.#finish(begun) : begun;
-    return room.giveBack(former.erased === 0 ? erased : { ...erased, former: former.erased });
+    return space.shrinkFile(former.erased === 0 ? erased : { ...erased, former: former.erased });
   }
 
   async deleteExpired(): Promise<Erasure> {
-    const { session, sealer, calls, room } = this.#parts;
+    const { session, sealer, calls, space } = this.#parts;
     await this.finishAll();
     const run = new SweepRun(session, sealer);
     let swept: Erasure | undefined;
     await inSlices(async (isOver) => {
-      swept = await calls.change(() => this.#sweep(run, isOver));
+      swept = await calls.write(() => this.#sweep(run, isOver));
       return swept !== undefined;
     });
-    room.makeReserve();
-    return room.giveBack(swept ?? { deleted: run.deleted, erased: "pending" });
+    space.createReserve();
+    return space.shrinkFile(swept ?? { deleted: run.deleted, erased: "pending" });
   }
 
   /** Finishes deletes of processes that were killed. */
   async finishAll(): Promise<void> {
-    const forgets = await this.#parts.calls.look((moment) => moment.forgets);
+    const forgets = await this.#parts.calls.read((moment) => moment.forgets);
     for (const forget of forgets) await this.#finish(forget);
   }
 
   /** Erases covered values from many histories, in slices. */
   async #lookThrough(former: CoveredRun): Promise<void> {
-    const { calls, transactions, room } = this.#parts;
+    const { calls, transactions, space } = this.#parts;
     await inSlices((isOver) => {
       const slice = () => transactions.write(({ row }) => former.slice(() => !isOver(), row.history.lastSeq));
-      return room.deletingIn(() => calls.change(() => former.attempt(slice)));
+      return space.withReserve(() => calls.write(() => former.attempt(slice)));
     });
   }
 
@@ -123,28 +123,33 @@ export class Eraser {
       beginForget(this.#parts.session, forget);
       return forget;
     });
-    return begun === undefined || "seq" in begun ? begun : this.#folded(begun);
+    return begun === undefined || "seq" in begun ? begun : this.#checkpointed(begun);
   }
 
   /** Finishes a delete, slice by slice. */
   async #finish(forget: Forget): Promise<Erasure> {
-    const { session, calls, transactions, log, room } = this.#parts;
+    const { session, calls, transactions, log, space } = this.#parts;
     let run = new ForgetRun(session, forget);
     let most = Number.POSITIVE_INFINITY;
     await inSlices(async (isOver) => {
       try {
         const isDone = await calls.perform(() => this.#eraseSlice(run, most, isOver));
-        await calls.perform(() => (Number.isFinite(most) ? transactions.foldNow() : log.foldShare()));
+        await calls.perform(() =>
+          Number.isFinite(most) ? transactions.checkpointNow() : log.checkpointBetweenSlices(),
+        );
         return isDone;
       } catch (error) {
         if (!isFull(error) || most === 1) throw error;
         most = Number.isFinite(most) ? Math.max(1, most >> 3) : ROWS_ON_FULL_DISK;
         run = new ForgetRun(session, forget); // its progress was rolled back
-        await room.make();
+        await space.freeReserve();
         return false;
       }
     });
-    return calls.change(() => ({ deleted: deletedBy(session, forget), erased: transactions.foldNow() }));
+    return calls.write(() => ({
+      deleted: deletedBy(session, forget),
+      erased: transactions.checkpointNow(),
+    }));
   }
 
   #eraseSlice(run: ForgetRun, most: number, isOver: () => boolean): boolean {
@@ -160,7 +165,7 @@ export class Eraser {
   #sweep(run: SweepRun, isOver: () => boolean): Erasure | undefined {
     const { session, clock, log, transactions } = this.#parts;
     log.includeOldLog();
-    log.foldShare();
+    log.checkpointBetweenSlices();
     const swept = transactions.write((writing) => {
       const remove = (row: SqliteRow): void => {
         noteRemoval(this.#parts, row, writing.nextSeq());
@@ -169,7 +174,7 @@ export class Eraser {
       const isDone = run.slice(() => !isOver(), clock.deletableUntil ?? NEVER, remove);
       return isDone ? this.#announced(run.deleted > 0, writing) : undefined;
     });
-    return swept && this.#folded({ live: run.deleted, ...swept });
+    return swept && this.#checkpointed({ live: run.deleted, ...swept });
   }
 
   /** Deletes without decrypting anything. */
@@ -178,12 +183,12 @@ export class Eraser {
     return { live, ...this.#announced(rows + former > 0, writing) };
   }
 
-  #announced(isErased: boolean, { row }: Writing): Pick<Erased, "foldTime"> {
-    return { foldTime: this.#parts.log.announceErasure(isErased, row.foldedAt) };
+  #announced(isErased: boolean, { row }: Writing): Pick<Erased, "checkpointTime"> {
+    return { checkpointTime: this.#parts.log.announceErasure(isErased, row.checkpointedAt) };
   }
 
-  #folded({ live, foldTime }: Erased): Erasure {
-    const erased = foldTime === undefined ? "complete" : this.#parts.log.finishErasure(foldTime);
+  #checkpointed({ live, checkpointTime }: Erased): Erasure {
+    const erased = checkpointTime === undefined ? "complete" : this.#parts.log.finishErasure(checkpointTime);
     return { deleted: live, erased };
   }
 

@@ -10,10 +10,10 @@ import { fstatSync, readdirSync, type Stats, statSync } from "node:fs";
 
 const PARTS = ["database", "log", "index"] as const;
 type Part = (typeof PARTS)[number];
-type Looked = Readonly<Record<Part, Stats | undefined>>;
+type WatchedFiles = Readonly<Record<Part, Stats | undefined>>;
 
 /** The state of the path: `same`, or which of the files is missing or different. */
-export type Place =
+export type FileState =
   | { readonly kind: "same"; readonly writtenAt: number; readonly logBytes: number }
   | { readonly kind: "other"; readonly part: Part; readonly isThere: boolean };
 
@@ -23,23 +23,23 @@ export type LostFile = "moved" | "deleted";
 export class FileWatch {
   readonly #path: string;
   readonly #file: string;
-  #known: Looked;
+  #known: WatchedFiles;
 
   /** `path` as given, possibly a link; `file` is its target, beside which the log is. */
   constructor(path: string, file: string) {
     this.#path = path;
     this.#file = file;
-    this.#known = this.#look();
+    this.#known = this.#statFiles();
   }
 
   /** Records the current files as those that the connection has open. Call it after the first read. */
   begin(): void {
-    this.#known = this.#look();
+    this.#known = this.#statFiles();
   }
 
   /** Costs three `stat`s. */
-  place(): Place {
-    const now = this.#look();
+  state(): FileState {
+    const now = this.#statFiles();
     for (const part of PARTS) {
       if (isSameFile(this.#known[part], now[part])) continue;
       return { kind: "other", part, isThere: now[part] !== undefined };
@@ -75,7 +75,7 @@ export class FileWatch {
     return descriptorsOf(this.#known.database).some(({ nlink }) => nlink > 0) ? "moved" : "deleted";
   }
 
-  #look(): Looked {
+  #statFiles(): WatchedFiles {
     return {
       database: stat(this.#path),
       log: stat(`${this.#file}-wal`),
@@ -90,7 +90,7 @@ function writtenAt(stats: Stats | undefined): number {
 }
 
 /** Whether this process has a descriptor of this file open, in any library: reading it would then drop its locks. */
-export function isHeldHere(stats: Stats): boolean {
+export function isOpenInThisProcess(stats: Stats): boolean {
   return descriptorsOf(stats).length > 0;
 }
 

@@ -4,8 +4,9 @@
  * SQLite cannot open a file in WAL mode without leaving something behind, if only an empty log. So the page is read as the file
  * format specifies (sqlite.org/fileformat2.html): from the database or, while that is blank, from its log.
  */
-import { framesOf, logHeaderOf } from "./log-frames.ts";
+
 import { readingBytes } from "./read-bytes.ts";
+import { framesOf, walHeaderOf } from "./wal-frames.ts";
 
 /** `blank`: a database without any content. */
 export interface FirstPage {
@@ -28,9 +29,9 @@ export function firstPageOf(path: string): FirstPage | undefined {
 }
 
 /** The page as of the last commit in the log; undefined when no commit holds it. SQLite never locks a log. */
-export function firstPageInLog(path: string): FirstPage | undefined {
+export function firstPageInWal(path: string): FirstPage | undefined {
   return readingBytes(path, (read) => {
-    const header = logHeaderOf(read);
+    const header = walHeaderOf(read);
     if (header === undefined) return undefined;
     let written: FirstPage | undefined;
     let committed: FirstPage | undefined;

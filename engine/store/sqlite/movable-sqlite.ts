@@ -8,15 +8,15 @@ import { holdAlone, inUse } from "./copy-database.ts";
 import { findDatabase } from "./database-file.ts";
 import { stat } from "./file-watch.ts";
 import { lastForget } from "./forgets.ts";
-import { requireSoundLog } from "./log-damage.ts";
-import { requireOurs } from "./look.ts";
 import { markIn, writeMark } from "./move-mark.ts";
 import { openSqliteStore, withSession } from "./open-sqlite.ts";
+import { requireOwnFile } from "./require-own-file.ts";
 import { ownerOf, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { identityNamed, readStoreRow, saveStoredKeys } from "./store-row.ts";
+import { requireIntactWal } from "./wal-damage.ts";
 
 export interface MovableSqliteOptions {
   readonly path: string;
@@ -38,7 +38,7 @@ export async function openMovableSqlite(options: MovableSqliteOptions): Promise<
   const { path, driver, to } = options;
   const isThere = (stat(path)?.size ?? 0) > 0;
   if (!isThere && to !== "enter") return undefined;
-  if (isThere) await requireOurs(path, driver);
+  if (isThere) await requireOwnFile(path, driver);
   if (to === "look") return new MovableSqlite(await openToLook(path, driver));
   if (!isThere || !(await isMarked(path, driver))) await setInOrder(options);
   return new MovableSqlite(await openAlone(await realpath(path), driver));
@@ -65,7 +65,7 @@ async function isMarked(path: string, driver: SqliteDriver): Promise<boolean> {
 
 async function openToLook(path: string, driver: SqliteDriver): Promise<SqliteSession> {
   const file = await findDatabase(path);
-  await requireSoundLog(file);
+  await requireIntactWal(file);
   return withSession({ path: file, options: { driver }, mode: "read" }, async (session) => {
     if (markOf(session) === undefined) schemaVersionOf(session); // whether this program knows the schema
     return session;
@@ -73,7 +73,7 @@ async function openToLook(path: string, driver: SqliteDriver): Promise<SqliteSes
 }
 
 async function openAlone(file: string, driver: SqliteDriver): Promise<SqliteSession> {
-  await requireSoundLog(file); // the log is about to be checkpointed
+  await requireIntactWal(file); // the log is about to be checkpointed
   const connection = await driver.open(file, "write");
   try {
     const session = holdAlone(connection, file);

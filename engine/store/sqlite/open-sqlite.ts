@@ -14,23 +14,23 @@ import type { MemoryReader, MemoryStore, UnixMs } from "../memory-store.ts";
 import { DEFAULT_QUOTA, type Quota } from "../quota.ts";
 import type { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
+import { announceCheckpoint, setFileTime } from "./checkpoint.ts";
 import { findDatabase, placeDatabase } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
-import { announceFold, setFileTime } from "./fold-log.ts";
-import { exchangedAtOpen, StoreGuard } from "./guard.ts";
-import { requireSoundLog } from "./log-damage.ts";
-import { requireOurs } from "./look.ts";
+import { requireOwnFile } from "./require-own-file.ts";
 import { sealLegacyRowsAnew } from "./reseal.ts";
-import { Reserve } from "./reserve.ts";
+import { ReserveFile } from "./reserve-file.ts";
 import { damaged, migrate, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";
-import { compact, giveBackFromNowOn, isCompactedQuickly } from "./spare-pages.ts";
 import type { OpenMode, SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy, isFull, isSchemaMismatch } from "./sqlite-errors.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { SqliteSession } from "./sqlite-session.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { replacedAtOpen, StoreGuard } from "./store-guard.ts";
 import { IDENTITY_SINCE, readStoreRow, type StoreRow, timeSeenIn } from "./store-row.ts";
 import { openSealer } from "./stored-keys.ts";
+import { canCompactQuickly, compact, enableIncrementalVacuum } from "./vacuum.ts";
+import { requireIntactWal } from "./wal-damage.ts";
 
 export interface SqliteReaderOptions {
   readonly path: string;
@@ -92,10 +92,10 @@ async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
     return await openOnce(options);
   } catch (error) {
     if (!isFull(error)) throw error;
-    const reserve = new Reserve(await realpath(options.path).catch(() => options.path));
-    if (!reserve.giveUp()) throw error;
+    const reserve = new ReserveFile(await realpath(options.path).catch(() => options.path));
+    if (!reserve.delete()) throw error;
     const store = await openOnce(options);
-    reserve.make({ takeBack: true });
+    reserve.create({ force: true });
     return store;
   }
 }
@@ -107,13 +107,13 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
   await lookFirst(path, options, watch);
   return withSession({ path, options, mode: "write" }, async (session) => {
     if (schemaVersionOf(session) > 0) openSealer(session, options.key);
-    else giveBackFromNowOn(session);
+    else enableIncrementalVacuum(session);
     await enterWal(session);
     if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, options.key);
     const sealer = openSealer(session, options.key); // another process may have created the database with another key since we checked
     await sealLegacyRowsAnew(session, sealer);
     if (isAlone) compactSmall(session);
-    if (isAlone) setFileTime(path, readRow(session).foldedAt); // a database without a log is complete
+    if (isAlone) setFileTime(path, readRow(session).checkpointedAt); // a database without a log is complete
     const store = new SqliteStore({
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
       ...{ isReadOnly: false, quota: quotaOf(options) },
@@ -149,20 +149,20 @@ export async function openSqliteReader(options: SqliteReaderOptions): Promise<Me
 /** Throws `store_not_ours` when another program's database is at the path. Changes nothing and needs no key. */
 export async function requireOwnDatabase(path: string, driver: SqliteDriver): Promise<void> {
   const file = await realpath(path).catch(() => undefined);
-  if (file !== undefined && stat(file)?.isFile() === true) await requireOurs(file, driver);
+  if (file !== undefined && stat(file)?.isFile() === true) await requireOwnFile(file, driver);
 }
 
 async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteReaderParts) => T): Promise<T> {
   const path = await findDatabase(options.path);
   const watch = new FileWatch(options.path, path);
-  await requireOurs(path, options.driver);
-  await requireSoundLog(path);
+  await requireOwnFile(path, options.driver);
+  await requireIntactWal(path);
   const mode = await modeToRead(path);
   return withSession({ path, options, mode }, async (session) => {
     requireTables(session);
     const sealer = openSealer(session, options.key);
-    const isStill = mode !== "read";
-    return make(partsOf({ session, sealer, watch: openedNow(watch, path), options, isStill }));
+    const isImmutable = mode !== "read";
+    return make(partsOf({ session, sealer, watch: openedNow(watch, path), options, isImmutable }));
   });
 }
 
@@ -171,9 +171,9 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
  * would checkpoint any log into it.
  */
 async function lookFirst(path: string, options: SqliteStoreOptions, watch: FileWatch): Promise<void> {
-  await requireOurs(path, options.driver);
+  await requireOwnFile(path, options.driver);
   if (!watch.hasLog()) return;
-  await requireSoundLog(path);
+  await requireIntactWal(path);
   await withSession({ path, options, mode: "read" }, async (session) => {
     if (schemaVersionOf(session) < IDENTITY_SINCE) return session.connection.close();
     openSealer(session, options.key);
@@ -216,9 +216,9 @@ export async function withSession<T>(
  * a later opening does it.
  */
 function compactSmall(session: SqliteSession): void {
-  if (!isCompactedQuickly(session)) return;
+  if (!canCompactQuickly(session)) return;
   try {
-    session.patiently(0, () => compact(session));
+    session.withBusyTimeout(0, () => compact(session));
   } catch {
     // Not needed right now.
   }
@@ -226,13 +226,13 @@ function compactSmall(session: SqliteSession): void {
 
 function bringUpToDate(session: SqliteSession, key: MasterKey): void {
   migrate(session, new SealingKeys(key));
-  const time = session.write(() => announceFold(session, 0));
+  const time = session.write(() => announceCheckpoint(session, 0));
   setFileTime(session.path, time);
 }
 
 /** The connection has read, so all its files exist; checks that they are those examined before. */
 function openedNow(watch: FileWatch, path: string): FileWatch {
-  if (!watch.isDatabaseSame()) throw exchangedAtOpen(path);
+  if (!watch.isDatabaseSame()) throw replacedAtOpen(path);
   watch.begin();
   return watch;
 }
@@ -242,16 +242,16 @@ interface Opened {
   readonly sealer: Sealer;
   readonly watch: FileWatch;
   readonly options: SqliteStoreOptions;
-  readonly isStill?: boolean;
+  readonly isImmutable?: boolean;
 }
 
-function partsOf({ session, sealer, watch, options, isStill = false }: Opened): SqliteReaderParts {
+function partsOf({ session, sealer, watch, options, isImmutable = false }: Opened): SqliteReaderParts {
   const { driver, now = Date.now, beginnings = 0 } = options;
   const row = schemaVersionOf(session) < IDENTITY_SINCE ? undefined : readRow(session);
   return {
     ...{ session, sealer, driverName: driver.name },
     clock: new StoreClock(now, row && timeSeenIn(row)),
-    guard: new StoreGuard({ session, driver, watch, isStill, ...defined({ row }) }),
+    guard: new StoreGuard({ session, driver, watch, isImmutable, ...defined({ row }) }),
     beginnings: new Beginnings(beginnings),
   };
 }
@@ -290,7 +290,7 @@ function settingsFor(mode: OpenMode): string {
   `;
   if (mode !== "write") return `${common} PRAGMA query_only = ON;`;
   return `${common}
-    PRAGMA wal_autocheckpoint = 0;  -- we checkpoint ourselves, see fold-log.ts
+    PRAGMA wal_autocheckpoint = 0;  -- we checkpoint ourselves, see checkpoint.ts
     PRAGMA synchronous = FULL;      -- a commit has been synced when it returns; explicit, since the default may be weaker
     PRAGMA fullfsync = ON;          -- on macOS a plain fsync stops at the drive's cache
     PRAGMA checkpoint_fullfsync = ON;
@@ -313,7 +313,7 @@ function requireTables(session: SqliteSession): void {
  * its busy timeout to it, so we wait ourselves.
  */
 async function enterWal(session: SqliteSession): Promise<void> {
-  const deadline = performance.now() + session.patienceMs;
+  const deadline = performance.now() + session.busyTimeoutMs;
   for (;;) {
     try {
       return requireWal(session, session.pragma("journal_mode = WAL"));

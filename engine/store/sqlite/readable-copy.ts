@@ -8,10 +8,10 @@
 import { copyFile, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isLogDamaged } from "./log-damage.ts";
-import { assumedHeaderOf, framesOf, type LogFrame, logHeaderOf } from "./log-frames.ts";
 import { type ReadBytes, readingBytes } from "./read-bytes.ts";
 import type { OpenMode } from "./sqlite-driver.ts";
+import { isWalDamaged } from "./wal-damage.ts";
+import { assumedHeaderOf, framesOf, type WalFrame, walHeaderOf } from "./wal-frames.ts";
 
 export interface Readable {
   readonly path: string;
@@ -21,7 +21,7 @@ export interface Readable {
 
 /** Runs the work on the database itself when its log is intact, and otherwise on a temporary copy. */
 export async function readingWhole<T>(file: string, work: (readable: Readable) => Promise<T>): Promise<T> {
-  if (!(await isLogDamaged(file))) return work({ path: file, mode: "read", log: "whole" });
+  if (!(await isWalDamaged(file))) return work({ path: file, mode: "read", log: "whole" });
   const folder = await mkdtemp(join(tmpdir(), "helmdeck-memory-"));
   try {
     const path = join(folder, "memory.sqlite");
@@ -53,10 +53,10 @@ interface CommittedPages {
 
 /** The newest intact frame of each page, up to the last intact commit. */
 function committedPagesIn(read: ReadBytes, pageBytes: number): CommittedPages {
-  const header = logHeaderOf(read) ?? assumedHeaderOf(read, pageBytes);
+  const header = walHeaderOf(read) ?? assumedHeaderOf(read, pageBytes);
   const pages = new Map<number, Buffer>();
   let count = 0;
-  let since: LogFrame[] = [];
+  let since: WalFrame[] = [];
   for (const frame of framesOf(read, header)) {
     if (!frame.isLinked || !frame.salts.equals(header.salts)) continue;
     since.push(frame);

@@ -16,9 +16,9 @@ import { sparedCondition } from "./conditions.ts";
 import { findDatabase } from "./database-file.ts";
 import { stat } from "./file-watch.ts";
 import { pendingForgets } from "./forgets.ts";
-import { requireOurs } from "./look.ts";
 import { openSqliteStore, withSession } from "./open-sqlite.ts";
 import { type Readable, readingWhole } from "./readable-copy.ts";
+import { requireOwnFile } from "./require-own-file.ts";
 import {
   numbersOf,
   orOneByOne,
@@ -104,7 +104,7 @@ type Take = (rows: readonly Salvaged[]) => void;
 
 async function walk(options: VerifyOptions, take: Take): Promise<Verified> {
   const file = await findDatabase(options.path);
-  await requireOurs(file, options.driver);
+  await requireOwnFile(file, options.driver);
   return readingWhole(file, (readable) => walkRows(readable, options, take));
 }
 

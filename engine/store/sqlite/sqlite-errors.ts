@@ -29,7 +29,7 @@ const DISK_NAMES: Readonly<Record<number, string>> = {
   [10 | (19 << 8)]: "IOERR_SHMSIZE",
 };
 /** More than SQLite allocates at once. */
-const ROOM_BYTES = 1024 * 1024;
+const MIN_FREE_BYTES = 1024 * 1024;
 
 interface Meaning {
   readonly code: ErrorCode;
@@ -118,7 +118,7 @@ function meaningOf(name: string, path: string): Meaning | undefined {
 function hasRoom(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));
-    return bavail * bsize >= ROOM_BYTES;
+    return bavail * bsize >= MIN_FREE_BYTES;
   } catch {
     return true;
   }

@@ -35,7 +35,6 @@ import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
-import { GuardedCalls } from "./calls.ts";
 import { readChanges, readRevision } from "./change-feed.ts";
 import {
   all,
@@ -49,13 +48,14 @@ import {
 import { readFormerKeys } from "./covered-former.ts";
 import { pendingForgets } from "./forgets.ts";
 import { readFormer } from "./former-rows.ts";
-import type { StoreGuard } from "./guard.ts";
+import { GuardedCalls } from "./guarded-calls.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
 import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+import type { StoreGuard } from "./store-guard.ts";
 import { usageOf } from "./usage.ts";
 
 interface RowPage {
@@ -122,7 +122,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   list(query: ListQuery): Promise<EntryPage> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       const { rows, ...rest } = orOneByOne(
         () => this.#page(ALL_COLUMNS, query, moment),
         () => this.#pageOfEach(query, moment),
@@ -132,7 +132,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   listMeta(query: ListQuery): Promise<MetaPage> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       const { rows, ...rest } = orOneByOne(
         () => this.#page(CLEAR_COLUMNS, query, moment),
         (error) => withKeys(this.#pageOfEach(query, moment), error),
@@ -143,7 +143,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   history(ref: EntryRef): Promise<readonly FormerValue[]> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       const { sql, values } = all([refCondition(ref), liveCondition(moment)]);
       const row = this.session.statement(`SELECT id FROM entries WHERE ${sql}`).get(...values);
       return row === undefined ? [] : shownHistory(readFormer(this.#rows, `${row.id}`), moment.now);
@@ -151,11 +151,11 @@ export class SqliteReader implements MemoryReader {
   }
 
   formerKeys(query: FormerKeysQuery): Promise<FormerKeysPage> {
-    return this.calls.look((moment) => readFormerKeys(this.#rows, query, moment));
+    return this.calls.read((moment) => readFormerKeys(this.#rows, query, moment));
   }
 
   countWhere(filter: EntryFilter): Promise<number> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       const { sql, values } = filterCondition(filter);
       const live = liveCondition(moment);
       const counted = this.session
@@ -177,7 +177,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   namespaces(): Promise<readonly NamespaceCount[]> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       const live = liveCondition(moment);
       const sql = `SELECT namespace, count(*) AS n FROM entries WHERE ${live.sql} GROUP BY namespace ORDER BY namespace`;
       return this.session
@@ -195,7 +195,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       const owner = namespaceCondition(namespace);
       const live = liveCondition(moment);
       const sql = `SELECT origin, category, count(*) AS n FROM entries INDEXED BY entries_by_time WHERE ${owner.sql} AND ${live.sql}

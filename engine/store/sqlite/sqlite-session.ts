@@ -9,7 +9,7 @@ const SYNCHRONOUS_FULL = 2;
  * SQLite does not queue waiting processes. It retries after 1, 2, 5, 10, 15, 20 and then 25 ms (`sqliteDefaultBusyCallback`), and
  * from 128 ms on less and less often. So a waiting writer starts again before that.
  */
-const LOOKS_OFTEN_MS = 100;
+const FREQUENT_RETRY_MS = 100;
 const BUSY_TIMEOUT_MS = 5_000;
 
 export class SqliteSession {
@@ -17,18 +17,18 @@ export class SqliteSession {
   /** For messages. */
   readonly path: string;
   readonly #statements = new Map<string, SqliteStatement>();
-  #patienceMs = 0;
+  #busyTimeoutMs = 0;
   #failedSync: unknown;
 
-  /** `patienceMs`: how long to wait for other processes. */
-  constructor(connection: SqliteConnection, path: string, patienceMs = BUSY_TIMEOUT_MS) {
+  /** `busyTimeoutMs`: how long to wait for other processes. */
+  constructor(connection: SqliteConnection, path: string, busyTimeoutMs = BUSY_TIMEOUT_MS) {
     this.connection = connection;
     this.path = path;
-    this.#setPatience(patienceMs);
+    this.#setBusyTimeout(busyTimeoutMs);
   }
 
-  get patienceMs(): number {
-    return this.#patienceMs;
+  get busyTimeoutMs(): number {
+    return this.#busyTimeoutMs;
   }
 
   /** SQLite's error when it could not sync the log or the database, in any call; undefined otherwise. */
@@ -58,13 +58,13 @@ export class SqliteSession {
   /** Everything that `work` reads is one consistent snapshot. */
   read<T>(work: () => T): T {
     this.statement("BEGIN").run();
-    return this.#carryOut(work, "ROLLBACK"); // a commit would fail after a bad page
+    return this.#runInTransaction(work, "ROLLBACK"); // a commit would fail after a bad page
   }
 
   /** All of `work` or none of it, on stable storage when this returns. Waits for other writers within its patience. */
   write<T>(work: () => T): T {
     this.#beginToWrite();
-    return this.#carryOut(() => {
+    return this.#runInTransaction(() => {
       const result = work();
       this.#requireFullSync();
       return result;
@@ -72,31 +72,31 @@ export class SqliteSession {
   }
 
   /** Runs `work` with a shorter wait for other processes, at most `mostMs`. */
-  patiently<T>(mostMs: number, work: () => T): T {
-    const before = this.#patienceMs;
-    this.#setPatience(Math.min(mostMs, before));
+  withBusyTimeout<T>(mostMs: number, work: () => T): T {
+    const before = this.#busyTimeoutMs;
+    this.#setBusyTimeout(Math.min(mostMs, before));
     try {
       return work();
     } catch (error) {
-      this.#note(error);
+      this.#noteFailedSync(error);
       throw error;
     } finally {
-      this.#setPatience(before);
+      this.#setBusyTimeout(before);
     }
   }
 
-  #setPatience(ms: number): void {
-    this.#patienceMs = ms;
+  #setBusyTimeout(ms: number): void {
+    this.#busyTimeoutMs = ms;
     this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(ms)}`);
   }
 
   #beginToWrite(): void {
-    const until = performance.now() + this.#patienceMs;
-    while (!this.#triesToBegin(until));
+    const until = performance.now() + this.#busyTimeoutMs;
+    while (!this.#tryToBegin(until));
   }
 
-  #triesToBegin(until: number): boolean {
-    return this.patiently(LOOKS_OFTEN_MS, () => {
+  #tryToBegin(until: number): boolean {
+    return this.withBusyTimeout(FREQUENT_RETRY_MS, () => {
       try {
         this.statement("BEGIN IMMEDIATE").run();
         return true;
@@ -107,20 +107,20 @@ export class SqliteSession {
     });
   }
 
-  #carryOut<T>(work: () => T, end = "COMMIT"): T {
+  #runInTransaction<T>(work: () => T, end = "COMMIT"): T {
     try {
       const result = work();
       this.statement(end).run();
       return result;
     } catch (error) {
-      this.#note(error);
+      this.#noteFailedSync(error);
       // After some errors, such as a full disk, SQLite has already rolled back.
       if (this.connection.inTransaction) this.statement("ROLLBACK").run();
       throw error;
     }
   }
 
-  #note(error: unknown): void {
+  #noteFailedSync(error: unknown): void {
     if (isFailedSync(error)) this.#failedSync ??= error;
   }
 

@@ -28,19 +28,19 @@ import type { Quota } from "../quota.ts";
 import type { SealAnewOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, requireChangeBegun } from "./change-key.ts";
+import { Checkpointer } from "./checkpoint.ts";
+import { DiskSpace } from "./disk-space.ts";
 import { Eraser } from "./erasing.ts";
-import { LogFolder } from "./fold-log.ts";
 import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
 import { writeReferences } from "./references.ts";
 import { renewEntry } from "./renew-entry.ts";
 import { ResealRun } from "./reseal.ts";
-import { Room } from "./room.ts";
 import { inSlices } from "./slices.ts";
-import { compact, givesBack } from "./spare-pages.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
 import { WriteTransactions, type Writing } from "./transactions.ts";
 import { undoEntry } from "./undo-entry.ts";
+import { compact, hasIncrementalVacuum } from "./vacuum.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly keepRemovals: number;
@@ -54,7 +54,7 @@ export interface SqliteStoreParts extends SqliteReaderParts {
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #isReadOnly: boolean;
   readonly #putting: Putting;
-  readonly #log: LogFolder;
+  readonly #log: Checkpointer;
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
   #resumed: Promise<void> = Promise.resolve();
@@ -62,18 +62,18 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   constructor(parts: SqliteStoreParts) {
     super(parts);
     const { calls } = this;
-    const log = new LogFolder(parts);
+    const log = new Checkpointer(parts);
     const transactions = new WriteTransactions({ ...parts, log });
-    const room = new Room({ ...parts, calls, transactions, log });
+    const space = new DiskSpace({ ...parts, calls, transactions, log });
     this.#isReadOnly = parts.isReadOnly;
     this.#putting = parts;
     this.#log = log;
     this.#transactions = transactions;
-    this.#eraser = new Eraser({ ...parts, calls, transactions, log, room });
+    this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
   }
 
   put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       checkNewEntry(entry);
       const others = checkSuperseded(entry, supersedes);
       return this.#transactions.write((writing) => putEntry(this.#putting, entry, writing, others));
@@ -81,11 +81,11 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing, options));
       if (undone === undefined) return undefined;
       if (options.erasesLater === true) this.#transactions.foldLater();
-      else this.#transactions.foldNow(); // erases the undone value
+      else this.#transactions.checkpointNow(); // erases the undone value
       return undone;
     });
   }
@@ -94,7 +94,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     entries: readonly NewEntry[],
     { onConflict = "replace" }: PutManyOptions = {},
   ): Promise<readonly PutResult[]> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       for (const entry of entries) checkNewEntry(entry);
       if (entries.length === 0) return [];
       return this.#transactions.write((writing) =>
@@ -108,7 +108,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     decide: DecideRenewal,
     { givesWay = false }: RenewOptions = {},
   ): Promise<Entry | undefined> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       const work = (writing: Writing) => renewEntry(this.#putting, ref, decide, writing);
       return givesWay ? this.#transactions.writeIfFree(work) : this.#transactions.write(work);
     });
@@ -128,11 +128,11 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Rewrites the database if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Returns whether it did. */
   compact(): Promise<boolean> {
-    return this.calls.change(() => {
-      if (givesBack(this.session)) return false;
+    return this.calls.write(() => {
+      if (hasIncrementalVacuum(this.session)) return false;
       this.#transactions.write(() => undefined); // verifies that it is the opened store and is writable
       compact(this.session);
-      this.#transactions.foldNow();
+      this.#transactions.checkpointNow();
       return true;
     });
   }
@@ -159,7 +159,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Until {@link finishKeyChange}, both keys open the store; see `change-key.ts`. */
   beginKeyChange(newKey: MasterKey): Promise<void> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       this.#transactions.requireWritable();
       beginKeyChange(this.session, this.sealer, newKey);
     });
@@ -167,7 +167,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Exchanges key files while no other process can finish this change or begin another one. */
   exchangeKeys(exchange: () => void): Promise<void> {
-    return this.calls.change(() =>
+    return this.calls.write(() =>
       this.#transactions.write(() => {
         requireChangeBegun(this.session, this.sealer);
         exchange();
@@ -180,18 +180,18 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     const run = new ResealRun(this.session, this.sealer);
     await inSlices(async (isOver) => {
       signal?.throwIfAborted();
-      await this.calls.change(() => run.next(isOver));
+      await this.calls.write(() => run.next(isOver));
       onProgress?.(run.progress);
-      await this.calls.change(() => this.#log.foldShare());
+      await this.calls.write(() => this.#log.checkpointBetweenSlices());
       return run.isDone;
     });
   }
 
   /** Removes the former key from the store, and data sealed under it from the file. */
   finishKeyChange(): Promise<KeyChangeReport> {
-    return this.calls.change(() => ({
+    return this.calls.write(() => ({
       ...finishKeyChange(this.session, this.sealer),
-      erased: this.#transactions.foldNow(),
+      erased: this.#transactions.checkpointNow(),
     }));
   }
 
@@ -200,7 +200,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
-    return this.calls.look((moment) => {
+    return this.calls.read((moment) => {
       checkVectorsQuery(query);
       return readVectors(this.session, this.sealer, query, moment);
     });
@@ -211,7 +211,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     space: string,
     batch: readonly EntryVectors[],
   ): Promise<readonly EntryId[]> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       checkNewVectors(space, batch);
       if (batch.length === 0) return [];
       const made = { namespace, space, batch };
@@ -222,14 +222,14 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   deleteOtherVectors(query: VectorsQuery): Promise<void> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       checkVectorsQuery(query);
       this.#transactions.writeIfFree(() => removeOtherVectors(this.session, query));
     });
   }
 
   putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
-    return this.calls.change(() => {
+    return this.calls.write(() => {
       checkNewReferences(space, made);
       this.#transactions.writeIfFree(() => writeReferences(this.session, this.sealer, space, made));
     });

@@ -4,7 +4,7 @@ import { HelmdeckError } from "../../errors.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { StoreFacts } from "../memory-store.ts";
 import { findDatabase } from "./database-file.ts";
-import { requireOurs } from "./look.ts";
+import { requireOwnFile } from "./require-own-file.ts";
 import { schemaVersionOf } from "./schema.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
@@ -19,9 +19,9 @@ export interface StorePlace {
 }
 
 /** Throws like `openSqliteReader`; `key_wrong` when the given key does not open it. */
-export async function lookAtStore({ path, driver, key }: StorePlace): Promise<StoreFacts> {
+export async function readStoreFacts({ path, driver, key }: StorePlace): Promise<StoreFacts> {
   const file = await findDatabase(path);
-  await requireOurs(file, driver);
+  await requireOwnFile(file, driver);
   const connection = await driver.open(file, "read").catch((error: unknown) => {
     throw explainSqliteError(error, file);
   });

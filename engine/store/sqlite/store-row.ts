@@ -17,7 +17,7 @@ export interface StoreRow {
   /** The store's id (32 hex digits) and generation: together they identify one line of history. */
   readonly identity: string;
   /** The time of the last checkpoint, which is also the file's mtime, in Unix milliseconds. */
-  readonly foldedAt: number;
+  readonly checkpointedAt: number;
   readonly timeSeen: string | undefined;
   readonly keys: StoredKeys;
 }
@@ -32,7 +32,7 @@ export function readStoreRow(session: SqliteSession): StoreRow {
   return {
     history: historyOf(row),
     identity: identityOf(row),
-    foldedAt: Number(row.folded_at),
+    checkpointedAt: Number(row.folded_at),
     timeSeen: typeof row.time_seen === "string" ? row.time_seen : undefined,
     keys: keysOf(row, session.path),
   };

@@ -4,13 +4,13 @@ import type { Erasure } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { saveLastSeq } from "./change-feed.ts";
+import { announceCheckpoint, type Checkpointer } from "./checkpoint.ts";
 import type { Moment } from "./conditions.ts";
 import { setTimesRight } from "./corrections.ts";
-import { announceFold, type LogFolder } from "./fold-log.ts";
 import { pendingForgets } from "./forgets.ts";
-import type { StoreGuard } from "./guard.ts";
 import { requireNotNewer } from "./schema.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+import type { StoreGuard } from "./store-guard.ts";
 import { readStoreRow, type StoreRow, saveTimeSeen, timeSeenIn } from "./store-row.ts";
 import { followKeys } from "./stored-keys.ts";
 
@@ -30,7 +30,7 @@ interface TransactionParts {
   readonly sealer: Sealer;
   readonly clock: StoreClock;
   readonly guard: StoreGuard;
-  readonly log: LogFolder;
+  readonly log: Checkpointer;
   /** The file or its folder is read-only: every write is refused. */
   readonly isReadOnly: boolean;
 }
@@ -73,22 +73,22 @@ export class WriteTransactions {
     }
   }
 
-  foldNow(): Erasure["erased"] {
-    const time = this.write(({ row }) => announceFold(this.#parts.session, row.foldedAt));
+  checkpointNow(): Erasure["erased"] {
+    const time = this.write(({ row }) => announceCheckpoint(this.#parts.session, row.checkpointedAt));
     return this.#parts.log.finishErasure(time);
   }
 
   /** With the next delete, which reports whether it was erased. */
   foldLater(): void {
-    this.#parts.log.oweErasure();
+    this.#parts.log.requireErasure();
   }
 
   requireWritable(): void {
     if (this.#parts.isReadOnly) throw readOnly(this.#parts.session.path);
   }
 
-  #patiently<T>(patienceMs: number, work: (writing: Writing) => T): T {
-    return this.#parts.session.patiently(patienceMs, () => this.write(work));
+  #patiently<T>(busyTimeoutMs: number, work: (writing: Writing) => T): T {
+    return this.#parts.session.withBusyTimeout(busyTimeoutMs, () => this.write(work));
   }
 
   #inTransaction<T>(work: (writing: Writing) => T): { readonly answer: T; readonly lastSeq: number } {

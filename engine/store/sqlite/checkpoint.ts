@@ -1,5 +1,6 @@
 /**
- * Checkpoints: writes the log into the database and empties it. Only this module does it, never SQLite on its own.
+ * Checkpoints: copies the write-ahead log into the database and empties it. SQLite's automatic checkpoints are off; only this
+ * module checkpoints.
  *
  * A checkpoint completes erasure. `secure_delete` zeroes a deleted row in its page, but in WAL mode the old page remains in the
  * database file, and older copies in the log, until a checkpoint. So a delete ends with one. An active reader keeps the log from
@@ -15,34 +16,34 @@ import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow } from "./store-row.ts";
 
 /** A longer log makes reading slow. SQLite's default is a thousand pages; a small write takes eight to eleven. */
-const WRITES_OF_A_LOG = 80;
-const LONG_LOG_BYTES = 1_000 * 4_120;
+const MAX_WRITES_IN_WAL = 80;
+const LONG_WAL_BYTES = 1_000 * 4_120;
 /** Long work checkpoints this much itself: otherwise the next writer would have to, and wait. */
-const SHARE_BYTES = LONG_LOG_BYTES / 8;
+const SLICE_WAL_BYTES = LONG_WAL_BYTES / 8;
 /** How long a delete waits for readers to finish; SQLite would otherwise wait the whole busy timeout. */
-const PATIENCE_MS = 100;
+const READER_WAIT_MS = 100;
 
-export interface FoldOptions {
-  /** The result of {@link announceFold}, in a committed transaction. */
+export interface CheckpointOptions {
+  /** The result of {@link announceCheckpoint}, in a committed transaction. */
   readonly time: number;
   /** For active readers. */
-  readonly patienceMs?: number;
+  readonly busyTimeoutMs?: number;
   /** Keeps the log file's size, for reuse by the next writes: faster than growing it again. */
   readonly keepsFile?: boolean;
 }
 
-/** Announces the database's mtime after the checkpoint; call it in a write transaction, followed by {@link fold}. */
-export function announceFold(session: SqliteSession, lastTime: number): number {
+/** Announces the database's mtime after the checkpoint; call it in a write transaction, followed by {@link checkpoint}. */
+export function announceCheckpoint(session: SqliteSession, lastTime: number): number {
   const time = Math.max(Date.now(), lastTime + 1);
   session.statement("UPDATE store SET folded_at = ?").run(time);
   return time;
 }
 
 /** Checkpoints the log and empties it, outside of any transaction. */
-function fold(session: SqliteSession, options: FoldOptions): Erasure["erased"] {
-  const { patienceMs = PATIENCE_MS, keepsFile = false } = options;
+function checkpoint(session: SqliteSession, options: CheckpointOptions): Erasure["erased"] {
+  const { busyTimeoutMs = READER_WAIT_MS, keepsFile = false } = options;
   try {
-    return session.patiently(patienceMs, () => {
+    return session.withBusyTimeout(busyTimeoutMs, () => {
       session.pragma("wal_checkpoint(PASSIVE)"); // while others can write; the blocking one then has little to do
       const busy = session.pragma(`wal_checkpoint(${keepsFile ? "RESTART" : "TRUNCATE"})`);
       return busy === 0 ? "complete" : "pending";
@@ -64,46 +65,46 @@ export function setFileTime(file: string, time: number): void {
   }
 }
 
-interface LogFolderParts {
+interface CheckpointerParts {
   readonly session: SqliteSession;
-  readonly guard: { readonly logBytes: number; acceptFold(): void };
+  readonly guard: { readonly logBytes: number; acceptCheckpoint(): void };
 }
 
 /** Checkpoints an open store: when its log is long, and when something must be erased from it. */
-export class LogFolder {
-  readonly #parts: LogFolderParts;
+export class Checkpointer {
+  readonly #parts: CheckpointerParts;
   #erasurePending = false;
   /** Since the last checkpoint. */
   #writes = 0;
   /** A log that readers keep from being checkpointed is retried when it has grown. */
-  #foldFromBytes = LONG_LOG_BYTES;
+  #checkpointFromBytes = LONG_WAL_BYTES;
 
-  constructor(parts: LogFolderParts) {
+  constructor(parts: CheckpointerParts) {
     this.#parts = parts;
   }
 
   /** Call it after a commit. */
   noteWrite(): void {
     this.#writes += 1;
-    if (!this.#foldIfLong() && this.#writes >= WRITES_OF_A_LOG) this.#fold({ keepsFile: true });
+    if (!this.#checkpointIfLong() && this.#writes >= MAX_WRITES_IN_WAL) this.#checkpoint({ keepsFile: true });
   }
 
   /** Call it after each slice of long work. */
-  foldShare(): void {
-    if (this.#parts.guard.logBytes >= SHARE_BYTES) this.#fold({ keepsFile: false });
+  checkpointBetweenSlices(): void {
+    if (this.#parts.guard.logBytes >= SLICE_WAL_BYTES) this.#checkpoint({ keepsFile: false });
   }
 
   /** Returns whether it did. */
-  #foldIfLong(): boolean {
+  #checkpointIfLong(): boolean {
     const { logBytes } = this.#parts.guard;
-    if (logBytes < this.#foldFromBytes) return false;
-    const folded = this.#fold({ keepsFile: false });
-    this.#foldFromBytes = LONG_LOG_BYTES + (folded === "complete" ? 0 : logBytes);
+    if (logBytes < this.#checkpointFromBytes) return false;
+    const result = this.#checkpoint({ keepsFile: false });
+    this.#checkpointFromBytes = LONG_WAL_BYTES + (result === "complete" ? 0 : logBytes);
     return true;
   }
 
   /** Records that the next erasure must cover something that was removed earlier. */
-  oweErasure(): void {
+  requireErasure(): void {
     this.#erasurePending = true;
   }
 
@@ -114,27 +115,27 @@ export class LogFolder {
 
   /** Call it in a write transaction; undefined when there is nothing to erase from the log. */
   announceErasure(isErased: boolean, lastTime: number): number | undefined {
-    return isErased || this.#erasurePending ? announceFold(this.#parts.session, lastTime) : undefined;
+    return isErased || this.#erasurePending ? announceCheckpoint(this.#parts.session, lastTime) : undefined;
   }
 
   /** Completes the erasure, with the announced time. */
   finishErasure(time: number): Erasure["erased"] {
     const { session, guard } = this.#parts;
-    const erased = fold(session, { time });
-    guard.acceptFold();
+    const erased = checkpoint(session, { time });
+    guard.acceptCheckpoint();
     this.#erasurePending = erased === "pending";
     return erased;
   }
 
-  /** Earlier writes are checkpointed on the way, and the next writer learns of any obstacle. */
-  #fold({ keepsFile }: Required<Pick<FoldOptions, "keepsFile">>): Erasure["erased"] {
+  /** Never throws: if something prevents the checkpoint, the next writer gets the error. */
+  #checkpoint({ keepsFile }: Required<Pick<CheckpointOptions, "keepsFile">>): Erasure["erased"] {
     const { session, guard } = this.#parts;
     this.#writes = 0;
     try {
-      const time = session.write(() => announceFold(session, readStoreRow(session).foldedAt));
-      const folded = fold(session, { time, patienceMs: 0, keepsFile });
-      guard.acceptFold();
-      return folded;
+      const time = session.write(() => announceCheckpoint(session, readStoreRow(session).checkpointedAt));
+      const result = checkpoint(session, { time, busyTimeoutMs: 0, keepsFile });
+      guard.acceptCheckpoint();
+      return result;
     } catch {
       return "pending";
     }

@@ -10,9 +10,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
 import type { StoreIdentity } from "../memory-store.ts";
-import type { FileWatch, Place } from "./file-watch.ts";
-import { setFileTime } from "./fold-log.ts";
-import { readWhole } from "./soundness.ts";
+import { setFileTime } from "./checkpoint.ts";
+import type { FileState, FileWatch } from "./file-watch.ts";
+import { readIntactStoreRow } from "./integrity-check.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -25,16 +25,16 @@ export interface GuardParts {
   /** Absent in a file of an older schema, which is only read. */
   readonly row?: StoreRow;
   /** Read without locks: then not a byte may change. */
-  readonly isStill?: boolean;
+  readonly isImmutable?: boolean;
   /** Just found: its last writer is still unknown. */
   readonly isNew?: boolean;
 }
 
 /** By then another process's checkpoint is usually done; if not, the check of the whole file passes. */
 const SETTLING_TRIES = 5;
-const FOLDING_TRIES = 500;
+const CHECKPOINT_TRIES = 500;
 const SETTLING_MS = 4;
-const RESCUE_PATIENCE_MS = 100;
+const RESCUE_BUSY_TIMEOUT_MS = 100;
 
 export class StoreGuard {
   readonly #parts: GuardParts;
@@ -47,9 +47,9 @@ export class StoreGuard {
 
   constructor(parts: GuardParts) {
     this.#parts = parts;
-    const place = parts.watch.place();
-    this.#writtenAt = place.kind === "same" && parts.isNew !== true ? place.writtenAt : Number.NaN;
-    this.#logBytes = place.kind === "same" ? place.logBytes : 0;
+    const state = parts.watch.state();
+    this.#writtenAt = state.kind === "same" && parts.isNew !== true ? state.writtenAt : Number.NaN;
+    this.#logBytes = state.kind === "same" ? state.logBytes : 0;
     this.#lastSeq = parts.row?.history.lastSeq ?? 0;
   }
 
@@ -58,14 +58,14 @@ export class StoreGuard {
    * unexplained write must first be examined by {@link verify}.
    */
   isInPlace(): boolean {
-    if (this.#failure !== undefined && !this.#isHealable()) throw this.#failure;
+    if (this.#failure !== undefined && !this.#canReopen()) throw this.#failure;
     const { failedSync } = this.#parts.session;
     if (failedSync !== undefined) throw explainSqliteError(failedSync, this.#path);
-    const place = this.#parts.watch.place();
-    if (place.kind === "other") throw this.#end(place);
-    if (this.#parts.isStill === true && this.#hasMoved(place)) throw this.#fail(changed(this.#path));
-    this.#logBytes = place.logBytes;
-    return place.writtenAt === this.#writtenAt;
+    const state = this.#parts.watch.state();
+    if (state.kind === "other") throw this.#end(state);
+    if (this.#parts.isImmutable === true && this.#hasMoved(state)) throw this.#fail(changed(this.#path));
+    this.#logBytes = state.logBytes;
+    return state.writtenAt === this.#writtenAt;
   }
 
   get identity(): StoreIdentity | undefined {
@@ -83,14 +83,14 @@ export class StoreGuard {
   }
 
   /** Our own checkpoint has written the database. */
-  acceptFold(): void {
+  acceptCheckpoint(): void {
     this.#writtenAt = this.#parts.watch.writtenAt();
   }
 
   /** Call it in a write transaction: requires that the row is of the opened store and has not gone back in time. */
   requireSame(row: StoreRow): void {
     const isSame = row.identity === this.#parts.row?.identity && row.history.lastSeq >= this.#lastSeq;
-    if (!isSame) throw this.#fail(exchanged(this.#path));
+    if (!isSame) throw this.#fail(otherHistory(this.#path));
     this.#lastSeq = row.history.lastSeq;
   }
 
@@ -124,7 +124,7 @@ export class StoreGuard {
   }
 
   /** The overwritten file was replaced by another, which will be opened without this log. */
-  #isHealable(): boolean {
+  #canReopen(): boolean {
     return this.#failure?.code === "store_corrupt" && !this.#parts.watch.isDatabaseSame();
   }
 
@@ -132,12 +132,12 @@ export class StoreGuard {
     return this.#parts.session.path;
   }
 
-  #hasMoved(place: Extract<Place, { kind: "same" }>): boolean {
-    return place.writtenAt !== this.#writtenAt || place.logBytes !== this.#logBytes;
+  #hasMoved(state: Extract<FileState, { kind: "same" }>): boolean {
+    return state.writtenAt !== this.#writtenAt || state.logBytes !== this.#logBytes;
   }
 
   async #verify(): Promise<void> {
-    for (let tried = 0; tried < SETTLING_TRIES || this.#isBeingFolded(tried); tried += 1) {
+    for (let tried = 0; tried < SETTLING_TRIES || this.#isBeingCheckpointed(tried); tried += 1) {
       if (this.#isExplained()) return;
       await delay(SETTLING_MS);
       this.isInPlace();
@@ -146,22 +146,22 @@ export class StoreGuard {
     const connection = await driver.open(session.path, "read");
     try {
       const before = readRow(session).history.lastSeq;
-      const fresh = readWhole(connection, session.path);
+      const fresh = readIntactStoreRow(connection, session.path);
       if (fresh === undefined || !this.#isContinued(fresh)) throw this.#fail(overwritten(session.path));
       // Both ways of reading give the same history, so this connection's cache is still right. Others continue to write.
       const { lastSeq } = fresh.history;
       if (before > lastSeq || readRow(session).history.lastSeq < lastSeq)
-        throw this.#fail(exchanged(session.path));
-      setFileTime(session.path, fresh.foldedAt);
-      this.acceptFold();
+        throw this.#fail(otherHistory(session.path));
+      setFileTime(session.path, fresh.checkpointedAt);
+      this.acceptCheckpoint();
     } finally {
       connection.close();
     }
   }
 
   /** Another process has announced a checkpoint that has not reached the database: on a slow disk it is still running. */
-  #isBeingFolded(tried: number): boolean {
-    return tried < FOLDING_TRIES && readRow(this.#parts.session).foldedAt > this.#writtenAt;
+  #isBeingCheckpointed(tried: number): boolean {
+    return tried < CHECKPOINT_TRIES && readRow(this.#parts.session).checkpointedAt > this.#writtenAt;
   }
 
   /** The database has the announced mtime: another process has checkpointed. Or there is no log that it must match. */
@@ -169,7 +169,9 @@ export class StoreGuard {
     const { session, watch, row } = this.#parts;
     const writtenAt = watch.writtenAt();
     const isExplained =
-      row === undefined || (this.#parts.isNew && !watch.hasLog()) || writtenAt === readRow(session).foldedAt;
+      row === undefined ||
+      (this.#parts.isNew && !watch.hasLog()) ||
+      writtenAt === readRow(session).checkpointedAt;
     if (isExplained) this.#writtenAt = writtenAt;
     return writtenAt === this.#writtenAt;
   }
@@ -179,12 +181,12 @@ export class StoreGuard {
   }
 
   /** Reports that the file is gone from its path, after saving data that only the log holds. */
-  #end(place: Extract<Place, { kind: "other" }>): HelmdeckError {
+  #end(state: Extract<FileState, { kind: "other" }>): HelmdeckError {
     const { watch } = this.#parts;
     const isSame = watch.isDatabaseSame();
     const lostFile = isSame ? undefined : watch.lostFile();
-    if (isSame ? this.#mayRescue(place) : watch.isLogUntouched()) this.#emptyLog();
-    const failure = isSame ? logGone(this.#path) : gone(this.#path, place.isThere, lostFile ?? "deleted");
+    if (isSame ? this.#mayRescue(state) : watch.isLogUntouched()) this.#emptyWal();
+    const failure = isSame ? walLost(this.#path) : gone(this.#path, state.isThere, lostFile ?? "deleted");
     return this.#fail(failure);
   }
 
@@ -192,19 +194,20 @@ export class StoreGuard {
    * The log was removed from a database that is still in place, so only we have its content. True only if nobody has written
    * since, to the database or to another log.
    */
-  #mayRescue({ part }: Extract<Place, { kind: "other" }>): boolean {
+  #mayRescue({ part }: Extract<FileState, { kind: "other" }>): boolean {
     const { watch } = this.#parts;
     if (watch.writtenAt() !== this.#writtenAt) return false;
     return part === "index" ? watch.isLogUntouched() : !watch.hasLog();
   }
 
   /** Into the connection's file, wherever it is now. */
-  #emptyLog(): void {
+  #emptyWal(): void {
     const { session, watch, row } = this.#parts;
     try {
-      session.connection.exec(`PRAGMA busy_timeout = ${RESCUE_PATIENCE_MS}`);
+      session.connection.exec(`PRAGMA busy_timeout = ${RESCUE_BUSY_TIMEOUT_MS}`);
       session.pragma("wal_checkpoint(TRUNCATE)");
-      if (row !== undefined && watch.isDatabaseSame()) setFileTime(session.path, readRow(session).foldedAt);
+      if (row !== undefined && watch.isDatabaseSame())
+        setFileTime(session.path, readRow(session).checkpointedAt);
     } catch {
       // A failed attempt is no worse than none.
     }
@@ -229,11 +232,11 @@ function gone(path: string, isThere: boolean, lostFile: "moved" | "deleted"): He
   return replaced(path, `is no longer the opened file: ${what}. ${remedy}`, isThere ? "other" : lostFile);
 }
 
-function logGone(path: string): HelmdeckError {
+function walLost(path: string): HelmdeckError {
   return replaced(path, `has lost its log (-wal, -shm), which was deleted or replaced. ${GO_ON}`, "log");
 }
 
-function exchanged(path: string): HelmdeckError {
+function otherHistory(path: string): HelmdeckError {
   return replaced(
     path,
     `has a different history than when it was opened; it was probably replaced by a backup. ${GO_ON}`,
@@ -252,12 +255,12 @@ function replaced(path: string, says: string, now: "moved" | "deleted" | "log" |
 }
 
 /** Replaced while it was being opened; a retry finds the new file. */
-export function exchangedAtOpen(path: string): HelmdeckError {
+export function replacedAtOpen(path: string): HelmdeckError {
   return replaced(path, "was replaced while it was being opened. Try again.", "other");
 }
 
 /** Migrated by another process while this one had it open. */
-export function broughtUpToDate(path: string): HelmdeckError {
+export function migratedByOther(path: string): HelmdeckError {
   return replaced(path, `was migrated by another process. ${GO_ON}`, "other");
 }
 

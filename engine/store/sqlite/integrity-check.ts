@@ -1,6 +1,6 @@
 /**
  * Checks whether a database and its log belong together. Runs when something wrote the file without announcing it
- * (`fold-log.ts`), such as a backup copied over it while it was open.
+ * (`checkpoint.ts`), such as a backup copied over it while it was open.
  */
 import { lastForget } from "./forgets.ts";
 import type { SqliteConnection } from "./sqlite-driver.ts";
@@ -8,16 +8,16 @@ import { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow, type StoreRow } from "./store-row.ts";
 
 /**
- * The store's own row, read afresh from database and log; undefined when they are damaged, because the log was written for
- * another database. Reads the whole file.
+ * Reads the store's own row from database and log; undefined if they are damaged because the log belongs to another database.
+ * Reads the whole file.
  */
-export function readWhole(connection: SqliteConnection, path: string): StoreRow | undefined {
+export function readIntactStoreRow(connection: SqliteConnection, path: string): StoreRow | undefined {
   const session = new SqliteSession(connection, path);
   try {
     return session.read(() => {
       const row = readStoreRow(session);
       const isWhole = session.pragma("integrity_check(1)") === "ok";
-      return isWhole && hasNewest(session, row) ? row : undefined;
+      return isWhole && hasLastChange(session, row) ? row : undefined;
     });
   } catch {
     return undefined;
@@ -25,7 +25,7 @@ export function readWhole(connection: SqliteConnection, path: string): StoreRow 
 }
 
 /** Every write leaves an entry, a removal or a delete with the last number. */
-function hasNewest(session: SqliteSession, { history }: StoreRow): boolean {
+function hasLastChange(session: SqliteSession, { history }: StoreRow): boolean {
   const newest = (table: "entries" | "removals"): number =>
     Number(session.statement(`SELECT max(seq) AS seq FROM ${table}`).get()?.seq);
   return (

@@ -14,27 +14,27 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
-import { isHeldHere, stat } from "./file-watch.ts";
+import { isOpenInThisProcess, stat } from "./file-watch.ts";
+import { type ReadBytes, readingBytes } from "./read-bytes.ts";
 import {
   committedFrames,
   framesOf,
   hasFrames,
-  type LogFrame,
-  type LogHeader,
-  logHeaderOf,
-} from "./log-frames.ts";
-import { type ReadBytes, readingBytes } from "./read-bytes.ts";
+  type WalFrame,
+  type WalHeader,
+  walHeaderOf,
+} from "./wal-frames.ts";
 
 /** A frame that another process was writing is complete by then. */
 const SETTLING_MS = 5;
 
 /** Throws `store_corrupt` when the log certainly lost acknowledged data. Changes nothing. */
-export async function requireSoundLog(file: string): Promise<void> {
-  if (await isLogDamaged(file)) throw damagedLog(file);
+export async function requireIntactWal(file: string): Promise<void> {
+  if (await isWalDamaged(file)) throw damagedWal(file);
 }
 
 /** Only damage that is found twice in the same place is not a write in progress. */
-export async function isLogDamaged(file: string): Promise<boolean> {
+export async function isWalDamaged(file: string): Promise<boolean> {
   for (let before: string | undefined; ; await delay(SETTLING_MS)) {
     const found = damageIn(file);
     if (found === undefined || found === before) return found !== undefined;
@@ -48,7 +48,7 @@ function damageIn(file: string): string | undefined {
   try {
     const readIndex = indexReaderOf(`${file}-shm`); // before the log, so that the log holds everything that the index records
     return readingBytes(`${file}-wal`, (read) => {
-      const header = logHeaderOf(read);
+      const header = walHeaderOf(read);
       if (header === undefined) return hasFrames(read) ? "header" : undefined;
       const broken = brokenAt(framesOf(read, header), header, committedFrames(readIndex, header));
       return broken === undefined ? undefined : `${header.salts.toString("hex")} ${broken}`;
@@ -59,9 +59,9 @@ function damageIn(file: string): string | undefined {
 }
 
 /** The first invalid frame, if acknowledged data is lost with it. */
-function brokenAt(frames: Iterable<LogFrame>, { salts }: LogHeader, committed = 0): number | undefined {
+function brokenAt(frames: Iterable<WalFrame>, { salts }: WalHeader, committed = 0): number | undefined {
   let whole = 0;
-  let before: LogFrame | undefined;
+  let before: WalFrame | undefined;
   for (const frame of frames) {
     const isCurrent = frame.salts.equals(salts);
     if (isCurrent && frame.isLinked) {
@@ -74,7 +74,7 @@ function brokenAt(frames: Iterable<LogFrame>, { salts }: LogHeader, committed = 
 }
 
 /** The beginning of a torn frame may belong to an older round of the log, so only certain evidence counts. */
-function isCommit({ committedPages, salts: its, isOfOneWrite }: LogFrame, salts: Buffer): boolean {
+function isCommit({ committedPages, salts: its, isOfOneWrite }: WalFrame, salts: Buffer): boolean {
   return committedPages > 0 && its.equals(salts) && isOfOneWrite;
 }
 
@@ -82,11 +82,13 @@ function isCommit({ committedPages, salts: its, isOfOneWrite }: LogFrame, salts:
 function indexReaderOf(path: string): ReadBytes {
   const found = stat(path);
   const bytes =
-    found === undefined || isHeldHere(found) ? Buffer.alloc(0) : readingBytes(path, (read) => read(0, 96));
+    found === undefined || isOpenInThisProcess(found)
+      ? Buffer.alloc(0)
+      : readingBytes(path, (read) => read(0, 96));
   return (at, length) => bytes.subarray(at, at + length);
 }
 
-function damagedLog(path: string): HelmdeckError {
+function damagedWal(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",
     `The log ${path}-wal of the memory database is damaged, so the most recent data in it cannot be read. Nothing was ` +

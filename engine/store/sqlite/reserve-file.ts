@@ -1,33 +1,33 @@
 /**
  * A reserve file beside the database: on a full disk it is deleted to make room for a delete, and re-created when there is space.
- * It holds random bytes, since a file system may not allocate space for others.
+ * It contains random bytes, because a file system may not allocate space for zeros.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { isFileError } from "../private-file.ts";
 
-/** Larger than the log's limit (fold-log.ts): data that is only in the log must be checkpointed before anything else fits. */
+/** Larger than the log's limit (checkpoint.ts): data that is only in the log must be checkpointed before anything else fits. */
 const RESERVE_BYTES = 8 * 1_024 * 1_024;
 const CHUNK_BYTES = 1_024 * 1_024;
 /** Free space that must remain for others. */
-const ROOM_BYTES = 4 * RESERVE_BYTES;
+const MIN_FREE_BYTES = 4 * RESERVE_BYTES;
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
 
-export class Reserve {
+export class ReserveFile {
   readonly #databasePath: string;
   readonly #path: string;
-  #isGivenUp = false;
+  #isDeleted = false;
 
   constructor(databasePath: string) {
     this.#databasePath = databasePath;
     this.#path = `${databasePath}-reserve.tmp`; // OpenClaw excludes this ending from its backups
   }
 
-  /** True when there was a reserve. */
-  giveUp(): boolean {
+  /** Returns whether there was a reserve. */
+  delete(): boolean {
     try {
       unlinkSync(this.#path);
-      this.#isGivenUp = true;
+      this.#isDeleted = true;
       return true;
     } catch (error) {
       if (isFileError(error, "ENOENT")) return false;
@@ -35,16 +35,16 @@ export class Reserve {
     }
   }
 
-  /** Like {@link make}, if this process deleted it. */
-  makeAgain(): void {
-    if (this.#isGivenUp) this.make();
-    this.#isGivenUp = false;
+  /** Like {@link create}, if this process deleted it. */
+  recreate(): void {
+    if (this.#isDeleted) this.create();
+    this.#isDeleted = false;
   }
 
-  /** Creates the missing part, if there is room; `takeBack`: as far as it goes. Never throws: it is a precaution. */
-  make({ takeBack = false } = {}): void {
+  /** Creates the missing part, if there is room; `force`: even if little space is free. Never throws, because it is only a precaution. */
+  create({ force = false } = {}): void {
     try {
-      if (takeBack || freeBytes(this.#databasePath) >= ROOM_BYTES) this.#fill();
+      if (force || freeBytes(this.#databasePath) >= MIN_FREE_BYTES) this.#fill();
     } catch {
       // The next sweep retries.
     }

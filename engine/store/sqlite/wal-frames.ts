@@ -5,7 +5,7 @@
 import { endianness } from "node:os";
 import type { ReadBytes } from "./read-bytes.ts";
 
-const LOG_HEADER_BYTES = 32;
+const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 /** From a frame's header: page, committed pages and salts. */
 const CLAIM_BYTES = 16;
@@ -20,7 +20,7 @@ const IS_LITTLE_HERE = endianness() === "LE";
 
 type Checksum = readonly [number, number];
 
-export interface LogHeader {
+export interface WalHeader {
   readonly pageBytes: number;
   /** Frames of an earlier round of the log have others. */
   readonly salts: Buffer;
@@ -28,7 +28,7 @@ export interface LogHeader {
   readonly checksum: Checksum;
 }
 
-export interface LogFrame {
+export interface WalFrame {
   readonly page: number;
   /** The database's size in pages after the transaction that ends here; 0 within a transaction. */
   readonly committedPages: number;
@@ -45,13 +45,13 @@ export interface LogFrame {
 
 /** Whether there is a complete frame; the header was synced before it. */
 export function hasFrames(read: ReadBytes): boolean {
-  return read(LOG_HEADER_BYTES, FRAME_HEADER_BYTES + SMALLEST_PAGE).length > FRAME_HEADER_BYTES;
+  return read(WAL_HEADER_BYTES, FRAME_HEADER_BYTES + SMALLEST_PAGE).length > FRAME_HEADER_BYTES;
 }
 
 /** Undefined unless it is intact. */
-export function logHeaderOf(read: ReadBytes): LogHeader | undefined {
-  const bytes = read(0, LOG_HEADER_BYTES);
-  if (bytes.length < LOG_HEADER_BYTES) return undefined;
+export function walHeaderOf(read: ReadBytes): WalHeader | undefined {
+  const bytes = read(0, WAL_HEADER_BYTES);
+  if (bytes.length < WAL_HEADER_BYTES) return undefined;
   const header = claimedHeader(bytes);
   const isKnown = bytes.readUInt32BE(0) >>> 1 === MAGIC >>> 1 && bytes.readUInt32BE(4) === FORMAT;
   const sum = checksumOf([0, 0], bytes.subarray(0, 24), header.isLittleEndian);
@@ -59,17 +59,17 @@ export function logHeaderOf(read: ReadBytes): LogHeader | undefined {
 }
 
 /** For a log with a damaged header: assembled from other sources and this machine's byte order. */
-export function assumedHeaderOf(read: ReadBytes, pageBytes: number): LogHeader {
-  const bytes = read(0, LOG_HEADER_BYTES + FRAME_HEADER_BYTES);
-  const salts = bytes.subarray(LOG_HEADER_BYTES + 8, LOG_HEADER_BYTES + 16);
+export function assumedHeaderOf(read: ReadBytes, pageBytes: number): WalHeader {
+  const bytes = read(0, WAL_HEADER_BYTES + FRAME_HEADER_BYTES);
+  const salts = bytes.subarray(WAL_HEADER_BYTES + 8, WAL_HEADER_BYTES + 16);
   return { pageBytes, salts, isLittleEndian: IS_LITTLE_HERE, checksum: storedChecksum(bytes, 24) };
 }
 
 /** All complete frames, of any round. */
-export function* framesOf(read: ReadBytes, header: LogHeader): Generator<LogFrame, undefined> {
+export function* framesOf(read: ReadBytes, header: WalHeader): Generator<WalFrame, undefined> {
   const frameBytes = FRAME_HEADER_BYTES + header.pageBytes;
   let before = header.checksum;
-  for (let at = LOG_HEADER_BYTES; ; at += frameBytes) {
+  for (let at = WAL_HEADER_BYTES; ; at += frameBytes) {
     const bytes = read(at, frameBytes);
     if (bytes.length < frameBytes) return;
     const content = bytes.subarray(FRAME_HEADER_BYTES);
@@ -91,7 +91,7 @@ export function* framesOf(read: ReadBytes, header: LogHeader): Generator<LogFram
 const INDEX_HEADER_BYTES = 48;
 
 /** The number of committed frames according to the index that a process left; undefined when it is of another log. */
-export function committedFrames(read: ReadBytes, { salts }: LogHeader): number | undefined {
+export function committedFrames(read: ReadBytes, { salts }: WalHeader): number | undefined {
   const both = read(0, 2 * INDEX_HEADER_BYTES);
   const header = both.subarray(0, INDEX_HEADER_BYTES);
   if (both.length < 2 * INDEX_HEADER_BYTES || !both.subarray(INDEX_HEADER_BYTES).equals(header))
@@ -102,7 +102,7 @@ export function committedFrames(read: ReadBytes, { salts }: LogHeader): number |
   return isWhole && header.subarray(32, 40).equals(salts) ? word(16) : undefined;
 }
 
-function claimedHeader(bytes: Buffer): LogHeader {
+function claimedHeader(bytes: Buffer): WalHeader {
   return {
     pageBytes: bytes.readUInt32BE(8),
     salts: bytes.subarray(16, 24),

@@ -6,10 +6,10 @@ import { HelmdeckError } from "../../errors.ts";
 import type { StoreClock } from "../store-clock.ts";
 import type { Moment } from "./conditions.ts";
 import { pendingForgets } from "./forgets.ts";
-import { broughtUpToDate, type StoreGuard } from "./guard.ts";
 import { requireNotNewer } from "./schema.ts";
 import { explainSqliteError, isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+import { migratedByOther, type StoreGuard } from "./store-guard.ts";
 
 interface CallsParts {
   readonly session: SqliteSession;
@@ -45,7 +45,7 @@ export class GuardedCalls {
   }
 
   /** Like {@link perform}, in a read transaction that knows which rows are hidden. */
-  look<T>(work: (moment: Moment) => T): Promise<T> {
+  read<T>(work: (moment: Moment) => T): Promise<T> {
     return this.perform(() => {
       const now = this.#clock.now();
       return this.#session.read(() => work({ now, forgets: pendingForgets(this.#session) }));
@@ -53,7 +53,7 @@ export class GuardedCalls {
   }
 
   /** Like {@link perform}, for writes: nothing is acknowledged unless the file is still in place afterwards. */
-  async change<T>(work: () => T): Promise<T> {
+  async write<T>(work: () => T): Promise<T> {
     const result = await this.perform(work);
     return this.perform(() => result);
   }
@@ -73,7 +73,7 @@ export class GuardedCalls {
   #explainMismatch(): HelmdeckError {
     try {
       requireNotNewer(this.#session);
-      return broughtUpToDate(this.#session.path);
+      return migratedByOther(this.#session.path);
     } catch (error) {
       return explainSqliteError(error, this.#session.path);
     }
