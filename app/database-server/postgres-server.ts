@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { defined, invalidField } from "../../engine/index.ts";
 import {
-  readPostgresFacts,
   openPostgresReader,
   openPostgresStore,
   openPostgresStoreToChangeKey,
   type PostgresConnection,
   type PostgresStoreOptions,
+  readPostgresFacts,
 } from "../../engine/postgres.ts";
 import { readSecretFile } from "../secret-file.ts";
 import { type AddressOptions, readStoreAddress, type StoreAddress } from "./store-address.ts";

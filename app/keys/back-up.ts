@@ -13,11 +13,11 @@ import {
   HelmdeckError,
   isFileError,
   keyIdOf,
-  readStoreFacts,
   type MasterKey,
   type OnBytes,
   openSealedFile,
   openSqliteStoreToRead,
+  readStoreFacts,
   type SqliteDriver,
   type StoreFacts,
   type StoreReport,
@@ -106,7 +106,12 @@ async function look(options: BackUpOptions) {
 }
 
 async function factsOf(copy: string, { driver, now = Date.now }: BackUpOptions, key: MasterKey) {
-  const { storeId = "", generation, schemaVersion, entries } = await readStoreFacts({ path: copy, driver, key });
+  const {
+    storeId = "",
+    generation,
+    schemaVersion,
+    entries,
+  } = await readStoreFacts({ path: copy, driver, key });
   return { storeId, generation, schemaVersion, entries, createdAt: new Date(now()).toISOString() };
 }
 

@@ -13,12 +13,12 @@ import {
   type KeyChangingStore,
   keyIdOf,
   type LoadedKey,
-  readStoreFacts,
   type MasterKey,
   makeKeyFile,
   openSqliteStoreToChangeKey,
   type ResealProgress,
   readKeyFile,
+  readStoreFacts,
   type StoreFacts,
 } from "../../engine/index.ts";
 import { requireServerKey } from "../database-server/server-key.ts";
