@@ -13,6 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { applyEdits, type Mutant, readMutants } from "./mutants-list.ts";
+import { BETWEEN_TITLES } from "./test-titles.ts";
 
 const run = promisify(execFile);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -27,12 +28,34 @@ interface Outcome {
   readonly note: string;
 }
 
-/** The used fields of vitest's JSON report. */
 interface TestRun {
+  readonly results: readonly TestResult[];
+  /** The reason for a missing report. */
+  readonly trouble?: string;
+}
+
+interface TestResult {
+  /** As vitest matches it with `-t`. */
+  readonly name: string;
+  readonly isPassed: boolean;
+}
+
+interface Counts {
   readonly passed: number;
   readonly failed: number;
-  /** The reason for a missing report or missing tests. */
+  /** The reason why no test ran. */
   readonly trouble?: string;
+}
+
+/** The used fields of vitest's JSON report. */
+interface Report {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
+    }[];
+  }[];
 }
 
 async function main(): Promise<void> {
@@ -60,7 +83,7 @@ async function choose(folder: string, wanted: readonly string[]): Promise<readon
 
 /** Runs a few at a time and prints the results in order. */
 async function judgeAll(all: readonly Mutant[]): Promise<readonly Outcome[]> {
-  const baseline = new Baseline();
+  const baseline = new Baseline(all);
   const waiting = [...all.entries()];
   const outcomes = new Map<number, Outcome>();
   let printed = 0;
@@ -77,7 +100,7 @@ async function judgeAll(all: readonly Mutant[]): Promise<readonly Outcome[]> {
 }
 
 async function judge(mutant: Mutant, baseline: Baseline): Promise<Outcome> {
-  const unchanged = await baseline.of(mutant);
+  const unchanged = countsOf(await baseline.of(mutant));
   if (unchanged.passed === 0 || unchanged.failed > 0) {
     const note =
       unchanged.trouble ?? `${unchanged.failed} of ${unchanged.passed + unchanged.failed} tests fail`;
@@ -86,7 +109,7 @@ async function judge(mutant: Mutant, baseline: Baseline): Promise<Outcome> {
   return inCopy(async (copy) => {
     const refusal = await applyEdits(mutant.edits, copy);
     if (refusal !== undefined) return { mutant, verdict: "DOES NOT APPLY", note: refusal };
-    const { passed, failed, trouble } = await runTest(mutant, copy);
+    const { passed, failed, trouble } = countsOf(await runTest(mutant.test, copy));
     if (trouble !== undefined) return { mutant, verdict: "TEST NOT RUN", note: trouble };
     return failed === 0
       ? { mutant, verdict: "SURVIVED", note: `${passed} tests stay green` }
@@ -94,17 +117,28 @@ async function judge(mutant: Mutant, baseline: Baseline): Promise<Outcome> {
   });
 }
 
-/** Runs each named test once on the unchanged tree. */
+/** Runs the named tests of each file once, together, on the unchanged tree. */
 class Baseline {
+  readonly #tests: ReadonlyMap<string, readonly Mutant["test"][]>;
   readonly #runs = new Map<string, Promise<TestRun>>();
 
-  of(mutant: Mutant): Promise<TestRun> {
-    const id = JSON.stringify(mutant.test);
-    const known = this.#runs.get(id);
-    if (known !== undefined) return known;
-    const fresh = inCopy((copy) => runTest(mutant, copy));
-    this.#runs.set(id, fresh);
-    return fresh;
+  constructor(mutants: readonly Mutant[]) {
+    this.#tests = Map.groupBy(
+      mutants.map(({ test }) => test),
+      ({ file }) => file,
+    );
+  }
+
+  async of({ test: { file, name = "" } }: Mutant): Promise<TestRun> {
+    const run = this.#runs.get(file) ?? inCopy((copy) => runTest(this.#together(file), copy));
+    this.#runs.set(file, run);
+    const { results, ...rest } = await run;
+    return { results: results.filter((result) => new RegExp(name).test(result.name)), ...rest };
+  }
+
+  #together(file: string): Mutant["test"] {
+    const names = (this.#tests.get(file) ?? []).map(({ name }) => name);
+    return names.includes(undefined) ? { file } : { file, name: [...new Set(names)].join("|") };
   }
 }
 
@@ -125,7 +159,7 @@ async function inCopy<T>(work: (copy: string) => Promise<T>): Promise<T> {
   }
 }
 
-async function runTest({ test }: Mutant, copy: string): Promise<TestRun> {
+async function runTest(test: Mutant["test"], copy: string): Promise<TestRun> {
   const report = join(copy, "mutant-report.json");
   const filter = test.name === undefined ? [] : ["-t", test.name];
   const args = ["run", test.file, ...filter, "--reporter=json", `--outputFile=${report}`];
@@ -137,15 +171,25 @@ async function runTest({ test }: Mutant, copy: string): Promise<TestRun> {
   return readReport(report, output.stderr);
 }
 
-/** A file that does not load has no failed tests: the mutant is broken, not caught. */
 async function readReport(report: string, stderr: string): Promise<TestRun> {
   const json = await readFile(report, "utf8").catch(() => undefined);
-  if (json === undefined) return { passed: 0, failed: 0, trouble: `no report: ${lastLine(stderr)}` };
-  const { numPassedTests = 0, numFailedTests = 0 }: Partial<Record<string, number>> = JSON.parse(json);
-  const counts = { passed: numPassedTests, failed: numFailedTests };
-  return counts.passed + counts.failed === 0
-    ? { ...counts, trouble: "no test ran: wrong name, or it does not load" }
-    : counts;
+  if (json === undefined) return { results: [], trouble: `no report: ${lastLine(stderr)}` };
+  const { testResults }: Report = JSON.parse(json);
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const results = tests
+    .filter(({ status }) => status === "passed" || status === "failed")
+    .map(({ ancestorTitles, title, status }) => ({
+      name: [...ancestorTitles, title].join(BETWEEN_TITLES),
+      isPassed: status === "passed",
+    }));
+  return { results };
+}
+
+/** A file that does not load has no failed tests: the mutant is broken, not caught. */
+function countsOf({ results, trouble = "no test ran: wrong name, or it does not load" }: TestRun): Counts {
+  const passed = results.filter(({ isPassed }) => isPassed).length;
+  const counts = { passed, failed: results.length - passed };
+  return results.length === 0 ? { ...counts, trouble } : counts;
 }
 
 function print({ mutant, verdict, note }: Outcome): void {

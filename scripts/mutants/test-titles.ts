@@ -12,7 +12,8 @@ const COMPUTED = "\uE000";
 /** vitest shortens a table's `$name`. */
 const COMPUTED_SHORT = "\uE001";
 const LONGEST_SHORT = 40;
-const BETWEEN_TITLES = " > ";
+/** vitest's separator of a group's title and a test's. */
+export const BETWEEN_TITLES = " > ";
 /** `test.each(TABLE)` takes no title: what it returns does. */
 const TAKES_NO_TITLE = new Set(["each", "for", "skipIf", "runIf"]);
 
