@@ -107,10 +107,10 @@ async function sealSliceAnew(
 ): Promise<{ readonly rows: number; readonly after: number | undefined }> {
   writing.of(owner);
   const isOld = `substring(sealed FROM 1 FOR ${HEADER_BYTES}) <> ?`;
-  const meant = all([
-    ownedBy(owner),
-    { sql: `seq > ? AND ${isOld}`, values: [after, sealer.ring.current.header] },
-  ]);
+  const { header } = sealer.ring.current;
+  // A renewal seals an entry anew, and leaves its history as it is.
+  const hasOld = `(${isOld} OR EXISTS (SELECT FROM history WHERE entry_id = id AND ${isOld}))`;
+  const meant = all([ownedBy(owner), { sql: `seq > ? AND ${hasOld}`, values: [after, header, header] }]);
   const rest = { sql: `ORDER BY seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
   const rows = await selectEntries(writing.connection, ENTRY_COLUMNS, meant, rest);
   for (const row of rows) await sealEntryAnew(writing.connection, sealer, row);

@@ -82,21 +82,22 @@ interface Slice {
   readonly after: number | undefined;
 }
 
+/** A renewal seals an entry anew, and leaves its history as it is. */
+const IS_OLD = `substr(sealed, 1, ${HEADER_BYTES}) <> ?`;
+
 function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number, isOver: () => boolean): Slice {
+  const { header } = sealer.ring.current;
   const rows = session
     .statement(
-      `SELECT ${CLEAR_COLUMNS}, substr(sealed, 1, ${HEADER_BYTES}) AS header FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,
+      `SELECT ${CLEAR_COLUMNS}, ${IS_OLD} OR EXISTS (SELECT 1 FROM history WHERE entry_id = id AND ${IS_OLD}) AS has_old
+       FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,
     )
-    .all(after, SLICE_ROWS);
+    .all(header, header, after, SLICE_ROWS);
   for (const [i, row] of rows.entries()) {
-    if (!isCurrent(sealer, row.header)) sealEntryAnew(session, sealer, row);
+    if (row.has_old === 1) sealEntryAnew(session, sealer, row);
     if (isOver()) return { rows: i + 1, after: Number(row.seq) };
   }
   return { rows: rows.length, after: rows.length < SLICE_ROWS ? undefined : Number(rows.at(-1)?.seq) };
-}
-
-function isCurrent({ ring }: Sealer, header: unknown): boolean {
-  return header instanceof Uint8Array && Buffer.compare(header, ring.current.header) === 0;
 }
 
 function sealEntryAnew(session: SqliteSession, sealer: Sealer, row: SqliteRow): void {

@@ -147,6 +147,19 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
+    "a fact that is renewed meanwhile keeps its history",
+    withRows(async (rig) => {
+      for (const value of ["emacs", "vim"]) await rig.store.put(fact("editor", value));
+      const store = await beginIn(rig);
+      await rig.store.renew(refTo("editor"), (_, now) => ({ expiresAt: now + 1_000_000 }));
+      await store.sealAnew();
+      await store.finishKeyChange();
+      expect((await store.history(refTo("editor"))).map(({ value }) => text(value))).toEqual(["emacs"]);
+      await store.close();
+    }),
+  );
+
+  test(
     "key files are exchanged only while their change is pending",
     withRows(async (rig) => {
       const store = await openSqliteStoreToChangeKey(rig.options);

@@ -169,6 +169,18 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await changing.close();
       }));
 
+    test("a fact that an engine renews meanwhile keeps its history", () =>
+      withRig(async (rig) => {
+        for (const value of ["emacs", "vim"]) await rig.store.put(fact("editor", value));
+        const changing = await openPostgresStoreToChangeKey(rig.options);
+        await changing.beginKeyChange(OTHER_KEY);
+        await rig.store.renew(refTo("editor"), (_, now) => ({ expiresAt: now + 1_000_000 }));
+        await changing.sealAnew();
+        await changing.finishKeyChange();
+        expect((await changing.history(refTo("editor"))).map(({ value }) => text(value))).toEqual(["emacs"]);
+        await changing.close();
+      }));
+
     test("an engine that was away is told to reopen it", () =>
       withRig(async (rig) => {
         await fill(rig);
