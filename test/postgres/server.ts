@@ -147,6 +147,15 @@ export class PostgresServer implements AsyncDisposable {
     for (const pid of children) killIfThere(pid);
   }
 
+  /** Like a machine that hangs: connections stay open and nothing is answered, until the returned function is called. */
+  freeze(): () => void {
+    const pids = [...this.#children(), Number(this.#process?.pid)];
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    return () => {
+      for (const pid of pids) process.kill(pid, "SIGCONT");
+    };
+  }
+
   get isRunning(): boolean {
     return (
       this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null

@@ -35,18 +35,21 @@ export interface TransactionName {
   readonly life: string | undefined;
 }
 
-/** The connection was lost during a commit: only the server knows the outcome. */
+/** The connection was lost during a commit, or its wait for standbys was cancelled: only the server knows the outcome. */
 export class CommitLost extends Error {
   readonly transaction: TransactionName;
   /** The result of the call, if it was committed. */
   readonly answer: unknown;
 
   constructor(transaction: TransactionName, answer: unknown, cause: unknown) {
-    super("The connection was lost during a commit.", { cause });
+    super("The outcome of a commit is unknown.", { cause });
     this.transaction = transaction;
     this.answer = answer;
   }
 }
+
+/** The server's function whose warning says that a commit's wait for synchronous standbys was cancelled. */
+const WAIT_FOR_STANDBYS = "SyncRepWaitForLSN";
 
 const OWN_TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
 /** Identifies the server's timeline; null on a standby. */
@@ -140,6 +143,14 @@ export class Connection {
     return row.outcome === "committed" ? undefined : "aborted";
   }
 
+  /** Resolves when earlier commits are on the synchronous standbys, too. Throws {@link CommitLost} when that is unknown. */
+  async awaitStandbys(): Promise<void> {
+    await this.transaction("write", async () => {
+      void this.nameTransaction();
+      await this.query("SELECT FROM store FOR SHARE"); // a commit that wrote nothing would not wait
+    });
+  }
+
   /** See {@link TIMELINE}. */
   async timeline(): Promise<unknown> {
     const [row] = await this.query(`SELECT ${TIMELINE} AS timeline`);
@@ -163,13 +174,21 @@ export class Connection {
   }
 
   async #commit(answer: unknown): Promise<void> {
+    const warnings: (string | undefined)[] = [];
+    const note = ({ routine }: { readonly routine?: string | undefined }) => void warnings.push(routine);
+    this.#client.on("notice", note);
     try {
       await this.run("COMMIT");
     } catch (error) {
       if (this.#transaction === undefined || !isLost(error)) throw error;
       throw new CommitLost(this.#transaction, answer, error);
+    } finally {
+      this.#client.off("notice", note);
     }
     if (this.#failure !== undefined) throw this.#failure;
+    const hasWaited = !warnings.includes(WAIT_FOR_STANDBYS);
+    if (!hasWaited && this.#transaction !== undefined)
+      throw new CommitLost(this.#transaction, answer, undefined);
   }
 
   #send(query: QueryConfig): Promise<readonly StoredRow[]> {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
-import { CommitLost, Connection, TIMELINE } from "./connection.ts";
+import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
 import { explainPostgresError, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
 
 /** Connection options of `pg`. The password may be a function, which is called for each connection. */
@@ -42,15 +42,22 @@ const DEFAULTS = { connections: 10, busyTimeoutMs: 5_000, statementTimeoutMs: 30
 /** A stalled engine in a transaction holds a subject's lock. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 const CONNECT_WITHIN_MS = 5_000;
+/** Then the operating system checks whether the server's machine still answers, ten times, a second apart. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 500];
 
 /** OIDs of PostgreSQL types whose values fit a JavaScript number here. */
 const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 
-/** Settings of a session: the schema, and that a commit is on disk when it is acknowledged. */
+/**
+ * Settings of a session: the schema, that a commit is on disk when it is acknowledged, and time limits. PgBouncer refuses them as
+ * startup parameters.
+ */
 const SET_UP = `SELECT (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int AS read_only,
   set_config('search_path', quote_ident($1) || ', pg_temp', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
+  set_config('statement_timeout', $2, false), set_config('lock_timeout', $3, false),
+  set_config('idle_in_transaction_session_timeout', $4, false),
   ${TIMELINE} AS timeline,
   (SELECT stats_reset::text FROM pg_stat_wal) AS life`; // a recovery begins the statistics anew
 
@@ -84,6 +91,7 @@ export class Database {
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: "helmdeck-memory",
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     };
     this.#hosts = hosts;
     this.#needs = needs;
@@ -93,15 +101,17 @@ export class Database {
         ...host,
         pipeline: true,
         max: connections,
-        statement_timeout: statementTimeoutMs,
-        lock_timeout: busyTimeoutMs,
-        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        // A server that stopped without closing its connections ends no statement. A working one has answered before.
+        query_timeout: statementTimeoutMs + 2 * busyTimeoutMs,
         types: { getTypeParser },
         onConnect: async (client) => {
-          const { rows } = await client.query(SET_UP, [schema]);
-          this.#lives.set(client, rows[0]?.life);
-          this.#noteTimeline(client, rows[0]?.timeline);
-          if (needs === "read-write" && rows[0]?.read_only === 1) throw new ReadOnlyServer();
+          const timeouts = [statementTimeoutMs, busyTimeoutMs, IDLE_IN_TRANSACTION_MS].map(String);
+          const { rows } = await client.query(SET_UP, [schema, ...timeouts]);
+          const { life, timeline, read_only: readOnly } = rows[0] ?? {};
+          if (this.#isFormer(timeline)) throw new UnsuitableServer();
+          this.#lives.set(client, life);
+          this.#noteTimeline(client, timeline);
+          if (needs === "read-write" && readOnly === 1) throw new UnsuitableServer();
         },
       });
       return pool.on("error", () => undefined); // an idle connection was lost; the next call opens another
@@ -205,6 +215,11 @@ export class Database {
     }
   }
 
+  /** A promoted server has a higher timeline than its former primary. */
+  #isFormer(timeline: unknown): boolean {
+    return typeof timeline === "string" && this.#timeline !== undefined && timeline < this.#timeline;
+  }
+
   #noteTimeline(client: pg.ClientBase, timeline: unknown): void {
     if (typeof timeline !== "string") return;
     this.#timelines.set(client, timeline);
@@ -219,7 +234,7 @@ export class Database {
   async #hasCommitted({ transaction }: CommitLost, until: number): Promise<boolean> {
     for (;;) {
       const pool = this.#pool;
-      const outcome = await this.#lend(pool, (connection) => connection.outcomeOf(transaction)).catch(
+      const outcome = await this.#lend(pool, (connection) => fateOf(transaction, connection)).catch(
         (error) => {
           if (this.#mayTryAgain(error, pool)) return "in progress"; // not there yet
           throw unknownOutcome(this.name);
@@ -238,21 +253,28 @@ export class Database {
   }
 }
 
+/** A server that is stopped commits what still waits for standbys. */
+async function fateOf(transaction: TransactionName, connection: Connection): Promise<string | undefined> {
+  const outcome = await connection.outcomeOf(transaction);
+  if (outcome === "committed") await connection.awaitStandbys();
+  return outcome;
+}
+
 function unknownOutcome(name: string): HelmdeckError {
   return new HelmdeckError(
     "store_unavailable",
-    `The memory database ${name} was lost during a commit, so it is unknown whether this write was kept. Check that before ` +
+    `The memory database ${name} did not confirm a commit, so it is unknown whether this write was kept. Check that before ` +
       "you write it again.",
     { details: { outcome: "unknown" } },
   );
 }
 
-/** A writable server was required, but this is a standby. */
-class ReadOnlyServer extends Error {
+/** A writable server was required, but this is a standby; or another server has taken over from this one. */
+class UnsuitableServer extends Error {
   readonly code = "25006";
 
   constructor() {
-    super("The server is read-only.");
+    super("The server is not the primary.");
   }
 }
 

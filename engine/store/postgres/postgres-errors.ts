@@ -24,7 +24,7 @@ const CORRUPT: Meaning = {
 };
 const READONLY: Meaning = {
   code: "store_readonly",
-  says: "is read-only: the server is a standby, or is set to read-only. Write through the primary",
+  says: "is read-only: the server is a standby or a former primary, or is set to read-only. Write through the primary",
 };
 const REFUSED: Meaning = {
   code: "store_unavailable",
@@ -41,6 +41,10 @@ const UNTRUSTED: Meaning = {
 const WITHOUT_TLS: Meaning = {
   code: "store_unavailable",
   says: "does not support TLS. Set ssl = on on the server, or use sslmode=disable on a trusted network",
+};
+const BUSY: Meaning = {
+  code: "store_unavailable",
+  says: "has no free connection or too little memory. Try again",
 };
 const ANOTHER_SCHEMA: Meaning = {
   code: "store_replaced",
@@ -66,21 +70,13 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // Of our statements, a standby refuses only writes with this code.
   "55000": READONLY,
   "53100": FULL,
-  "53": {
-    code: "store_unavailable",
-    says: "has no free connection or too little memory. Try again",
-  },
+  "53": BUSY,
   "55P03": LOCKED,
   "57014": {
     ...LOCKED,
     says: "exceeded the time limit of a statement. Try again; if the error persists, check the server's load",
   },
   "57P": UNREACHABLE,
-  "25P03": {
-    code: "store_unavailable",
-    says: "ended a transaction that was idle for too long. Try again",
-  },
-  "08": UNREACHABLE,
   "58": { code: "store_unavailable", says: "has a failing disk or file system. Check the server's log" },
   XX001: CORRUPT,
   XX002: CORRUPT,
@@ -93,7 +89,9 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 ]);
 /** pg's own messages, which have no code. */
 const LOST =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|timeout exceeded|Query read timeout)/;
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/;
+/** pg's message for a pool whose connections are all in use: the server itself may be well. */
+const POOL_IS_BUSY = /^timeout exceeded/;
 
 /** Node's codes for a refused certificate. */
 const TLS_CODE = /CERT|^UNABLE_TO_|^ERR_(TLS|SSL)_/;
@@ -120,7 +118,7 @@ export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = codeOf(error);
   if (state === undefined) return LOST.test(error.message);
-  return NETWORK_CODES.has(state) || /^(08|57P0[123]|25P03)/.test(state);
+  return NETWORK_CODES.has(state) || /^(08|57P0[1235]|25P0[34])/.test(state);
 }
 
 /** A retry may succeed at once: the server aborted one of several deadlocked transactions. */
@@ -154,6 +152,7 @@ function meaningOf(error: unknown): Meaning | undefined {
 
 function meaningWithoutCode(error: unknown): Meaning | undefined {
   const text = error instanceof Error ? error.message : "";
+  if (POOL_IS_BUSY.test(text)) return BUSY;
   if (PASSWORD.test(text)) return REFUSED;
   return NO_TLS.test(text) ? WITHOUT_TLS : undefined;
 }

@@ -11,7 +11,8 @@ import type { Client } from "pg";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Database } from "./database.ts";
 
-const PAUSE_MS = 500;
+/** Between attempts to listen: longer after each failure. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 30_000];
 
 type Listener = () => void;
 
@@ -23,7 +24,6 @@ export class Wakes {
   readonly #ending = new AbortController();
   #telling: Promise<void> | undefined;
   #listening: Promise<void> | undefined;
-  #client: Client | undefined;
   /** Ends the current connection. */
   #leave: (() => void) | undefined;
 
@@ -57,7 +57,7 @@ export class Wakes {
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#telling;
-    await this.#client?.end().catch(() => undefined);
+    this.#leave?.();
     await this.#listening;
   }
 
@@ -74,9 +74,13 @@ export class Wakes {
 
   async #listen(): Promise<void> {
     const { signal } = this.#ending;
-    while (!signal.aborted) {
-      await this.#listenOnce().catch(() => undefined);
-      if (!signal.aborted) await delay(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; ) {
+      const listened = await this.#listenOnce().then(
+        () => true,
+        () => false, // on a standby, until it is promoted
+      );
+      pauseMs = listened ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
@@ -88,13 +92,18 @@ export class Wakes {
       client.on("end", resolve).on("error", () => undefined);
     });
     client.on("notification", ({ payload = "" }) => this.#wake(this.#listeners.get(payload)));
+    try {
+      await Promise.race([this.#listenOn(client), ended]);
+      await ended;
+    } finally {
+      client.end().catch(() => undefined); // does not wait for a server that may no longer answer
+    }
+  }
+
+  async #listenOn(client: Client): Promise<void> {
     await client.connect();
-    this.#client = client;
-    if (this.#ending.signal.aborted) return client.end();
     await client.query(`LISTEN ${this.#channel}`);
     for (const listeners of this.#listeners.values()) this.#wake(listeners); // covers everything missed so far
-    await ended;
-    client.end().catch(() => undefined); // does not wait for a server that may no longer answer
   }
 
   #wake(listeners: Iterable<Listener> = []): void {

@@ -1,7 +1,7 @@
 /**
  * A connection lost at any point of a write: acknowledged writes are stored exactly once, and no other write is stored silently.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
@@ -10,6 +10,7 @@ import type { Changes } from "../../../../engine/index.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../../../../engine/postgres.ts";
 import { ANA, fact, refTo, text } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../../postgres/server.ts";
+import { KEY } from "../sqlite-rig.ts";
 import { ENGINE, makeRoles, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
 
 /** The zero byte distinguishes the statement from the isolation level READ COMMITTED. */
@@ -181,6 +182,32 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     );
   });
 
+  // verifies P-postgres-lost
+  test.each(["pg_terminate_backend", "pg_cancel_backend"])(
+    "a put that no synchronous standby has is not acknowledged after %s",
+    async (how) => {
+      await using primary = await startPostgres();
+      await makeRoles(primary);
+      const rig = await openPostgresRig(primary);
+      const limits = { statementTimeoutMs: 3_000, busyTimeoutMs: 1_000, patienceMs: 3_000 };
+      const store = await openPostgresStore({ ...rig.options, ...limits });
+      await store.put(fact("a", "1"));
+      await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'absent'");
+      await primary.query("SELECT pg_reload_conf()");
+      await until(
+        async () =>
+          (await primary.query("SHOW synchronous_standby_names"))[0]?.synchronous_standby_names === "absent",
+      );
+      const put = store.put(fact("b", "1")).catch((error: unknown) => error);
+      const end = `SELECT ${how}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+      await until(async () => (await primary.query(end)).length === 1);
+      expect(await put).toMatchObject({ code: "store_unavailable", details: { outcome: "unknown" } });
+      expect(text((await store.get(refTo("b")))?.value)).toBe("1"); // the primary alone has it
+      await store.close();
+      await primary.stop("immediate"); // statements of the test still wait
+    },
+  );
+
   test("a read whose connection is lost is retried", () =>
     withCutter(async ({ store }, cutter) => {
       await store.put(fact("a", "1"));
@@ -188,6 +215,32 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect(text((await store.get(refTo("a")))?.value)).toBe("1");
       expect(cutter.hasCut).toBe(true);
     }));
+
+  test("a call to a server that hangs fails in time, and so does closing; the next call is answered when it goes on", async () => {
+    await using own = await startPostgres();
+    await makeRoles(own);
+    const rig = await openPostgresRig(own);
+    const limits = { statementTimeoutMs: 1_500, busyTimeoutMs: 500, patienceMs: 1_000 };
+    const [store, other] = await Promise.all([
+      openPostgresStore({ ...rig.options, ...limits }),
+      openPostgresStore({ ...rig.options, ...limits }),
+    ]);
+    let woken = 0;
+    other.watch(ANA, () => (woken += 1));
+    await until(() => woken > 0); // the watch has started
+    await store.put(fact("a", "1"));
+    await store.get(refTo("a")); // leaves a connection that the next call uses
+    const thaw = own.freeze();
+    try {
+      await expect(store.get(refTo("a"))).rejects.toMatchObject({ code: "store_unavailable" });
+      await other.close();
+    } finally {
+      thaw();
+    }
+    expect(text((await store.get(refTo("a")))?.value)).toBe("1");
+    await store.close();
+    await rig.dispose();
+  });
 
   test("a server that was killed and restarted has every acknowledged write, and accepts the next", async () => {
     await using own = await startPostgres({ isDurable: true });
@@ -232,6 +285,26 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await store.close();
   });
 
+  test("a standby, which allows no LISTEN, is not left with the connections of the attempts", async () => {
+    await using primary = await startPostgres();
+    await makeRoles(primary);
+    const rig = await openPostgresRig(primary);
+    const standby = await primary.startStandby();
+    const listening = () => standby.query("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+    const connection = { connectionString: standby.url({ user: ENGINE }) };
+    const store = await openPostgresStore({ ...rig.options, connection });
+    let woken = 0;
+    store.watch(ANA, () => (woken += 1));
+    const refused = /cannot execute LISTEN/g;
+    await until(async () => ((await readFile(standby.logFile, "utf8")).match(refused)?.length ?? 0) > 1);
+    await until(async () => (await listening()).length === 0);
+    await primary.stop();
+    await standby.promote();
+    await until(() => woken > 0);
+    expect(await listening()).toHaveLength(1);
+    await store.close();
+  });
+
   // verifies P-postgres-feed
   test("a reader of a primary that was ahead of the promoted standby starts over", async () => {
     await using primary = await startPostgres();
@@ -266,6 +339,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         readonly rig: PostgresRig;
         readonly primary: PostgresServer;
         readonly standby: PostgresServer;
+        readonly cutter: Cutter;
         /** Sends new connections to the standby; connections to the former primary remain. */
         readonly turn: () => Promise<void>;
       }) => Promise<void>,
@@ -283,7 +357,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
           await standby.start();
           cutter.turnTo(standby.socketFolder);
         };
-        await run({ store, rig, primary, standby, turn });
+        await run({ store, rig, primary, standby, cutter, turn });
       }, primary);
     }
 
@@ -336,6 +410,23 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(kept?.n).toBe("5");
       }));
 
+    // verifies P-postgres-lost
+    test("no new connection to the former one is used, even if the address leads there", () =>
+      withTakeover(async ({ store, rig, primary, standby, cutter, turn }) => {
+        cutter.cutAt("BEGIN", "before");
+        await turn();
+        await standby.promote();
+        await store.put(fact("b", "2"));
+        cutter.turnTo(primary.socketFolder);
+        cutter.cutAt("BEGIN", "before");
+        await expect(store.put(fact("c", "3"))).rejects.toMatchObject({ code: "store_readonly" });
+        cutter.turnTo(standby.socketFolder);
+        await store.put(fact("d", "4"));
+        const keys = `SELECT convert_from(key, 'UTF8') AS key FROM ${rig.schema}.entries ORDER BY key`;
+        expect(await primary.query(keys)).toEqual([{ key: "a" }, { key: "lost" }]);
+        expect(await standby.query(keys)).toEqual([{ key: "a" }, { key: "b" }, { key: "d" }]);
+      }));
+
     test("who watches hears of what is written there", () =>
       withTakeover(async ({ store, rig, primary, standby, turn }) => {
         let woken = 0;
@@ -372,6 +463,25 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(await store.changes({ namespace: ANA, since: seen.cursor })).toEqual({ kind: "start_over" });
         await primary.start(); // needed to remove the rig
       }));
+  });
+
+  test("a connection requires no startup parameter that PgBouncer refuses", async () => {
+    const folder = await mkdtemp("/tmp/hdm-start-");
+    const started = Promise.withResolvers<Buffer>();
+    const pooler = createServer((socket) => {
+      socket.once("data", (data) => {
+        started.resolve(data);
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => pooler.listen(join(folder, SOCKET), resolve));
+    const connection = { user: ENGINE, database: "postgres", host: folder };
+    await expect(openPostgresStore({ connection, key: KEY, patienceMs: 0 })).rejects.toThrow();
+    const namesAndValues = `${(await started.promise).subarray(8)}`.split("\0");
+    const names = namesAndValues.filter((name, i) => i % 2 === 0 && name !== "");
+    expect(names.sort()).toEqual(["application_name", "client_encoding", "database", "user"]);
+    await new Promise((resolve) => pooler.close(resolve));
+    await rm(folder, { recursive: true });
   });
 
   test("a commit is on disk when it is acknowledged, whatever the role's setting", async () => {

@@ -1,7 +1,7 @@
 /** The server's errors become our codes with a remedy, and the text contains nothing of the server's message. */
 import { expect, test } from "vitest";
 import { HelmdeckError } from "../../../../engine/index.ts";
-import { explainPostgresError } from "../../../../engine/store/postgres/postgres-errors.ts";
+import { explainPostgresError, isLost } from "../../../../engine/store/postgres/postgres-errors.ts";
 
 const failure = (code: string | undefined, message = "said with a value") =>
   Object.assign(new Error(message), { ...(code !== undefined && { code }), detail: "Key (key)=(a value)" });
@@ -33,6 +33,19 @@ test.each([
   expect(explained).toMatchObject({ code, details: { postgres: state } });
   expect(`${explained} ${JSON.stringify(explained)}`).not.toContain("value");
   expect(explained.cause).toBeUndefined();
+});
+
+test.each(["08006", "57P01", "57P05", "25P03", "25P04"])("after %s the connection is gone", (state) => {
+  expect(isLost(failure(state))).toBe(true);
+});
+
+test("a pool whose connections are all in use says so, and is not taken for a lost server", () => {
+  const busy = failure(undefined, "timeout exceeded when trying to connect");
+  expect(isLost(busy)).toBe(false);
+  expect(explainPostgresError(busy, "m")).toMatchObject({
+    code: "store_unavailable",
+    message: expect.stringContaining("no free connection"),
+  });
 });
 
 test("a connection that ended says so, and an error of ours stays as it is", () => {
