@@ -183,6 +183,8 @@ export interface PluginPackage {
 }
 
 export interface JournalFacts {
+  /** A run began, even if it was killed before its first change. */
+  readonly hasChoices: boolean;
   readonly target: Target | undefined;
   /** Our last setting in `memory`. */
   readonly search: JsonObject | undefined;

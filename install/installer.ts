@@ -4,6 +4,7 @@ import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../app/index.ts";
 import { closingWords } from "./closing-words.ts";
+import { recordChoices, withEarlierChoices } from "./earlier-choices.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { type Inspected, inspect } from "./inspect/inspect.ts";
@@ -12,8 +13,8 @@ import type { Facts } from "./installation-facts.ts";
 import { EXIT, type ExitCode } from "./installer-exit-codes.ts";
 import { acquireInstallerLock, installerLockFile } from "./installer-lock.ts";
 import { journalFolder } from "./journal.ts";
-import { type Options, parseOptions } from "./options.ts";
-import { makePlan, withoutEmbeddings } from "./plan/make-plan.ts";
+import { type GivenOptions, type Options, parseOptions } from "./options.ts";
+import { makePlan } from "./plan/make-plan.ts";
 import type { Plan, Question } from "./plan/plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
 
@@ -25,7 +26,7 @@ export async function install(args: readonly string[], root: string): Promise<Ex
   const { stdout, stderr, stdin, env } = process;
   // A closed pipe (`| head`) must not end a run in the middle of a step.
   for (const stream of [stdout, stderr]) stream.on("error", () => {});
-  let options: Options;
+  let options: GivenOptions;
   try {
     options = parseOptions(args, { write: (text) => void stdout.write(text) });
   } catch (error) {
@@ -46,7 +47,7 @@ export async function install(args: readonly string[], root: string): Promise<Ex
 
 /** Read-only runs need no lock. */
 async function withInstallerLock(
-  options: Options,
+  options: GivenOptions,
   reporter: Reporter,
   run: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -64,7 +65,12 @@ async function withInstallerLock(
   return endEmpty(EXIT.prerequisite, options, reporter);
 }
 
-function endEmpty(exitCode: ExitCode, { dryRun }: Options, reporter: Reporter, error?: string): ExitCode {
+function endEmpty(
+  exitCode: ExitCode,
+  { dryRun }: GivenOptions,
+  reporter: Reporter,
+  error?: string,
+): ExitCode {
   const said = error === undefined ? {} : { error };
   reporter.end({ plan: undefined, steps: [], exitCode, isDryRun: dryRun, ...said });
   return exitCode;
@@ -72,11 +78,11 @@ function endEmpty(exitCode: ExitCode, { dryRun }: Options, reporter: Reporter, e
 
 export async function runInstaller(
   environment: Environment,
-  options: Options,
+  given: GivenOptions,
   reporter: Reporter,
   ask: Ask,
 ): Promise<ExitCode> {
-  const { facts, plan, openclaw } = await resolvePlan(environment, options, reporter, ask);
+  const { facts, plan, openclaw, options } = await resolvePlan(environment, given, reporter, ask);
   const end = (
     exitCode: ExitCode,
     steps: Outcome["steps"] = [],
@@ -85,6 +91,8 @@ export async function runInstaller(
     reporter.end({ plan, steps, exitCode, isDryRun: options.dryRun, closing });
     return exitCode;
   };
+  reporter.kept(plan.kept);
+  if (given.model !== undefined && plan.kept.includes("--no-embeddings")) reporter.warn(MODEL_WARNING);
   if (plan.unmet.length > 0) {
     reporter.unmet(plan.unmet);
     return end(EXIT.prerequisite);
@@ -92,37 +100,43 @@ export async function runInstaller(
   reporter.plan(plan);
   if (options.dryRun) return end(EXIT.done);
   if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
+  if (options.mode === "install") await recordChoices(environment.journal, options);
   const outcome = await execute(plan.steps, environment, openclaw, reporter);
   const closing = outcome.exitCode === EXIT.done ? closingWords(facts, options, environment) : [];
   return end(outcome.exitCode, outcome.steps, closing);
 }
 
+const MODEL_WARNING =
+  "--embedding-model changes nothing without embeddings: add --embeddings, or --embeddings-url URL.";
+
 interface ResolvedPlan {
   readonly facts: Facts;
   readonly plan: Plan;
   readonly openclaw: Inspected["openclaw"];
+  readonly options: Options;
 }
 
 /** A final plan: all questions are answered. */
 async function resolvePlan(
   environment: Environment,
-  options: Options,
+  given: GivenOptions,
   reporter: Reporter,
   ask: Ask,
 ): Promise<ResolvedPlan> {
+  const options = withEarlierChoices(given, environment.journal.entries);
   const done = reporter.working("Checking this machine");
   const { facts, openclaw } = await inspect(environment, options).finally(done);
   const plan = makePlan(facts, options);
   if (lacksOnlyDocker(plan) && options.mode === "install") {
-    const instead = await withoutDocker(facts, options, ask);
-    if (instead === undefined) return { facts, plan, openclaw };
+    const embeddings = await withoutDocker(facts, options, ask);
+    if (embeddings === undefined) return { facts, plan, openclaw, options };
     reporter.unmet(plan.unmet);
-    if (instead.embeddings.kind === "none") reporter.warn(keywordsOnly(facts));
-    return resolvePlan(environment, instead, reporter, ask);
+    if (embeddings.kind === "none") reporter.warn(keywordsOnly(facts));
+    return resolvePlan(environment, { ...given, embeddings }, reporter, ask);
   }
-  if (options.dryRun || ask === undefined) return { facts, plan, openclaw };
+  if (options.dryRun || ask === undefined) return { facts, plan, openclaw, options };
   const answered = await answersTo(plan.questions, options, ask);
-  return { facts, plan: makePlan(facts, answered), openclaw };
+  return { facts, plan: makePlan(facts, answered), openclaw, options: answered };
 }
 
 async function answersTo(
@@ -139,14 +153,18 @@ async function answersTo(
   return answered;
 }
 
-/** The options if Docker is unusable: the machine's own Ollama, or keyword search; undefined: do not continue. */
-async function withoutDocker({ ollama }: Facts, options: Options, ask: Ask): Promise<Options | undefined> {
+/** If Docker is unusable: the machine's own Ollama, or keyword search; undefined: do not continue. */
+async function withoutDocker(
+  { ollama }: Facts,
+  options: Options,
+  ask: Ask,
+): Promise<Options["embeddings"] | undefined> {
   if (ollama !== undefined && (await ask?.(questionAboutOllama(ollama, options))) === true)
-    return { ...options, embeddings: { kind: "url", url: ollama } };
+    return { kind: "url", url: ollama };
   const goesOn =
-    options.yes ||
+    (options.yes && options.mayLeaveOutEmbeddings) ||
     (await ask?.("Docker cannot be used here. Continue without embeddings, with keyword search?"));
-  return goesOn === true ? withoutEmbeddings(options) : undefined;
+  return goesOn === true ? { kind: "none" } : undefined;
 }
 
 function questionAboutOllama(url: string, { model }: Options): string {
@@ -154,8 +172,8 @@ function questionAboutOllama(url: string, { model }: Options): string {
 }
 
 function keywordsOnly({ ollama }: Facts): string {
-  const url = ollama === undefined ? "" : `, or now: ${INSTALLER} --embeddings-url ${ollama}`;
-  return `WITHOUT embeddings, OpenClaw searches by keywords only. Run this again when Docker is available${url}`;
+  const url = ollama === undefined ? "" : `; or now: ${INSTALLER} --embeddings-url ${ollama}`;
+  return `WITHOUT embeddings, OpenClaw searches by keywords only. When Docker is available: ${INSTALLER} --embeddings${url}`;
 }
 
 function lacksOnlyDocker({ unmet }: Plan): boolean {

@@ -24,8 +24,16 @@ const TARGET = z.discriminatedUnion("kind", [
  */
 const CHANGE = z.strictObject({ before: JSON_VALUE.optional(), sets: z.array(JSON_OBJECT) });
 
+const EMBEDDINGS = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("sidecar") }),
+  z.strictObject({ kind: z.literal("url"), url: z.url() }),
+  z.strictObject({ kind: z.literal("none") }),
+]);
+
 const ENTRIES = z.strictObject({
   version: z.literal(1),
+  /** The choices that a later run keeps. Version 0.1.0 did not record them. */
+  choices: z.strictObject({ embeddings: EMBEDDINGS, model: z.string(), gpu: z.boolean() }).optional(),
   target: TARGET.optional(),
   /** The copy of the configuration from before the first change, and its original file. */
   config: z.strictObject({ path: z.string(), existed: z.boolean() }).optional(),
@@ -59,6 +67,8 @@ const ENTRIES = z.strictObject({
 export type Change = z.infer<typeof CHANGE>;
 
 export type JournalEntries = Omit<z.infer<typeof ENTRIES>, "version">;
+
+export type Choices = Readonly<NonNullable<JournalEntries["choices"]>>;
 
 export type JournalChanges = { readonly [K in keyof JournalEntries]?: JournalEntries[K] | undefined };
 

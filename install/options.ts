@@ -4,14 +4,27 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { checkEngineAddress, defined, isHelmdeckError } from "../app/index.ts";
 import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";
 import type { AuditTools, EngineChoice, Target } from "./installation-facts.ts";
+import type { Choices } from "./journal.ts";
 
-export interface Options {
+/** The options of a run, completed. */
+export interface Options extends CommonOptions, Choices {
+  /** The options taken over from the last installation, as they are typed. */
+  readonly kept: readonly string[];
+  /** Nobody chose embeddings, so --yes may go on without them. */
+  readonly mayLeaveOutEmbeddings: boolean;
+}
+
+/** The options on the command line. An undefined choice was not given. */
+export interface GivenOptions extends CommonOptions {
+  readonly embeddings: Choices["embeddings"] | undefined;
+  readonly model: string | undefined;
+  readonly gpu: boolean | undefined;
+}
+
+interface CommonOptions {
   readonly mode: "install" | "verify" | "repair" | "uninstall";
-  readonly embeddings: EmbeddingsChoice;
-  readonly model: string;
   /** Undefined: detected automatically. */
   readonly openclaw: Target | undefined;
-  readonly gpu: boolean;
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly purge: boolean;
@@ -24,15 +37,10 @@ export interface Options {
   readonly replaces: readonly ("search" | "facts")[];
 }
 
-type EmbeddingsChoice =
-  | { readonly kind: "sidecar" }
-  | { readonly kind: "url"; readonly url: string }
-  | { readonly kind: "none" };
-
 interface Parsed {
-  readonly embeddings: boolean;
+  readonly embeddings?: boolean;
   readonly embeddingsUrl?: string;
-  readonly embeddingModel: string;
+  readonly embeddingModel?: string;
   readonly openclaw?: Target;
   readonly gpu?: boolean;
   readonly yes?: boolean;
@@ -56,19 +64,21 @@ Examples:
   $ ${INSTALLER} --dry-run                  show what would be done
   $ ${INSTALLER} --yes                      do it, without questions
   $ ${INSTALLER} --no-embeddings            search by keywords, no Docker needed
+  $ ${INSTALLER} --embeddings               semantic search, after an installation without it
   $ ${INSTALLER} --embeddings-url http://127.0.0.1:11434
   $ ${INSTALLER} --engine https://memory.example --token-file ~/main.token
                                             an engine elsewhere keeps memory: no sidecar, nothing stored here
   $ ${INSTALLER} --uninstall                undo everything; your memory stays
   $ ${INSTALLER} --repair                   if OpenClaw finds no new notes after version 0.1 was uninstalled
 
+A later run keeps the options of the last installation, and says which. To change one, give it again with another value.
 See docs/howto/openclaw-memory.md`;
 
 /** Throws commander's CommanderError, also for --help, which commander prints itself. */
 export function parseOptions(
   args: readonly string[],
   output: { readonly write: (text: string) => void },
-): Options {
+): GivenOptions {
   const command = declare(output);
   command.parse([...args], { from: "user" });
   const parsed = command.opts<Parsed>();
@@ -78,7 +88,7 @@ export function parseOptions(
     embeddings: embeddingsOf(parsed),
     model: parsed.embeddingModel,
     openclaw: parsed.openclaw,
-    gpu: parsed.gpu === true,
+    gpu: parsed.gpu,
     yes: parsed.yes === true,
     dryRun: parsed.dryRun === true,
     purge: parsed.purge === true,
@@ -100,9 +110,10 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .description(
       "Installs helmdeck memory in OpenClaw and, with the embedding sidecar, semantic search. Shows its plan first, and tests the result.",
     )
+    .option("--embeddings", "Set up the embedding sidecar; a first installation does so by default.")
     .option("--no-embeddings", "Use keyword search only; stops the sidecar of an earlier run.")
     .option("--embeddings-url <url>", "Use an Ollama that is already running.", httpUrl)
-    .option("--embedding-model <model>", "The embedding model.", modelName, DEFAULT_MODEL)
+    .option("--embedding-model <model>", `The embedding model; ${DEFAULT_MODEL} by default.`, modelName)
     .option("--openclaw <where>", "host, or container:NAME; detected by default.", target)
     .addOption(
       new Option(
@@ -122,6 +133,7 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
       fingerprint,
     )
     .option("--gpu", "Let the sidecar use this machine's NVIDIA cards.")
+    .option("--no-gpu", "Let it use the processor only; the default.")
     .option("--yes", "Do not ask; your own settings are then kept.")
     .option("--dry-run", "Print the plan and change nothing.")
     .option("--verify", "Only run the smoke test.")
@@ -139,10 +151,9 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
 }
 
 function refuseContradictions(parsed: Parsed, command: Command): void {
-  const { embeddings, embeddingsUrl, gpu, uninstall, purge, verify, repair, auditTools } = parsed;
+  const { uninstall, purge, verify, repair, auditTools } = parsed;
   const both = (left: string, right: string) => command.error(`${left} and ${right} exclude each other.`);
-  if (!embeddings && embeddingsUrl !== undefined) both("--no-embeddings", "--embeddings-url");
-  if (gpu && (!embeddings || embeddingsUrl !== undefined)) both("--gpu", "a run without the sidecar");
+  refuseTwoServices(parsed, both);
   if (uninstall && verify) both("--uninstall", "--verify");
   if (uninstall && repair) both("--uninstall", "--repair");
   if (verify && repair) both("--verify", "--repair");
@@ -151,9 +162,26 @@ function refuseContradictions(parsed: Parsed, command: Command): void {
   if (purge && !uninstall) command.error("--purge needs --uninstall.");
 }
 
+function refuseTwoServices(
+  { embeddings, embeddingsUrl, gpu }: Parsed,
+  both: (left: string, right: string) => never,
+): void {
+  if (embeddings !== undefined && embeddingsUrl !== undefined)
+    both(embeddings ? "--embeddings" : "--no-embeddings", "--embeddings-url");
+  if (gpu && (embeddings === false || embeddingsUrl !== undefined))
+    both("--gpu", "a run without the sidecar");
+}
+
 function refuseBesideEngine(parsed: Parsed, command: Command): void {
-  const { embeddingsUrl, gpu } = parsed;
-  const beside = embeddingsUrl !== undefined ? "--embeddings-url" : gpu ? "--gpu" : undefined;
+  const { embeddings, embeddingsUrl, gpu } = parsed;
+  const beside =
+    embeddingsUrl !== undefined
+      ? "--embeddings-url"
+      : embeddings
+        ? "--embeddings"
+        : gpu
+          ? "--gpu"
+          : undefined;
   if (beside !== undefined) command.error(`--engine and ${beside} exclude each other.`);
   if (modeOf(parsed) !== "install") command.error("--engine is only for an installation.");
 }
@@ -195,11 +223,12 @@ function fingerprint(text: string): string {
   throw new InvalidArgumentError("Write the 64 hexadecimal digits of the certificate's SHA-256.");
 }
 
-/** With an engine, there is nothing to embed here. */
-function embeddingsOf({ embeddings, embeddingsUrl, engine }: Parsed): EmbeddingsChoice {
+/** With an engine, there is nothing to embed here. Graphics cards are for the sidecar. */
+function embeddingsOf({ embeddings, embeddingsUrl, engine, gpu }: Parsed): GivenOptions["embeddings"] {
   if (engine !== undefined) return { kind: "none" };
   if (embeddingsUrl !== undefined) return { kind: "url", url: embeddingsUrl };
-  return { kind: embeddings ? "sidecar" : "none" };
+  if (embeddings === false) return { kind: "none" };
+  return embeddings || gpu ? { kind: "sidecar" } : undefined;
 }
 
 function httpUrl(text: string): string {

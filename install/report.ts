@@ -8,6 +8,8 @@ import type { Plan, UnmetPrerequisite } from "./plan/plan.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";
 
 export interface Reporter {
+  /** The options that stay as the last installation had them. */
+  kept(options: readonly string[]): void;
   plan(plan: Plan): void;
   unmet(missing: readonly UnmetPrerequisite[]): void;
   /** For slow work that is not a step. Returns a function that ends it. */
@@ -83,6 +85,13 @@ export class LineReporter implements Reporter {
     this.#every = every;
     this.#isTerminal = out.isTTY === true && env.TERM !== "dumb";
     this.#hasColours = this.#isTerminal && !env.NO_COLOR;
+  }
+
+  kept(options: readonly string[]): void {
+    if (options.length > 0)
+      this.line(
+        `Kept from the last installation: ${options.join(" ")} (options that you give replace these)`,
+      );
   }
 
   plan({ steps, warnings }: Plan): void {
@@ -220,6 +229,7 @@ export class JsonReporter implements Reporter {
     this.#out = out;
   }
 
+  kept(): void {}
   plan({ warnings }: Plan): void {
     this.#warnings.push(...warnings);
   }
@@ -241,6 +251,7 @@ export class JsonReporter implements Reporter {
       exitCode,
       dryRun: isDryRun,
       target: plan?.target ?? null,
+      kept: plan?.kept ?? [],
       plan: plan?.steps ?? [],
       steps,
       warnings: this.#warnings,

@@ -95,6 +95,7 @@ async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenCl
       ? undefined
       : await openclaw.readConfigFile(facts.configPath);
   return {
+    hasChoices: entries.choices !== undefined,
     target: entries.target,
     search: entries.search?.sets.at(-1),
     facts: entries.facts?.sets.at(-1),

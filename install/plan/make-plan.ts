@@ -19,7 +19,7 @@ export function makePlan(facts: Facts, options: Options): Plan {
   const { openclaw } = facts;
   const unmet = unmetPrerequisites(facts, options);
   if (unmet.length > 0 || openclaw.state !== "ready") {
-    return { target: undefined, steps: [], warnings: [], unmet, questions: [] };
+    return { target: undefined, steps: [], warnings: [], unmet, questions: [], kept: options.kept };
   }
   switch (options.mode) {
     case "verify":
@@ -29,11 +29,6 @@ export function makePlan(facts: Facts, options: Options): Plan {
     case "install":
       return installPlan(openclaw, facts, options);
   }
-}
-
-/** The options for keyword search only. */
-export function withoutEmbeddings(options: Options): Options {
-  return { ...options, embeddings: { kind: "none" }, gpu: false };
 }
 
 function verifyPlan(openclaw: OpenClawReady): Plan {
@@ -51,7 +46,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const own = planFacts(openclaw, facts, options, embeddings.baseUrl);
   const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
   // The search setting comes last, because a running gateway reloads when it changes.
-  const source = planSource(openclaw, options);
+  const source = planSource(openclaw, facts, options);
   const tools = planAuditTools(openclaw, facts, options);
   const changes = [
     ...pluginSteps(openclaw, facts),
@@ -79,11 +74,12 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
     ...planOf(openclaw, steps),
     warnings: [...search.warnings, ...own.warnings, ...attachWarnings(openclaw, options)],
     questions: [...search.questions, ...own.questions, ...tools.questions],
+    kept: [...options.kept, ...source.kept, ...tools.kept],
   };
 }
 
 function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
-  return { target: openclaw.target, steps, warnings: [], unmet: [], questions: [] };
+  return { target: openclaw.target, steps, warnings: [], unmet: [], questions: [], kept: [] };
 }
 
 interface Embedded {

@@ -7,6 +7,7 @@ import type { Question } from "./plan.ts";
 interface AuditToolsPlan {
   readonly steps: readonly Step[];
   readonly questions: readonly Question[];
+  readonly kept: readonly string[];
 }
 
 export function planAuditTools(
@@ -18,10 +19,15 @@ export function planAuditTools(
   const answer = options.auditTools ?? (earlier?.isDue ? earlier.answer : undefined);
   if (answer === undefined) {
     const isAnswered = earlier !== undefined || auditTools !== undefined;
-    return { steps: [], questions: isAnswered ? [] : [QUESTION] };
+    const isKept = earlier?.answer === "all" && auditTools === "all";
+    return {
+      steps: [],
+      questions: isAnswered ? [] : [QUESTION],
+      kept: isKept ? ["--audit-tools all"] : [],
+    };
   }
   const isDone = earlier?.answer === answer && !earlier.isDue && (auditTools ?? "helmdeck") === answer;
-  return { steps: isDone ? [] : [{ kind: "audit-tools", configPath, answer }], questions: [] };
+  return { steps: isDone ? [] : [{ kind: "audit-tools", configPath, answer }], questions: [], kept: [] };
 }
 
 const QUESTION: Question = {

@@ -9,7 +9,7 @@ import { unfitWarnings } from "./plan-notes-index.ts";
 
 export function uninstallPlan(facts: Facts, { purge }: Options): Plan {
   const unmet = uninstallPrerequisites(facts);
-  if (unmet.length > 0) return { target: undefined, steps: [], warnings: [], unmet, questions: [] };
+  if (unmet.length > 0) return { target: undefined, steps: [], warnings: [], unmet, questions: [], kept: [] };
   const { journal } = facts;
   const openclaw = facts.openclaw.state === "ready" ? facts.openclaw : undefined;
   const steps: readonly Step[] = [
@@ -18,7 +18,7 @@ export function uninstallPlan(facts: Facts, { purge }: Options): Plan {
     ...(isEmpty(facts) ? [] : [{ kind: "forget-journal" } as const]),
   ];
   const warnings = openclaw === undefined ? goneWarnings(facts) : unfitWarnings(openclaw, facts);
-  return { target: openclaw?.target, steps, warnings, unmet: [], questions: [] };
+  return { target: openclaw?.target, steps, warnings, unmet: [], questions: [], kept: [] };
 }
 
 function goneWarnings({ journal }: Facts): readonly string[] {
@@ -48,9 +48,9 @@ function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {
 }
 
 function isEmpty({ journal }: Facts): boolean {
-  const { target, hasConfigCopy, startedSidecar, madeNetwork, attached } = journal;
+  const { target, hasConfigCopy, startedSidecar, madeNetwork, attached, hasChoices } = journal;
   const isRecorded = target !== undefined || attached !== undefined || hasSet(journal) || journal.indexDue;
-  return !isRecorded && !hasConfigCopy && !startedSidecar && !madeNetwork;
+  return !isRecorded && !hasChoices && !hasConfigCopy && !startedSidecar && !madeNetwork;
 }
 
 function isOtherTarget({ openclaw, journal }: Facts): boolean {

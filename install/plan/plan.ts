@@ -10,6 +10,8 @@ export interface Plan {
   readonly unmet: readonly UnmetPrerequisite[];
   /** Questions about the operator's own settings, which are replaced only with consent. */
   readonly questions: readonly Question[];
+  /** The options that stay as the last installation had them, as they are typed. */
+  readonly kept: readonly string[];
 }
 
 /** A missing prerequisite, with its remedy. */

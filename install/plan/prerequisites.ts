@@ -143,7 +143,8 @@ function servicePrerequisite({ service }: Facts, url: string): UnmetPrerequisite
   return {
     what: "embeddings",
     message: `No Ollama answers at ${url}: ${service.health.reason}`,
-    remedy: "Start it, or correct the address. Without --embeddings-url, a sidecar is set up.",
+    remedy:
+      "Start it, or correct the address. With --embeddings instead, a sidecar is set up; with --no-embeddings, search uses keywords.",
   };
 }
 

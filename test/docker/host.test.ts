@@ -45,7 +45,7 @@ afterAll(async () => {
   await stopEngine();
 });
 
-// verifies P-install-undone
+// verifies P-install-undone, P-install-kept
 describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the machine", () => {
   let plan: Report["plan"];
   let secrets: ReturnType<typeof watchArguments>;
@@ -156,7 +156,9 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toEqual({ provider: "none" });
     expect(await docker("ps", "-aq")).toBe("");
     expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");
-    const on = await installer(host.home.env, "--yes");
+    const again = await installer(host.home.env, "--dry-run");
+    expect(again.report).toMatchObject({ kept: ["--no-embeddings"], plan: [{ kind: "prove" }] });
+    const on = await installer(host.home.env, "--yes", "--embeddings");
     expect(on.code).toBe(0);
     expect(JSON.parse(config()).memory.search.provider).toBe("ollama");
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama" });

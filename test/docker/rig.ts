@@ -17,6 +17,7 @@ export interface Installed {
 
 export interface Report {
   readonly exitCode: number;
+  readonly kept: readonly string[];
   readonly plan: readonly StepOutcome["step"][];
   readonly steps: readonly StepOutcome[];
   readonly warnings: readonly string[];

@@ -41,6 +41,10 @@ it("has the engine keep memory, proves it, and takes itself out", {
   expect(stored.code).toBe(0);
   expect(await engine.run("get", "ferry/timetable")).toContain("It leaves at seven.");
 
+  const again = await install("--dry-run");
+  expect(again.report.plan.map(({ kind }) => kind)).toEqual(["prove"]);
+  expect(again.report.kept.slice(0, 2)).toEqual(["--no-embeddings", `--engine ${url}`]);
+
   expect(await install("--uninstall")).toMatchObject({ code: 0 });
   expect(await engine.run("get", "ferry/timetable")).toContain("It leaves at seven.");
 });

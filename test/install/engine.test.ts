@@ -70,6 +70,7 @@ describe("the options of an engine", () => {
     [[...ASKED, "--engine-fingerprint", "ab"], "64 hexadecimal digits"],
     [[...ASKED, "--embeddings-url", "http://127.0.0.1:11434"], "exclude each other"],
     [[...ASKED, "--gpu"], "exclude each other"],
+    [[...ASKED, "--embeddings"], "exclude each other"],
     [[...ASKED, "--uninstall"], "is only for an installation"],
   ])("%j is refused", (args, says) => {
     expect(() => options(...args)).toThrow(says);

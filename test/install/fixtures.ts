@@ -1,10 +1,11 @@
 /** Shared fixtures of the installer's tests: facts of a machine before and after an installation, and runs of steps with simulated programs. */
 import { join } from "node:path";
+import { withEarlierChoices } from "../../install/earlier-choices.ts";
 import type { Environment } from "../../install/environment.ts";
 import { execute } from "../../install/execute.ts";
 import type { DockerReady, Facts, JournalFacts, OpenClawReady } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
-import { type Options, parseOptions } from "../../install/options.ts";
+import { type GivenOptions, type Options, parseOptions } from "../../install/options.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import { Docker } from "../../install/run-docker.ts";
@@ -48,6 +49,7 @@ const DOCKER: DockerReady = {
 };
 
 const JOURNAL: JournalFacts = {
+  hasChoices: false,
   target: undefined,
   search: undefined,
   facts: undefined,
@@ -122,7 +124,10 @@ function readyOpenClaw({ openclaw }: Facts): OpenClawReady {
   return openclaw;
 }
 
-export const options = (...args: readonly string[]): Options => parseOptions(args, { write: () => {} });
+export const given = (...args: readonly string[]): GivenOptions => parseOptions(args, { write: () => {} });
+
+/** The options of a first run. */
+export const options = (...args: readonly string[]): Options => withEarlierChoices(given(...args), {});
 
 /** A machine on which `run` stands in for all programs, with its files in one folder. */
 export async function environmentIn(

@@ -10,7 +10,7 @@ import type { Run } from "../../install/run-command.ts";
 import { createOllamaSidecar } from "../../sidecar/index.ts";
 import type { Report } from "../docker/rig.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { environmentIn, options } from "./fixtures.ts";
+import { environmentIn, given, options } from "./fixtures.ts";
 
 let folder: string;
 /** Every command that was run. */
@@ -229,6 +229,60 @@ describe("what an operator set for helmdeck's facts", () => {
   });
 });
 
+// verifies P-install-kept
+describe("a second run", () => {
+  const kinds = ({ plan }: Report) => plan.map(({ kind }) => kind);
+  const earlier = (embeddings: object) =>
+    writeJournal({
+      ...{ version: 1, target: { kind: "host" }, installedPlugin: true },
+      choices: { embeddings, model: "nomic-embed-text", gpu: false },
+    });
+
+  it("starts no sidecar that the first one did without, and says so in the plan", async () => {
+    earlier({ kind: "none" });
+    const { text } = await installLines(["--dry-run"], () => true);
+    expect(text).toContain("Kept from the last installation: --no-embeddings (");
+    expect(text).not.toContain("sidecar");
+    const { report } = await installJson(["--yes", "--dry-run"]);
+    expect(report.kept).toEqual(["--no-embeddings"]);
+    expect(kinds(report)).not.toContain("start-sidecar");
+    expect(kinds((await installJson(["--embeddings", "--dry-run"])).report)).toContain("start-sidecar");
+  });
+
+  it("knows what a run that failed was asked for", async () => {
+    expect((await installJson(["--embeddings", "--embedding-model", "bge-m3", "--yes"])).code).toBe(3);
+    const { report } = await installJson(["--dry-run"]);
+    expect(report.kept).toEqual(["--embedding-model bge-m3"]);
+    expect(report.plan).toContainEqual(expect.objectContaining({ kind: "pull-model", model: "bge-m3" }));
+    expect(kinds((await installJson(["--uninstall", "--dry-run"])).report)).toContain("forget-journal");
+  });
+
+  it("keeps what it shows also where something is missing", async () => {
+    earlier({ kind: "url", url: "http://127.0.0.1:9" });
+    const { code, text } = await installLines(["--yes"], () => true);
+    expect(code).toBe(2);
+    expect(text).toMatch(
+      /Kept from the last installation: --embeddings-url http:\/\/127\.0\.0\.1:9 .*\n! No Ollama answers.*\n.*--embeddings instead/,
+    );
+  });
+
+  it("does not give up the sidecar because Docker is down: only a first run goes on without, or a person", async () => {
+    programs.delete("docker");
+    earlier({ kind: "sidecar" });
+    const { code, report } = await installJson(["--yes"]);
+    expect([code, report.plan]).toEqual([2, []]);
+    expect(report.missing[0]?.remedy).toContain("--no-embeddings");
+    const person = await installLines(["--dry-run"], (question) => question.includes("keyword search"));
+    expect(person.text).toContain("WITHOUT embeddings");
+  });
+
+  it("says that a model changes nothing where nothing is embedded", async () => {
+    earlier({ kind: "none" });
+    const { report } = await installJson(["--embedding-model", "bge-m3", "--dry-run"]);
+    expect(report.warnings.join()).toContain("--embedding-model changes nothing without embeddings");
+  });
+});
+
 describe("a journal that version 0.1 wrote", () => {
   it("is taken back whole", async () => {
     const sets = [
@@ -241,8 +295,7 @@ describe("a journal that version 0.1 wrote", () => {
       ...{ installedPlugin: true, madeNetwork: true, startedSidecar: true },
       attached: { container: "claw", overrideFile: "/srv/docker-compose.override.yml" },
     };
-    mkdirSync(journalFolder(), { recursive: true });
-    writeFileSync(join(journalFolder(), "journal.json"), JSON.stringify(journal));
+    writeJournal(journal);
     const { report } = await installJson(["--uninstall", "--dry-run"]);
     expect(report.plan.map(({ kind }) => kind)).toEqual([
       "restore-facts",
@@ -323,7 +376,7 @@ describe("what is printed", () => {
 async function installJson(args: readonly string[]) {
   let text = "";
   const reporter = new JsonReporter({ write: (more) => (text += more) });
-  const code = await runInstaller(await environment(), options(...args), reporter, undefined);
+  const code = await runInstaller(await environment(), given(...args), reporter, undefined);
   return { code, report: JSON.parse(text) as Report };
 }
 
@@ -338,7 +391,7 @@ async function installLines(
     { isTTY, write: (more: string) => (text += more) },
     noColor ? { NO_COLOR: "1" } : {},
   );
-  const code = await runInstaller(await environment(), options(...args), reporter, async (question) => {
+  const code = await runInstaller(await environment(), given(...args), reporter, async (question) => {
     asked.push(question);
     return answer(question);
   });
@@ -355,6 +408,11 @@ const environment = async () =>
     },
   });
 const journalFolder = () => join(folder, "state", "helmdeck-memory", "install");
+
+function writeJournal(journal: object): void {
+  mkdirSync(journalFolder(), { recursive: true });
+  writeFileSync(join(journalFolder(), "journal.json"), JSON.stringify(journal));
+}
 
 function configure(embeddings: object): void {
   const entries = { "helmdeck-memory": { config: { embeddings } } };

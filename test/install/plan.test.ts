@@ -279,6 +279,7 @@ describe("the command line", () => {
     [["--repair", "--verify"]],
     [["--repair", "--purge"]],
     [["--no-embeddings", "--embeddings-url", "http://x:1"]],
+    [["--embeddings", "--embeddings-url", "http://x:1"]],
     [["--embeddings-url", "http://user:secret@x:1"]],
     [["--embeddings-url", "ftp://x"]],
     [["--embedding-model", "a b"]],

@@ -12,11 +12,12 @@ import {
   type StorageLocation,
 } from "../../app/index.ts";
 import { namespaceOf, openSqliteStore, readKeyFile, type SqliteDriver } from "../../engine/index.ts";
+import { withEarlierChoices } from "../../install/earlier-choices.ts";
 import { Journal } from "../../install/journal.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
 import { parseConfig } from "../../plugin/config.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
-import { options, withJournal } from "../install/fixtures.ts";
+import { given, options, withJournal } from "../install/fixtures.ts";
 
 const MADE = join(import.meta.dirname, "../data/0.1.0");
 const NOW = Date.parse("2026-11-22T13:00:00Z");
@@ -174,6 +175,17 @@ describe("beside it,", () => {
     for (const kind of ["uninstall-plugin", "stop-sidecar", "remove-network", "forget-journal"]) {
       expect(kinds).toContain(kind);
     }
+  });
+
+  // verifies P-install-kept
+  test("what its installer was told is kept by a run without options", async () => {
+    const { entries } = await Journal.read(join(MADE, "install"));
+    const { embeddings, model, kept } = withEarlierChoices(given("--yes"), entries);
+    expect({ embeddings, model, kept }).toEqual({
+      embeddings: { kind: "sidecar" },
+      model: "nomic-embed-text",
+      kept: [],
+    });
   });
 
   test("the plugin's configuration means what it meant", async () => {

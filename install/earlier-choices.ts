@@ -1,0 +1,69 @@
+/** Completes the options of a run with the choices of the last installation, so that an upgrade changes nothing that nobody named. */
+import { isDeepStrictEqual } from "node:util";
+import { DEFAULT_MODEL, SERVICE } from "./install-names.ts";
+import { targetName } from "./installation-facts.ts";
+import type { Choices, Journal, JournalEntries } from "./journal.ts";
+import { at } from "./openclaw-json.ts";
+import type { GivenOptions, Options } from "./options.ts";
+
+/** Given options win over earlier choices, and these over the defaults. Only an installation has choices. */
+export function withEarlierChoices(given: GivenOptions, entries: JournalEntries): Options {
+  const earlier = given.mode === "install" ? earlierChoices(entries) : undefined;
+  const embeddings = given.embeddings ?? earlier?.embeddings;
+  const options = {
+    ...given,
+    embeddings: embeddings ?? ({ kind: "sidecar" } as const),
+    model: given.model ?? earlier?.model ?? DEFAULT_MODEL,
+    gpu: given.gpu ?? earlier?.gpu ?? false,
+    mayLeaveOutEmbeddings: embeddings === undefined,
+  };
+  return { ...options, kept: given.mode === "install" ? keptOptions(given, options, entries) : [] };
+}
+
+/** Recorded before the first step, so that a killed run is continued as it was begun. */
+export async function recordChoices(journal: Journal, { embeddings, model, gpu }: Choices): Promise<void> {
+  const choices = { embeddings, model, gpu };
+  if (!isDeepStrictEqual(journal.entries.choices, choices)) await journal.record({ choices });
+}
+
+/** Undefined: nothing is installed. */
+function earlierChoices(entries: JournalEntries): Choices | undefined {
+  const { choices, installedPlugin, startedSidecar } = entries;
+  if (choices !== undefined) return choices;
+  return installedPlugin || startedSidecar ? choicesOf010(entries) : undefined;
+}
+
+/** Version 0.1.0 recorded its changes only. They do not show whether the sidecar uses a graphics card. */
+function choicesOf010({ facts, search, startedSidecar }: JournalEntries): Choices {
+  const [set, ours] = [facts?.sets.at(-1), search?.sets.at(-1)];
+  const url = at(set, "embeddings", "url") ?? at(ours, "search", "remote", "baseUrl");
+  const model = at(set, "embeddings", "model") ?? at(ours, "search", "model");
+  const common = { model: typeof model === "string" ? model : DEFAULT_MODEL, gpu: false };
+  if (typeof url !== "string")
+    return { ...common, embeddings: { kind: startedSidecar ? "sidecar" : "none" } };
+  const isSidecar = startedSidecar ? isOnThisMachine(url) : new URL(url).hostname === SERVICE;
+  return { ...common, embeddings: isSidecar ? { kind: "sidecar" } : { kind: "url", url } };
+}
+
+/** An address that a sidecar can have. */
+function isOnThisMachine(url: string): boolean {
+  return ["127.0.0.1", SERVICE].includes(new URL(url).hostname);
+}
+
+/** In the form of the command line. Defaults are left out. */
+function keptOptions(
+  given: GivenOptions,
+  { embeddings, model, gpu }: Choices,
+  { target }: JournalEntries,
+): readonly string[] {
+  const kept: string[] = [];
+  if (given.openclaw === undefined && target?.kind === "container")
+    kept.push(`--openclaw ${targetName(target)}`);
+  if (given.embeddings === undefined && embeddings.kind === "none") kept.push("--no-embeddings");
+  if (given.embeddings === undefined && embeddings.kind === "url")
+    kept.push(`--embeddings-url ${embeddings.url}`);
+  if (given.model === undefined && model !== DEFAULT_MODEL && embeddings.kind !== "none")
+    kept.push(`--embedding-model ${model}`);
+  if (given.gpu === undefined && gpu && embeddings.kind === "sidecar") kept.push("--gpu");
+  return kept;
+}
