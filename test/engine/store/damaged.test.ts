@@ -16,6 +16,8 @@ import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 
 const PAGE_BYTES = 4_096;
 const ROWS = 200;
+/** Makes an index a partial one; without these bytes it is complete, but its rows are missing. */
+const ONLY_SOME = " WHERE namespace IS NULL";
 
 // verifies P-durable-damage
 describe.each(DRIVERS)("with $name,", (driver) => {
@@ -137,6 +139,28 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(text((await store.get(refTo("key-77")))?.value)).toBe("value 77");
       await expect(store.get(refTo("no such key"))).rejects.toMatchObject({ code: "store_corrupt" });
       await store.close();
+    }),
+  );
+
+  test(
+    "an index without its rows is reported, although every row can be read",
+    withRows(async (rig) => {
+      await rig.tamper("DROP INDEX entries_by_change");
+      await rig.tamper(`CREATE INDEX entries_by_change ON entries (namespace)${ONLY_SOME}`);
+      const partial = await rig.openReader();
+      expect(await partial.inspect()).toMatchObject({ entries: ROWS + 1, unreadable: 0, integrity: "ok" });
+      await partial.close();
+      const file = await readFile(rig.path);
+      await writeFile(
+        rig.path,
+        file.fill(" ", file.indexOf(ONLY_SOME), file.indexOf(ONLY_SOME) + ONLY_SOME.length),
+      );
+      const reader = await rig.openReader();
+      expect(await reader.inspect()).toMatchObject({
+        entries: ROWS + 1,
+        unreadable: 0,
+        integrity: "damaged",
+      });
     }),
   );
 
