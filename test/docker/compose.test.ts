@@ -32,7 +32,11 @@ describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand"
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
     ["a model that does not exist", { EMBEDDING_MODEL: "no-such-model" }, /does not exist/],
-    ["a name that would be more than a name", { EMBEDDING_MODEL: 'm"; touch /tmp/x' }, /holds a character/],
+    [
+      "a name that would be more than a name",
+      { EMBEDDING_MODEL: 'm"; touch /tmp/x' },
+      /contains a character/,
+    ],
   ])("-init fails for %s", async (_, variables, reason) => {
     const { code, said } = await init(variables);
     expect([code, said]).toEqual([1, expect.stringMatching(reason)]);

@@ -79,6 +79,8 @@ export class Database {
   readonly #onTakeover: (() => void)[] = [];
   #host = 0;
   #pool: pg.Pool;
+  /** Calls that wait for a connection of `#pool`: each function makes one of them leave. */
+  readonly #waiting = new Set<() => void>();
   #isClosed = false;
 
   constructor({ connection, schema = DEFAULT_SCHEMA, hosts = [], needs = "any", ...more }: DatabaseOptions) {
@@ -177,13 +179,20 @@ export class Database {
     if (this.#hosts.length < 2 || pool !== this.#pool || this.#isClosed) return;
     this.#host = (this.#host + 1) % this.#hosts.length;
     this.#pool = this.#connect(this.#hosts[this.#host]);
-    pool.end().catch(() => undefined);
+    this.#leave(pool).catch(() => undefined);
+  }
+
+  /** Ends a pool. Calls that wait for it fail as if their connection were lost: it serves them no longer. */
+  async #leave(pool: pg.Pool): Promise<void> {
+    for (const leave of this.#waiting) leave();
+    this.#waiting.clear();
+    await pool.end();
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#pool.end();
+    await this.#leave(this.#pool);
   }
 
   async #lend<T>(pool: pg.Pool, work: Task<T>): Promise<T> {
@@ -208,11 +217,26 @@ export class Database {
   /** Never to a server that was replaced by another: it may still run without knowing that. */
   async #connectTo(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await pool.connect();
+      const client = await this.#freeOne(pool);
       const timeline = this.#timelines.get(client);
       if (timeline === undefined || timeline === this.#timeline) return client;
       client.release(true);
     }
+  }
+
+  #freeOne(pool: pg.Pool): Promise<pg.PoolClient> {
+    if (pool !== this.#pool || this.#isClosed) throw new PoolLeft();
+    return new Promise((resolve, reject) => {
+      const leave = () => reject(new PoolLeft());
+      this.#waiting.add(leave);
+      pool.connect().then(
+        (client) => (this.#waiting.delete(leave) ? resolve(client) : client.release()),
+        (error: unknown) => {
+          this.#waiting.delete(leave);
+          reject(error);
+        },
+      );
+    });
   }
 
   /** A promoted server has a higher timeline than its former primary. */
@@ -267,6 +291,15 @@ function unknownOutcome(name: string): HelmdeckError {
       "you write it again.",
     { details: { outcome: "unknown" } },
   );
+}
+
+/** The pool that a call waited for is not used any more. */
+class PoolLeft extends Error {
+  readonly code = "08003";
+
+  constructor() {
+    super("The connection does not exist.");
+  }
 }
 
 /** A writable server was required, but this is a standby; or another server has taken over from this one. */

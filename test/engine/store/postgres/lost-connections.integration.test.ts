@@ -242,6 +242,27 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await rig.dispose();
   });
 
+  test("calls that wait for a connection continue on the next host when the first one is lost", async () => {
+    const rig = await openPostgresRig(server);
+    const [first, second] = await Promise.all([
+      Cutter.open(server.socketFolder),
+      Cutter.open(server.socketFolder),
+    ]);
+    const hosts = [first, second].map(({ folder: host }) => ({ host, port: 5432 }));
+    const store = await openPostgresStore({
+      ...rig.options,
+      connection: { user: ENGINE, database: "postgres" },
+      hosts,
+      connections: 2,
+    });
+    const reads = Array.from({ length: 40 }, () => store.get(refTo("a")));
+    await first.close();
+    expect(await Promise.all(reads)).toHaveLength(40);
+    await store.close();
+    await second.close();
+    await rig.dispose();
+  });
+
   test("a server that was killed and restarted has every acknowledged write, and accepts the next", async () => {
     await using own = await startPostgres({ isDurable: true });
     await makeRoles(own);
