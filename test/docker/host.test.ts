@@ -144,7 +144,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(search.text).toContain("helmdeck/user_facts/deploy/preference.md");
   });
 
-  it("--no-embeddings stops the sidecar, keeps its models and gives the provider back; and back again", async () => {
+  it("--no-embeddings stops the sidecar, keeps its models and gives the provider back", async () => {
     const off = await installer(host.home.env, "--yes", "--no-embeddings");
     expect(off.report.steps.at(-1)?.error).toBeUndefined();
     expect(off.code).toBe(0);
@@ -156,6 +156,9 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toEqual({ provider: "none" });
     expect(await docker("ps", "-aq")).toBe("");
     expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");
+  });
+
+  it("a later run keeps that, and --embeddings brings them back", async () => {
     const again = await installer(host.home.env, "--dry-run");
     expect(again.report).toMatchObject({ kept: ["--no-embeddings"], plan: [{ kind: "prove" }] });
     const on = await installer(host.home.env, "--yes", "--embeddings");
