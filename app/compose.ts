@@ -21,8 +21,8 @@ import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/embedding-set
 import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
 import { EmbeddingOnRequest, type EmbedReport, type EmbedRequest } from "./embedding/on-request.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
-import { settleWithin } from "./embedding/settle.ts";
-import { checkFact, getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
+import { waitForVectors } from "./embedding/wait-for-vectors.ts";
+import { checkFact, getFact, listFacts, storeFact, storeFactAllowingSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { GrowthCounts } from "./growth.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
@@ -58,7 +58,7 @@ export interface OpenMemory extends Memory {
    * Like `storeFact`, but also accepts text that looks like a credential: for a person at a command line, never behind a tool or
    * a port.
    */
-  storeFactEvenSecret(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
+  storeFactAllowingSecret(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /**
    * Embeds the subject's entries without vectors now, for a command, which has no background work. Does nothing without a
    * service. Service failures are in the report.
@@ -149,14 +149,14 @@ export function composeMemory(parts: Composition): OpenMemory {
   const warm = async (namespace: Namespace): Promise<void> => {
     watch?.follow(namespace);
     await context.recall.warm(namespace);
-    if (!embedsEntries) await settleWithin(semantic, namespace, timer);
+    if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
   };
   let closing: Promise<void> | undefined;
   return {
     store,
     now,
     storeFact: within((...asked) => storeFact(context, ...asked), embedSoon),
-    storeFactEvenSecret: within((...asked) => storeFactEvenSecret(context, ...asked), embedSoon),
+    storeFactAllowingSecret: within((...asked) => storeFactAllowingSecret(context, ...asked), embedSoon),
     checkFact: within((namespace, input) => checkFact(context, namespace, input)),
     getFact: within((namespace, key) => getFact(context, namespace, key)),
     listFacts: within((namespace, query) => listFacts(context, namespace, query)),

@@ -16,9 +16,9 @@ import {
   validateFact,
   type Writer,
 } from "../engine/index.ts";
-import { endingFacts } from "./ending-facts.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
 import { factView } from "./fact-view.ts";
+import { listExpiringFacts } from "./list-expiring-facts.ts";
 import type { FactCheck, FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
 import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -39,7 +39,7 @@ export async function storeFact(
 }
 
 /** The same for a person who insists. No input selects it, because an agent would use that. */
-export async function storeFactEvenSecret(
+export async function storeFactAllowingSecret(
   context: UseCaseContext,
   namespace: Namespace,
   input: FactInput,
@@ -129,7 +129,7 @@ export async function listFacts(
   query: FactsQuery,
 ): Promise<FactsPage> {
   const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
-  if (query.soonestFirst) return endingFacts(context, namespace, limit, query.cursor);
+  if (query.soonestFirst) return listExpiringFacts(context, namespace, limit, query.cursor);
   const filter = filterFrom(query, context.now());
   const facts: FactView[] = [];
   const unreadable: string[] = [];

@@ -36,6 +36,7 @@ export type {
 export * from "./basics.ts";
 export type { OpenMemory } from "./compose.ts";
 export { requireServerKey } from "./database-server/server-key.ts";
+export { embedStoredEntries } from "./embedding/embed-stored-entries.ts";
 export {
   type EmbeddingSettings,
   embeddingSettingsOf,
@@ -43,7 +44,6 @@ export {
   unusable,
   withApiKey,
 } from "./embedding/embedding-settings.ts";
-export { embedWhatIsThere } from "./embedding/idle.ts";
 export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export { isWideForget } from "./forgetting.ts";
 export { compactMemory } from "./health/compact-memory.ts";
@@ -135,7 +135,7 @@ export { statusText } from "./presenters/status-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { checkEngineAddress, type EngineAddress, type EngineSettings } from "./remote/engine-address.ts";
 export type { TokenSource } from "./remote/engine-client.ts";
-export { memoryElsewhere } from "./remote/memory-elsewhere.ts";
+export { externalMemory } from "./remote/external-memory.ts";
 export { openRemoteMemory, type RemoteMemoryOptions } from "./remote/remote-memory.ts";
 export { endAfterRenewal } from "./renewing.ts";
 export { unmatchedText } from "./searching.ts";

@@ -48,7 +48,7 @@ export { nearestKeys } from "./facts/near.ts";
 export { EXPIRING_WITHIN_MS, renewalByHand, renewalByUse } from "./facts/renewal.ts";
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
-export { isKnownTime, untoldTime } from "./known-time.ts";
+export { isKnownTime, placeholderTime } from "./known-time.ts";
 export { projectEntry } from "./projections/chunks.ts";
 export {
   type CorpusChunk,

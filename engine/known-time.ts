@@ -11,6 +11,6 @@ export function isKnownTime(at: number): boolean {
 }
 
 /** The stand-in time for a position in an order; 0 for the oldest entry. */
-export function untoldTime(place: number): number {
+export function placeholderTime(place: number): number {
   return Math.min(Math.max(Math.trunc(place), 0), FIRST_KNOWN - 1);
 }

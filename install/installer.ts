@@ -3,10 +3,10 @@
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../app/index.ts";
-import { closingWords } from "./closing-words.ts";
 import { recordChoices, withEarlierChoices } from "./earlier-choices.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
+import { finalMessage } from "./final-message.ts";
 import { type Inspected, inspect } from "./inspect/inspect.ts";
 import { INSTALLER } from "./install-names.ts";
 import type { Facts } from "./installation-facts.ts";
@@ -102,7 +102,7 @@ export async function runInstaller(
   if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
   if (options.mode === "install") await recordChoices(environment.journal, options);
   const outcome = await execute(plan.steps, environment, openclaw, reporter);
-  const closing = outcome.exitCode === EXIT.done ? closingWords(facts, options, environment) : [];
+  const closing = outcome.exitCode === EXIT.done ? finalMessage(facts, options, environment) : [];
   return end(outcome.exitCode, outcome.steps, closing);
 }
 

@@ -8,7 +8,7 @@ import { submitUndo, undoPreview } from "./forms/undo.ts";
 import type { Submission, View } from "./page.ts";
 import { callersPage } from "./views/callers.ts";
 import { countsPage } from "./views/counts.ts";
-import { endingPage } from "./views/ending.ts";
+import { expiringPage } from "./views/expiring.ts";
 import { factPage } from "./views/fact.ts";
 import { factsPage } from "./views/facts.ts";
 import { growthPage } from "./views/growth.ts";
@@ -29,7 +29,7 @@ export const VIEWS: Readonly<Record<string, Route>> = {
   "/facts": { show: factsPage, counts: forFacts },
   "/fact": { show: factPage, counts: forFacts },
   "/timeline": { show: timelinePage, counts: countsPage("timeline") },
-  "/ending": { show: endingPage, counts: countsPage("ending") },
+  "/ending": { show: expiringPage, counts: countsPage("ending") },
   "/growth": { show: growthPage, counts: growthPage },
   "/health": { show: healthPage, counts: countsPage("health") },
   "/callers": { show: callersPage, counts: callersPage },

@@ -17,12 +17,12 @@ import {
   storeReply,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { alikeStory } from "./alike-story.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
+import { similarFactsText } from "./similar-facts-text.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
@@ -178,12 +178,12 @@ function storeResult(stored: StoredFact): ToolResult {
     replaced && !replaced.refreshed
       ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dayOf(replaced.updatedAt)}` : ""}.`
       : "";
-  const told = `${story}${change} It can be read at ${stored.path}.${alikeStory(stored)}`;
+  const told = `${story}${change} It can be read at ${stored.path}.${similarFactsText(stored)}`;
   return answer(told, storeReply(stored));
 }
 
 async function previewOf(memory: Memory, subject: string, scope: string): Promise<readonly string[]> {
-  const { forgetPreview } = await import("./seldom.ts");
+  const { forgetPreview } = await import("./on-demand.ts");
   return forgetPreview(memory, subject, scope);
 }
 

@@ -28,7 +28,7 @@ export function makeApprovalHook(
     const tool = fieldOf(event, "toolName");
     if (typeof tool !== "string" || !FORGETS.test(tool)) return undefined;
     try {
-      const deciding = import("./seldom.ts").then(({ decideForget }) =>
+      const deciding = import("./on-demand.ts").then(({ decideForget }) =>
         decideForget({ tool, params: fieldOf(event, "params"), context }, parts),
       );
       return await withinDeadline(parts.deadlineMs ?? DECIDED_WITHIN_MS, deciding);

@@ -4,7 +4,7 @@
  */
 import {
   checkEngineAddress,
-  memoryElsewhere,
+  externalMemory,
   NO_EMBEDDINGS,
   notThere,
   type OpenMemory,
@@ -28,7 +28,7 @@ export function openHelmdeckMemory(
 ): OpenMemory {
   const memory = startWorker(source, recall, hostConfig);
   const { url } = source.settings;
-  return memoryElsewhere(memory, { now: Date.now, refusal: () => notThere(url, "cannot do this") });
+  return externalMemory(memory, { now: Date.now, refusal: () => notThere(url, "cannot do this") });
 }
 
 /** For a gateway, whose registrations share one memory, because each token can have only one stream. */

@@ -17,7 +17,7 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
           subject,
           text("key", argumentsFor(HISTORY_PARAMETERS, params).key),
         );
-        const { historyAnswer } = await import("./seldom.ts"); // seldom needed
+        const { historyAnswer } = await import("./on-demand.ts"); // rarely needed
         const { story, details } = historyAnswer(history);
         return answer(story, details);
       }),

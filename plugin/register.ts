@@ -6,8 +6,8 @@ import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
-import { openElsewhere } from "./elsewhere.ts";
 import { hostWarnings } from "./examine-plugin.ts";
+import { openExternalMemory } from "./external-memory.ts";
 import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
@@ -78,7 +78,7 @@ async function findingsOf(
   plugin: PluginConfig,
   config: HostConfig,
 ): Promise<readonly Finding[]> {
-  const { answersInTime, hostFindings } = await import("./seldom.ts");
+  const { answersInTime, hostFindings } = await import("./on-demand.ts");
   const host = { config, version: api.runtime.version, tellsOrigins: tellsOrigins(api) };
   return hostFindings({ ...host, plugin, answers: answersInTime });
 }
@@ -94,7 +94,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
     ({ program }) =>
       registerHelmdeckCli(program, {
         settings: async () => (await import("./memory-here.ts")).memorySettings(api, config, hostConfig()),
-        elsewhere: () => openElsewhere(config, hostConfig),
+        elsewhere: () => openExternalMemory(config, hostConfig),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config),
         hostFindings,

@@ -16,7 +16,7 @@ export function makeSlashCommand(name: ChatCommand, parts: CommandParts): SlashC
     acceptsArgs: true,
     requireAuth: true,
     handler: async (context) => {
-      const { replyTo } = await import("./seldom.ts");
+      const { replyTo } = await import("./on-demand.ts");
       return { text: await replyTo(name, context, parts) };
     },
   };

@@ -1,6 +1,6 @@
 /** Starts the gateway's memory: in a worker thread, or on another server. Loads only the code that it needs. */
 import type { PluginConfig } from "./config.ts";
-import { openElsewhere } from "./elsewhere.ts";
+import { openExternalMemory } from "./external-memory.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import type { Lease } from "./shared-memory.ts";
 
@@ -14,7 +14,7 @@ export async function startMemory(
     const { leaseHelmdeckMemory } = await import("./helmdeck-source.ts");
     return leaseHelmdeckMemory(config.source, config.recall, hostConfig);
   }
-  const elsewhere = await openElsewhere(config, hostConfig);
+  const elsewhere = await openExternalMemory(config, hostConfig);
   if (elsewhere !== undefined) return { memory: elsewhere, release: () => elsewhere.close() };
   const { startHere } = await import("./memory-here.ts");
   return startHere(api, config, hostConfig());

@@ -5,18 +5,24 @@
  * when slots are few, near-copies share one, so that they cannot crowd out other answers.
  */
 
-import type { Judged } from "./judge.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { ScoredCandidate } from "./scoring.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** Keeps each text once, in the given order. Lines of a conversation are kept: a repetition is part of it. */
-export function withoutDuplicates(judged: readonly Judged[], index: LexicalIndex): readonly Judged[] {
-  return folded(judged, (one) => (one.features.inThread ? one.document.id : textOf(one, index)));
+export function withoutDuplicates(
+  scored: readonly ScoredCandidate[],
+  index: LexicalIndex,
+): readonly ScoredCandidate[] {
+  return folded(scored, (one) => (one.features.inThread ? one.document.id : textOf(one, index)));
 }
 
 /** The same for a few slots: no text takes two, not even lines of a conversation. */
-export function withDistinctTexts(judged: readonly Judged[], index: LexicalIndex): readonly Judged[] {
-  return folded(judged, (one) => textOf(one, index));
+export function withDistinctTexts(
+  scored: readonly ScoredCandidate[],
+  index: LexicalIndex,
+): readonly ScoredCandidate[] {
+  return folded(scored, (one) => textOf(one, index));
 }
 
 /** Words to compare, from the beginnings of two texts. */
@@ -24,13 +30,13 @@ const WORDS_COMPARED = 200;
 
 /** The best ones in the given order: one per group of near-copies first, then the others in the remaining slots. */
 export function bestApart(
-  matches: readonly Judged[],
+  matches: readonly ScoredCandidate[],
   index: LexicalIndex,
   places: number,
-): readonly Judged[] {
+): readonly ScoredCandidate[] {
   if (matches.length <= places) return matches;
-  const apart: Judged[] = [];
-  const copies: Judged[] = [];
+  const apart: ScoredCandidate[] = [];
+  const copies: ScoredCandidate[] = [];
   const texts: Uint32Array[] = [];
   for (const match of matches) {
     const words = wordsOf(match, index);
@@ -44,7 +50,7 @@ export function bestApart(
 }
 
 /** Sorted, so that two texts can be compared in one pass. */
-function wordsOf({ document }: Judged, index: LexicalIndex): Uint32Array {
+function wordsOf({ document }: ScoredCandidate, index: LexicalIndex): Uint32Array {
   const words: number[] = [];
   for (const unit of document.units) {
     words.push(...index.bodyTerms(unit).subarray(0, WORDS_COMPARED - words.length));
@@ -70,8 +76,11 @@ function areNear(one: Uint32Array, other: Uint32Array): boolean {
 }
 
 /** The groups keep the order of their best members; each shows its newest. */
-function folded(judged: readonly Judged[], identityOf: (judged: Judged) => string): readonly Judged[] {
-  const groups = Map.groupBy(judged, identityOf);
+function folded(
+  scored: readonly ScoredCandidate[],
+  identityOf: (scored: ScoredCandidate) => string,
+): readonly ScoredCandidate[] {
+  const groups = Map.groupBy(scored, identityOf);
   return [...groups.values()].flatMap((group) => {
     const [best] = group;
     if (best === undefined) return [];
@@ -81,10 +90,10 @@ function folded(judged: readonly Judged[], identityOf: (judged: Judged) => strin
 }
 
 /** Equal texts have the same words in the same order, regardless of case, endings and punctuation. */
-function textOf({ document }: Judged, index: LexicalIndex): string {
+function textOf({ document }: ScoredCandidate, index: LexicalIndex): string {
   return document.units.map((unit) => index.bodyTerms(unit).join(" ")).join("\n");
 }
 
-function isNewer({ document: one }: Judged, { document: other }: Judged): boolean {
+function isNewer({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): boolean {
   return one.updatedAt > other.updatedAt;
 }

@@ -12,17 +12,22 @@ import {
   type UnixMs,
 } from "../engine/index.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
-import { type Choice, choose } from "./choose.ts";
 import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
-import { bestOf, type Features, type Judged, judge, type Meant } from "./judge.ts";
-import { isTelling } from "./lexical/analyse-query.ts";
+import { isDistinctive } from "./lexical/analyse-query.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
 import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-notes.ts";
 import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import type { IndexView } from "./namespace-index.ts";
+import {
+  bestPerDocument,
+  type Features,
+  type PassageSimilarities,
+  type ScoredCandidate,
+  scoreCandidates,
+} from "./scoring.ts";
 import type {
   CorpusSource,
   LeftOut,
@@ -32,6 +37,7 @@ import type {
   RecallQuery,
   ScorePart,
 } from "./search-contract.ts";
+import { type Selection, selectHits } from "./select-hits.ts";
 import { withCalls } from "./tool-calls.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
@@ -141,18 +147,18 @@ class HybridRecall implements Recall {
     return { ...this.#answer(view, asked), ...reason(why) };
   }
 
-  #answer(view: IndexView, asked: Asked, meant?: Meant): RecallAnswer {
+  #answer(view: IndexView, asked: Asked, meant?: PassageSimilarities): RecallAnswer {
     const { index } = view;
     const { query, limit, explain, recall } = asked;
     const { showsAll, possible = WEIGHTS.possible } = this.#options;
     const now = this.#options.now();
     const near = [...(meant?.nearness.keys() ?? [])];
-    const judged = judge(this.#lexical.candidates(query, index, now, near), meant, index);
+    const scored = scoreCandidates(this.#lexical.candidates(query, index, now, near), meant, index);
     const mode = meant === undefined ? "keyword" : "hybrid";
-    if (showsAll === true) return { results: inOrder(judged, limit).map((one) => hitOf(one, explain)), mode };
-    const choice = choose(judged, index, {
+    if (showsAll === true) return { results: inOrder(scored, limit).map((one) => hitOf(one, explain)), mode };
+    const choice = selectHits(scored, index, {
       ...{ mode: recall, limit, possible },
-      isTelling: isTelling(query),
+      isDistinctive: isDistinctive(query),
       foldsCopies: meant !== undefined,
     });
     const { shown, arePossible, leftOut } = this.#withCalls(choice, view, asked, now);
@@ -165,17 +171,22 @@ class HybridRecall implements Recall {
     return { results, mode, ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }) };
   }
 
-  #withCalls(choice: Choice, { index, calls }: IndexView, { query, limit }: Asked, now: UnixMs): Choice {
+  #withCalls(
+    choice: Selection,
+    { index, calls }: IndexView,
+    { query, limit }: Asked,
+    now: UnixMs,
+  ): Selection {
     const deed = parsePastActions(query, now);
     const candidates = this.#lexical.candidates(deed?.about ?? query, calls, now);
-    const judged = judge(candidates, undefined, calls);
-    return withCalls(choice, { judged, deed, indexes: [index, calls], now }, limit);
+    const scored = scoreCandidates(candidates, undefined, calls);
+    return withCalls(choice, { scored, deed, indexes: [index, calls], now }, limit);
   }
 }
 
 /** By certainty alone, whatever the verdicts. */
-function inOrder(judged: readonly Judged[], limit: number): readonly Judged[] {
-  return bestOf(judged.map((one) => ({ ...one, score: one.certainty }))).slice(0, limit);
+function inOrder(scored: readonly ScoredCandidate[], limit: number): readonly ScoredCandidate[] {
+  return bestPerDocument(scored.map((one) => ({ ...one, score: one.certainty }))).slice(0, limit);
 }
 
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
@@ -189,7 +200,7 @@ function meantBy(
   semantic: SemanticIndex,
   namespace: Namespace,
   { index }: IndexView,
-): Meant {
+): PassageSimilarities {
   const nearness = new Map<number, number>();
   const add = ({ question, scale }: Reading, doubt: number): void => {
     for (const { id, passage, similarity } of semantic.search(namespace, question, NEAREST)) {
@@ -208,7 +219,7 @@ function reason(why: string | undefined): { readonly reason?: string } {
   return why === undefined ? {} : { reason: why };
 }
 
-function hitOf({ document, passage, score, features }: Judged, explain: boolean): RecallHit {
+function hitOf({ document, passage, score, features }: ScoredCandidate, explain: boolean): RecallHit {
   const { kind, docid, path, title, category, key, createdAt, updatedAt, writer } = document;
   const expiresAt = document.expiresAt === Number.POSITIVE_INFINITY ? undefined : document.expiresAt;
   const snippet = document.content.slice(passage.start, passage.end);
@@ -218,8 +229,8 @@ function hitOf({ document, passage, score, features }: Judged, explain: boolean)
   return explain ? { ...hit, parts: partsOf(features) } : hit;
 }
 
-function leftOutOf({ judged, why }: Choice["leftOut"][number]): LeftOut {
-  const { document, certainty, features } = judged;
+function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {
+  const { document, certainty, features } = scored;
   const { key, path } = document;
   return { key, path, certainty, why, parts: partsOf(features) };
 }

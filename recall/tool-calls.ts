@@ -7,15 +7,15 @@
  */
 import type { UnixMs } from "../engine/index.ts";
 import type { PastActions } from "./analysis/past-actions.ts";
-import type { Choice } from "./choose.ts";
-import { bestOf, type Judged, sureByTime } from "./judge.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import { bestPerDocument, type ScoredCandidate, sureByTime } from "./scoring.ts";
+import type { Selection } from "./select-hits.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export interface Calls {
   /** Candidates that match words of the question. */
-  readonly judged: readonly Judged[];
+  readonly scored: readonly ScoredCandidate[];
   readonly deed: PastActions | undefined;
   /** The indexes with runs: tool calls, and the facts' index with packs and pipelines. */
   readonly indexes: readonly LexicalIndex[];
@@ -23,20 +23,20 @@ export interface Calls {
 }
 
 /** The chosen facts and other documents, together with matching calls. */
-export function withCalls(choice: Choice, calls: Calls, limit: number): Choice {
+export function withCalls(choice: Selection, calls: Calls, limit: number): Selection {
   const { deed } = calls;
-  const sure = bestOf(
-    calls.judged.filter((one) => one.isSure && (deed?.covers?.(one.document.createdAt) ?? true)),
+  const sure = bestPerDocument(
+    calls.scored.filter((one) => one.isSure && (deed?.covers?.(one.document.createdAt) ?? true)),
   );
   if (deed === undefined) return behind(choice, sure, limit);
   const done = deed.isOpen ? [...sure, ...doneThen(calls, limit)] : sure;
   if (done.length === 0) return choice;
   const facts = choice.arePossible ? [] : choice.shown;
-  return { ...choice, arePossible: false, shown: bestOf([...facts, ...done]).slice(0, limit) };
+  return { ...choice, arePossible: false, shown: bestPerDocument([...facts, ...done]).slice(0, limit) };
 }
 
 /** At most this many, ranked below everything else. */
-function behind(choice: Choice, sure: readonly Judged[], limit: number): Choice {
+function behind(choice: Selection, sure: readonly ScoredCandidate[], limit: number): Selection {
   const { shown, arePossible } = choice;
   if (arePossible && shown.length > 0) return choice;
   const { mostBehind, step } = WEIGHTS.calls;
@@ -54,7 +54,7 @@ interface Run {
 }
 
 /** The newest run of each tool, pack and pipeline, then the next of each: a hundred calls of one tool do not hide the others. */
-function doneThen(calls: Calls, limit: number): readonly Judged[] {
+function doneThen(calls: Calls, limit: number): readonly ScoredCandidate[] {
   const byName = Map.groupBy(runsThen(calls), ({ document }) => document.prefix);
   const ranked = [...byName.values()].flatMap((same) =>
     same

@@ -7,7 +7,7 @@
  * docs/howto/measure-recall.md.
  *
  * A candidate's merit, the sum of features times weights, determines its order. It is sure when merit minus doubts is high
- * enough; see recall/judge.ts.
+ * enough; see recall/scoring.ts.
  */
 
 /** Evidence for a candidate. */
@@ -30,7 +30,7 @@ interface DoubtWeights {
   readonly fewWords: number;
 }
 
-/** How to judge candidates of one kind. */
+/** How to score candidates of one kind. */
 export interface KindWeights {
   readonly merit: Partial<MeritWeights>;
   readonly doubt: DoubtWeights;

@@ -18,8 +18,8 @@ import { guardAddress } from "./guards/address-guard.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
 import { guardHost, guardOrigin, type HostRules } from "./guards/host-guard.ts";
 import { limitInFlight } from "./guards/in-flight.ts";
-import { inTurn } from "./guards/in-turn.ts";
 import type { RateLimits } from "./guards/rate.ts";
+import { staggerRequests } from "./guards/stagger-requests.ts";
 import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
 import { observeRequests, watchFailures } from "./observing.ts";
@@ -55,7 +55,7 @@ export function makeApp(parts: AppParts): ServerApp {
   const app: ServerApp = new OpenAPIHono<ServerEnv>({ defaultHook: refuseInvalid });
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
-  const carryOut = [limitInFlight(parts.inFlight), inTurn()];
+  const carryOut = [limitInFlight(parts.inFlight), staggerRequests()];
   app.use(observeRequests(parts.metrics, parts.log), headEveryAnswer(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);

@@ -14,7 +14,7 @@ import { profileOf } from "./models.ts";
 import { checkAddress } from "./service-address.ts";
 import { checkAnswer, openAiAnswer } from "./service-answers.ts";
 import { type Asked, tooLarge, unusable } from "./service-failures.ts";
-import { mayBeCut } from "./silent-cuts.ts";
+import { mayBeTruncated } from "./silent-truncation.ts";
 
 const DEFAULTS = { concurrency: 4, requestTimeoutMs: 30_000 };
 
@@ -39,7 +39,8 @@ export function createOpenAiCompatibleEmbedder(
     const options = { fetch: fetchImpl, signal, asked };
     const response = await request(`${base}/embeddings`, { method: "POST", headers, body }, options);
     const { data, usage } = checkAnswer(openAiAnswer, await jsonOf(response, options), asked);
-    if (mayBeCut(texts, usage?.prompt_tokens, contextTokens)) throw tooLarge(asked.who, response.status);
+    if (mayBeTruncated(texts, usage?.prompt_tokens, contextTokens))
+      throw tooLarge(asked.who, response.status);
     return checkVectors(asked, byIndex(asked, data), { count: texts.length, dimensions });
   };
   const send = (texts: readonly string[], limits: CallOptions) =>

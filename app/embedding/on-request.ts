@@ -12,7 +12,7 @@ import {
 import type { Coverage, SemanticIndex } from "../../recall/index.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
 import type { ActiveEmbeddings } from "./open-embeddings.ts";
-import { settleWithin } from "./settle.ts";
+import { waitForVectors } from "./wait-for-vectors.ts";
 
 export interface EmbedRequest {
   /** Limits the time and stops at the first failure. Default: until everything is embedded, or it keeps failing. */
@@ -48,7 +48,7 @@ export class EmbeddingOnRequest {
     // A question has just found that the service does not work.
     if (isOnTheWay && embedder.state().reason !== undefined) return index.coverage(namespace);
     await this.#context.recall.warm(namespace);
-    await (isOnTheWay ? settleWithin(index, namespace, this.#timer) : index.settled(namespace));
+    await (isOnTheWay ? waitForVectors(index, namespace, this.#timer) : index.settled(namespace));
     const failure = isOnTheWay
       ? await this.#run(index, namespace, request)
       : ((await this.#probe(namespace)) ?? (await this.#run(index, namespace, request)));

@@ -161,7 +161,7 @@ async function sealAllUnder(
 ): Promise<void> {
   await store.beginKeyChange(key);
   onStep?.("begun");
-  await store.sealAnew(defined({ onProgress }));
+  await store.reseal(defined({ onProgress }));
   onStep?.("sealed anew");
 }
 
@@ -171,7 +171,7 @@ async function endWith(
   { to }: { readonly to: string },
 ): Promise<Rotation> {
   return withStore(options, found, async (store) => {
-    await store.sealAnew(defined({ onProgress: options.onProgress }));
+    await store.reseal(defined({ onProgress: options.onProgress }));
     const report = await store.finishKeyChange();
     options.onStep?.("finished");
     return { ...report, to, state: "finished" };

@@ -29,8 +29,8 @@ import { claimOf } from "../wire/writer-claim.ts";
 import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
 import { engineStatus } from "./engine-status.ts";
 import { examineEngine } from "./examine-engine.ts";
+import { externalMemory } from "./external-memory.ts";
 import type { FromReply } from "./from-reply.ts";
-import { memoryElsewhere } from "./memory-elsewhere.ts";
 
 export interface RemoteMemoryOptions extends EngineClientOptions {
   /** Everyone with a token, for doctor and health. */
@@ -58,7 +58,7 @@ export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
     doctor: () => examineEngine(client, { address, agents, now: now() }),
     close: async () => client.close(),
   };
-  return memoryElsewhere(able, { now, refusal: () => notOverRest(client.url) });
+  return externalMemory(able, { now, refusal: () => notOverRest(client.url) });
 }
 
 function factUses(client: EngineClient) {

@@ -33,8 +33,8 @@ import {
   type RefusedLine,
 } from "./import-counts.ts";
 import { type ImportTarget, ImportTargets } from "./import-targets.ts";
+import { resolveNote } from "./resolve-note.ts";
 import { isRetired } from "./retired-keys.ts";
-import { settleNote } from "./settle-note.ts";
 
 export interface ImportRequest {
   /** From `openMemory`. */
@@ -169,7 +169,7 @@ class ImportRun {
   async #foreseen(): Promise<NonNullable<ImportResult["foreseen"]>> {
     const { memory, format } = this.#request;
     let gone = 0;
-    for (const target of this.#targets.all) gone += await target.countGone(memory.store, format);
+    for (const target of this.#targets.all) gone += await target.countRemoved(memory.store, format);
     return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }) };
   }
 
@@ -216,7 +216,7 @@ class ImportRun {
   async #takeNote(target: ImportTarget, note: NewEntry): Promise<void> {
     const { memory, onConflict = "newer", dryRun } = this.#request;
     if (note.origin === "audit") return this.#takeRun(target, note);
-    const settled = await settleNote(memory.store, note, onConflict);
+    const settled = await resolveNote(memory.store, note, onConflict);
     this.#counts[settled.outcome] += 1;
     if (settled.outcome === "stored" || settled.outcome === "replaced") target.isMarked = true;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);

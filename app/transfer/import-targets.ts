@@ -9,8 +9,8 @@ import {
 } from "../../engine/index.ts";
 import { readKeyLooks } from "../keys-in-use.ts";
 import type { ImportFormat } from "./formats/names.ts";
-import { countGone } from "./gone-notes.ts";
 import type { ImportedOwner } from "./import-counts.ts";
+import { countRemoved } from "./removed-notes.ts";
 import { readRetiredKeys } from "./retired-keys.ts";
 
 /** One memory. Its keys are read before the first entry. */
@@ -54,8 +54,8 @@ export class ImportTarget {
     return this.#roots.size > 0;
   }
 
-  countGone(store: MemoryStore, format: ImportFormat): Promise<number> {
-    return countGone(store, { namespace: this.namespace, format, roots: this.#roots, keys: this.#keys });
+  countRemoved(store: MemoryStore, format: ImportFormat): Promise<number> {
+    return countRemoved(store, { namespace: this.namespace, format, roots: this.#roots, keys: this.#keys });
   }
 }
 

@@ -17,9 +17,9 @@ import {
   type MemoryStore,
   type Namespace,
   type NewEntry,
+  placeholderTime,
   type Subject,
   type UnixMs,
-  untoldTime,
 } from "../../engine/index.ts";
 import { substringsOf } from "../../recall/index.ts";
 import type { HeldRows } from "../memory.ts";
@@ -226,7 +226,7 @@ export class KnownRows {
 
   #entryOf({ key, value, category, tags }: UpstreamFact, place: number): NewEntry {
     const { namespace } = this.#parts;
-    const at = untoldTime(place);
+    const at = placeholderTime(place);
     return {
       namespace,
       origin: "fact",

@@ -3,8 +3,8 @@ import {
   FACT_LIMITS,
   HelmdeckError,
   pathOf,
+  placeholderTime,
   type Subject,
-  untoldTime,
   validateFact,
 } from "../../engine/index.ts";
 import type { FactInput, Memory, StoredFact } from "../memory.ts";
@@ -38,7 +38,7 @@ export async function storeUpstream(
   });
   const { fact } = await lookUpKey(known, key);
   if (fact?.value !== value) throw notReadBack(url);
-  const replaced = before && { updatedAt: untoldTime(0), refreshed: before.value === value };
+  const replaced = before && { updatedAt: placeholderTime(0), refreshed: before.value === value };
   return {
     ...{ key, category, expiresAt: stored.expiresAt, path: pathOf(category, key) },
     ...(replaced && { replaced }),

@@ -23,7 +23,7 @@ import { composeMemory, type OpenMemory } from "../compose.ts";
 import { factsNamedBy } from "../fact-names.ts";
 import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../memory.ts";
 import { DEADLINES, EngineClient, type EngineClientOptions } from "../remote/engine-client.ts";
-import { memoryElsewhere } from "../remote/memory-elsewhere.ts";
+import { externalMemory } from "../remote/external-memory.ts";
 import { requireQuery } from "../searching.ts";
 import { requireNamespace } from "../subject.ts";
 import { examineUpstream } from "./examine-upstream.ts";
@@ -104,7 +104,7 @@ class UpstreamMemory {
       doctor: () => examineUpstream({ rest, address, agents, tokenOf, freshen, now: this.#now() }),
       close: () => this.#close(),
     };
-    return memoryElsewhere(able, {
+    return externalMemory(able, {
       now: this.#now,
       refusal: (name) => notThere(rest.url, CANNOT[name ?? "other"] ?? CANNOT.other),
     });

@@ -1,7 +1,7 @@
 /** Measures the benefit and cost of possible hits, and the curve from which their floor and ratio were chosen. */
 import { fileURLToPath } from "node:url";
-import { possibleAmong } from "../../recall/choose.ts";
 import { type PossibleWeights, WEIGHTS } from "../../recall/index.ts";
+import { possibleHitsAmong } from "../../recall/select-hits.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
@@ -72,7 +72,7 @@ async function askAll(set: QuestionSet, systems: Systems, id: SystemId): Promise
 export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
   if (!hits[0]?.possible) return hits;
   const candidates = hits.map((hit) => ({ ...hit, certainty: hit.score / WEIGHTS.possible.scale }));
-  return possibleAmong(candidates, rule).slice(0, rule.most);
+  return possibleHitsAmong(candidates, rule).slice(0, rule.most);
 }
 
 interface PossibleFigures {

@@ -27,15 +27,15 @@ export function sharedWords(question: string, fact: string): SharedWords {
 
 /** Analyses each word separately, so that two words together never make the language detection choose German. */
 function contentWords(text: string): readonly Word[] {
-  return wordsOf(text).filter(({ text: word }) => isTelling(word));
+  return wordsOf(text).filter(({ text: word }) => isDistinctive(word));
 }
 
-function isTelling(word: string): boolean {
+function isDistinctive(word: string): boolean {
   return commonnessOf([word])[0] !== FUNCTION_WORD;
 }
 
 function termsOf({ text, joined, parts }: Word): readonly string[] {
-  return [text, ...(joined === undefined ? [] : [joined]), ...parts.filter(isTelling)].map(termOf);
+  return [text, ...(joined === undefined ? [] : [joined]), ...parts.filter(isDistinctive)].map(termOf);
 }
 
 function common(left: readonly string[], right: readonly string[]): readonly string[] {

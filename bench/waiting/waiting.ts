@@ -134,7 +134,7 @@ async function main(): Promise<void> {
     other.send({ key: NEW_KEY });
     await measure(other, "key change", async () => {
       await store.beginKeyChange(parseKey(NEW_KEY, "benchmark"));
-      await store.sealAnew();
+      await store.reseal();
       await store.finishKeyChange();
     });
     await store.close();

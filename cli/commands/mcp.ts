@@ -1,6 +1,6 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
 
-import { asHelmdeckError, embedWhatIsThere, harmlessLine, remedyFor } from "../../app/index.ts";
+import { asHelmdeckError, embedStoredEntries, harmlessLine, remedyFor } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
 import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
@@ -29,7 +29,7 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   });
   try {
     say(whatIsServed(serverContext, options.caller, request));
-    void embedWhatIsThere(serverContext.memory, [options.caller]);
+    void embedStoredEntries(serverContext.memory, [options.caller]);
     // Anyone who can start this command can read the key file, so it is the operator, who may name any caller.
     const caller = { subject: options.caller, authenticated: true, scopes: [] };
     await serveMcpOverStdio(serverContext, caller, {

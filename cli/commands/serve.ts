@@ -3,7 +3,7 @@ import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
   defined,
-  embedWhatIsThere,
+  embedStoredEntries,
   HelmdeckError,
   harmlessLine,
   type MemoryState,
@@ -54,7 +54,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
       pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
       authentication: secret?.source,
     });
-    void embedWhatIsThere(serverContext.memory);
+    void embedStoredEntries(serverContext.memory);
     const signal = await stopped;
     log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();

@@ -18,10 +18,10 @@ import {
   wantsFormat,
   workspaceNotes,
 } from "../../app/index.ts";
+import { bufferFiles } from "../buffer-files.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedImported } from "../embed-afterwards.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
-import { holdFiles } from "../held-files.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { type Progress, showProgress } from "../progress-bar.ts";
 import { present, voiceOf } from "../voice.ts";
@@ -37,7 +37,7 @@ export async function importCommand(context: CommandContext, order: ImportOrder)
   if (isAsked) requirePerson(context, order);
   const { read, close } = await readerFor(context, format, order);
   try {
-    const files = isAsked && format !== "helmdeck" ? await holdFiles(given) : given;
+    const files = isAsked && format !== "helmdeck" ? await bufferFiles(given) : given;
     const { onConflict, allowSecrets, ttlSeconds } = order;
     const request = {
       ...{ subject: context.options.caller, format, read, files, onConflict, allowSecrets },

@@ -39,7 +39,7 @@ export async function keepFact(
   allowSecret: boolean,
 ): Promise<number> {
   const { caller } = context.options;
-  const store = allowSecret ? "storeFactEvenSecret" : "storeFact";
+  const store = allowSecret ? "storeFactAllowingSecret" : "storeFact";
   await withMemoryToWrite(
     context,
     (memory) => memory[store](caller, fact, { surface: "cli", agent: caller }),

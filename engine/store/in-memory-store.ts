@@ -60,7 +60,7 @@ import type {
 } from "./memory-store.ts";
 import { isWithin, type Namespace } from "./namespace.ts";
 import { StoreClock } from "./store-clock.ts";
-import { withTimesRight } from "./time-seen.ts";
+import { withCorrectedTimes } from "./time-seen.ts";
 import {
   checkNewReferences,
   checkNewVectors,
@@ -356,9 +356,9 @@ class InMemoryStore implements MemoryStore {
     const correction = this.#clock.observe()?.correction;
     if (correction === undefined) return;
     for (const [slot, held] of this.#held) {
-      const meta = withTimesRight(held.meta, correction);
+      const meta = withCorrectedTimes(held.meta, correction);
       if (meta === held.meta) continue;
-      const history = held.history.map((former) => withTimesRight(former, correction));
+      const history = held.history.map((former) => withCorrectedTimes(former, correction));
       this.#held.set(slot, { ...held, meta, history, seq: this.#nextSeq() });
     }
   }

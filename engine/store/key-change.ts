@@ -3,7 +3,7 @@ import { HelmdeckError } from "../errors.ts";
 import { type KeyRing, SealingKeys, type StoredKeys } from "./key-ring.ts";
 import type { MasterKey } from "./master-key.ts";
 import type { MemoryStore } from "./memory-store.ts";
-import type { SealAnewOptions } from "./reseal-options.ts";
+import type { ResealOptions } from "./reseal-options.ts";
 
 /** The result of a change of keys, with key ids as shown to people. */
 export interface KeyChangeReport {
@@ -22,7 +22,7 @@ export interface KeyChangingStore extends MemoryStore {
   /** Exchanges key files while no other process can finish this change, nor begin another one. */
   exchangeKeys(exchange: () => void): Promise<void>;
   /** Seals every row under the key in use; can be interrupted at any time, and called again. */
-  sealAnew(options?: SealAnewOptions): Promise<void>;
+  reseal(options?: ResealOptions): Promise<void>;
   /** Takes the former key out of the store. */
   finishKeyChange(): Promise<KeyChangeReport>;
 }

@@ -5,7 +5,7 @@ export interface ResealProgress {
   readonly total: number;
 }
 
-export interface SealAnewOptions {
+export interface ResealOptions {
   readonly onProgress?: (progress: ResealProgress) => void;
   readonly signal?: AbortSignal;
 }

@@ -3,13 +3,13 @@
 import { isExpired } from "./entry-rules.ts";
 import type { UnixMs } from "./memory-store.ts";
 import {
-  expiredForGood,
-  firstLook,
-  isAstray,
+  deletableBefore,
+  effectiveTime,
+  firstObservation,
+  isCertainlyWrong,
   look,
   type Observation,
   type TimeSeen,
-  timeInUse,
 } from "./time-seen.ts";
 
 /** How far the observed time may advance before it is saved without another write; half a minute more or less does not matter. */
@@ -22,12 +22,12 @@ export class StoreClock {
   /** `seen`: the saved observed time; undefined for a new store. */
   constructor(system: () => UnixMs, seen?: TimeSeen) {
     this.#system = () => Math.floor(system());
-    this.#seen = seen ?? firstLook(this.#system());
+    this.#seen = seen ?? firstObservation(this.#system());
   }
 
   /** The time for expiry and lifetimes. */
   now(): UnixMs {
-    return timeInUse(this.#seen, this.#system());
+    return effectiveTime(this.#seen, this.#system());
   }
 
   get seen(): TimeSeen {
@@ -37,7 +37,7 @@ export class StoreClock {
   /** By how much the system's clock is certainly behind; 0 when it may be right. */
   get behindMs(): number {
     const clock = this.#system();
-    return isAstray(this.#seen, clock) ? this.now() - clock : 0;
+    return isCertainlyWrong(this.#seen, clock) ? this.now() - clock : 0;
   }
 
   /** Adopts the later observation of another process that shares the store. */
@@ -60,13 +60,13 @@ export class StoreClock {
 
   #isWorthKeeping(clock: UnixMs): boolean {
     const sinceMs = clock - this.#seen.reading;
-    if (isAstray(this.#seen, clock) || this.#seen.astraySince !== undefined) return true;
+    if (isCertainlyWrong(this.#seen, clock) || this.#seen.astraySince !== undefined) return true;
     return sinceMs < 0 || sinceMs >= WORTH_KEEPING_MS;
   }
 
   /** Entries that expired then or earlier may be deleted; undefined: none yet. */
   get deletableUntil(): UnixMs | undefined {
-    return expiredForGood(this.#seen);
+    return deletableBefore(this.#seen);
   }
 
   isExpired(expiresAt: UnixMs | undefined): boolean {

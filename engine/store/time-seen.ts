@@ -55,7 +55,7 @@ interface Times {
 }
 
 /** The corrected times of entries that were written with the wrong clock; others unchanged. */
-export function withTimesRight<T extends Times>(given: T, { from, to, byMs }: Correction): T {
+export function withCorrectedTimes<T extends Times>(given: T, { from, to, byMs }: Correction): T {
   const { createdAt, updatedAt, expiresAt } = given;
   if (updatedAt < from || updatedAt > to) return given;
   return {
@@ -72,7 +72,7 @@ export interface Observation {
 }
 
 /** The first reading of a clock. */
-export function firstLook(clock: UnixMs): TimeSeen {
+export function firstObservation(clock: UnixMs): TimeSeen {
   const inUse = Math.max(BUILT_AT, clock);
   return {
     observedMs: 0,
@@ -85,22 +85,22 @@ export function firstLook(clock: UnixMs): TimeSeen {
 }
 
 /** The time to use for this reading of the system's clock: the clock itself, unless it is certainly wrong. */
-export function timeInUse(seen: TimeSeen, clock: UnixMs): UnixMs {
-  if (!isAstray(seen, clock)) return clock;
+export function effectiveTime(seen: TimeSeen, clock: UnixMs): UnixMs {
+  if (!isCertainlyWrong(seen, clock)) return clock;
   if (seen.astraySince === undefined) return Math.max(seen.confirmed, seen.inUse + 1);
   return Math.max(seen.confirmed, seen.inUse + Math.max(0, clock - seen.reading));
 }
 
 /** Whether the clock is certainly wrong. */
-export function isAstray({ confirmed }: TimeSeen, clock: UnixMs): boolean {
+export function isCertainlyWrong({ confirmed }: TimeSeen, clock: UnixMs): boolean {
   return clock < Math.max(BUILT_AT, confirmed);
 }
 
 export function look(seen: TimeSeen, clock: UnixMs): Observation {
   const stepMs = Math.min(LONGEST_STEP_MS, Math.max(0, clock - seen.reading));
   const observedMs = seen.observedMs + stepMs;
-  const astray = isAstray(seen, clock);
-  const inUse = timeInUse(seen, clock);
+  const astray = isCertainlyWrong(seen, clock);
+  const inUse = effectiveTime(seen, clock);
   const stretches = extended(seen, observedMs, astray ? certainReading(seen, observedMs) : clock);
   const now: TimeSeen = {
     observedMs,
@@ -110,13 +110,13 @@ export function look(seen: TimeSeen, clock: UnixMs): Observation {
     stretches: recent(stretches, observedMs),
     ...(astray && { astraySince: seen.astraySince ?? inUse }),
   };
-  const confirmed = Math.max(seen.confirmed, expiredForGood(now) ?? seen.confirmed);
+  const confirmed = Math.max(seen.confirmed, deletableBefore(now) ?? seen.confirmed);
   const correction = astray ? undefined : correctionOf(seen, clock);
   return { seen: { ...now, confirmed }, ...defined({ correction }) };
 }
 
 /** Entries that expired then or earlier may be deleted; undefined while too little time was observed. */
-export function expiredForGood({ observedMs, stretches }: TimeSeen): UnixMs | undefined {
+export function deletableBefore({ observedMs, stretches }: TimeSeen): UnixMs | undefined {
   const from = observedMs - KEPT_EXPIRED_MS;
   if (from < 0) return undefined;
   const begun = stretches.findLast(({ at }) => at <= from);

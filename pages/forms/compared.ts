@@ -1,6 +1,6 @@
 /** Two states of a fact side by side: before and after, or theirs and yours. */
 import { block, type Html, html, line } from "../html.ts";
-import { endText } from "./ends.ts";
+import { expiryText } from "./expiry-text.ts";
 
 export interface Shown {
   readonly value: string;
@@ -22,5 +22,5 @@ function side(now: number, name: string, shown: Shown | undefined): Html {
     return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><p class="value muted">Nothing is there.</p></section>`;
   }
   return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><pre class="value">${block(shown.value)}</pre>
-<p class="label">Category ${line(shown.category)} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · expires ${endText(now, shown.expiresAt)}</p></section>`;
+<p class="label">Category ${line(shown.category)} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · expires ${expiryText(now, shown.expiresAt)}</p></section>`;
 }

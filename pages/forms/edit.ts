@@ -4,7 +4,7 @@ import { notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type PageContext, param, requireForms } from "../page.ts";
 import { draftOfFact, inputOf } from "./draft.ts";
-import { endText } from "./ends.ts";
+import { expiryText } from "./expiry-text.ts";
 import { factAt, versionOf } from "./seen.ts";
 import { type StoreForm, storeForm, submitStore } from "./store-flow.ts";
 
@@ -46,7 +46,7 @@ function specOf(context: PageContext, fact: FactView): StoreForm {
     title: `Edit ${line(key)}`,
     path: "/edit",
     of: key,
-    fields: { usualLife: `unchanged: it expires ${endText(context.now, expiresAt)}` },
+    fields: { usualLife: `unchanged: it expires ${expiryText(context.now, expiresAt)}` },
     seen: versionOf([fact]),
     verb: "Save",
     done: "edited",

@@ -4,7 +4,7 @@ import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
 import { factToChange } from "./edit.ts";
-import { endText } from "./ends.ts";
+import { expiryText } from "./expiry-text.ts";
 import {
   actions,
   cancel,
@@ -44,7 +44,7 @@ function chooseLife(context: PageContext, fact: FactView, life: string, error?: 
   const { links, now } = context;
   const title = `Renew ${line(fact.key)}`;
   const usual = "for 90 days, or its current lifetime if that is longer";
-  const body = html`${heading(title, `It expires ${endText(now, fact.expiresAt)}. Nothing else changes.`)}${refusalNotice(error)}
+  const body = html`${heading(title, `It expires ${expiryText(now, fact.expiresAt)}. Nothing else changes.`)}${refusalNotice(error)}
 ${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${lifeField(life, usual, error)}${actions(stepButton("preview", "Preview", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }
@@ -53,7 +53,7 @@ function preview(context: PageContext, fact: FactView, life: string): Page {
   const { links, now } = context;
   const title = `Preview: Renew ${line(fact.key)}`;
   const body = html`${heading(title, "Nothing is changed yet.")}
-<section class="card pad" aria-label="Expiry"><dl class="facts"><dt>Expires now</dt><dd>${endText(now, fact.expiresAt)}</dd><dt>Would expire</dt><dd>${endText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
+<section class="card pad" aria-label="Expiry"><dl class="facts"><dt>Expires now</dt><dd>${expiryText(now, fact.expiresAt)}</dd><dt>Would expire</dt><dd>${expiryText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
 ${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${carried({ life })}${actions(stepButton("confirm", "Renew", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
   return { title, section: "facts", body };
 }

@@ -11,10 +11,10 @@ import {
   remedyFor,
   writerText,
 } from "../../app/index.ts";
+import { answerOrReason } from "../components/answer-or-reason.ts";
 import { commandList, factCommands } from "../components/commands.ts";
 import { factLink } from "../components/fact-row.ts";
 import { chip, empty, heading, notice } from "../components/parts.ts";
-import { unlessImpossible } from "../components/unless-impossible.ts";
 import { block, type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted, exactTime, size, time } from "../words.ts";
@@ -28,7 +28,7 @@ export async function factPage(context: PageContext): Promise<Page> {
   if (name === undefined) return missing(context, undefined);
   try {
     const fact = await context.memory.getFact(context.subject, name);
-    const history = await unlessImpossible(context.memory.factHistory(context.subject, name));
+    const history = await answerOrReason(context.memory.factHistory(context.subject, name));
     if (fact !== undefined) return await whole(context, fact, history);
     return missing(context, typeof history === "string" ? undefined : history);
   } catch (error) {

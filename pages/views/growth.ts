@@ -1,7 +1,7 @@
 /** How memory grew: the current entries by the time they were stored, as a chart and as a table. */
 import type { Growth } from "../../app/index.ts";
+import { answerOrReason } from "../components/answer-or-reason.ts";
 import { empty, heading, notice } from "../components/parts.ts";
-import { unlessImpossible } from "../components/unless-impossible.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { number, size } from "../words.ts";
@@ -10,7 +10,7 @@ import { growthBy, PERIODS, type Period, type Span, usualPeriod } from "./period
 
 export async function growthPage(context: PageContext): Promise<Page> {
   const { memory, subject, now } = context;
-  const growth = await unlessImpossible(memory.growth(subject));
+  const growth = await answerOrReason(memory.growth(subject));
   if (typeof growth === "string")
     return {
       title: "Growth",

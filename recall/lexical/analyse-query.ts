@@ -77,7 +77,7 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
 }
 
 /** Whether the query has a content word; "what was that about" has none. */
-export function isTelling(query: string): boolean {
+export function isDistinctive(query: string): boolean {
   return allWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).some(({ commonness }) => commonness > 0);
 }
 
@@ -94,8 +94,8 @@ function allWords(query: string): readonly QueryWord[] {
   const showsNames = canShowNames(words);
   const hasLowerCase = /\p{Ll}/u.test(query);
   return words.flatMap((word, position) => {
-    const isTelling = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
-    const common = isTelling ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
+    const isDistinctive = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
+    const common = isDistinctive ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
     const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
     return termsOfWord(words, position, { commonness: common, position, isName, dateTerm: dates[position] });
   });

@@ -7,7 +7,7 @@ import { fingerprintOf, HelmdeckError, type ReferenceVectors as KeptVectors } fr
 import type { Embedder, EmbedOptions } from "../embedder.ts";
 import { LruCache } from "./lru-cache.ts";
 import { REFERENCE_TEXTS } from "./reference-texts.ts";
-import { tellsApart } from "./similarity-normalizer.ts";
+import { separatesTexts } from "./similarity-normalizer.ts";
 
 /** Errors of load and store are ignored; missing vectors are made again. */
 export interface ReferenceCache {
@@ -54,7 +54,7 @@ export class ReferenceVectors {
       vectors.push(...made);
       await this.#save(embedder.space, vectors);
     }
-    if (tellsApart(vectors)) return vectors;
+    if (separatesTexts(vectors)) return vectors;
     throw new HelmdeckError(
       "embeddings_unavailable",
       `${embedder.model} returns the same vector for every text.`,
@@ -68,7 +68,7 @@ export class ReferenceVectors {
     if (dimensions !== undefined && kept.dimensions !== dimensions) return [];
     const vectors = apart(kept);
     if (vectors.length < REFERENCE_TEXTS.length) return vectors;
-    return vectors.length === REFERENCE_TEXTS.length && tellsApart(vectors) ? vectors : [];
+    return vectors.length === REFERENCE_TEXTS.length && separatesTexts(vectors) ? vectors : [];
   }
 
   async #save(space: string, vectors: readonly Float32Array[]): Promise<void> {

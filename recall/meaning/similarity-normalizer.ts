@@ -14,7 +14,7 @@ export interface SimilarityNormalizer {
 /** A space in which all reference texts coincide cannot be measured. */
 const LEAST_SPREAD = 1e-3;
 
-/** Requires reference vectors that {@link tellsApart} accepts. */
+/** Requires reference vectors that {@link separatesTexts} accepts. */
 export function measureSpace(references: readonly Float32Array[]): SimilarityNormalizer {
   const spread = spreadOf(references);
   return {
@@ -26,7 +26,7 @@ export function measureSpace(references: readonly Float32Array[]): SimilarityNor
 }
 
 /** Whether these vectors differ enough to measure a space. */
-export function tellsApart(references: readonly Float32Array[]): boolean {
+export function separatesTexts(references: readonly Float32Array[]): boolean {
   return spreadOf(references) >= LEAST_SPREAD;
 }
 

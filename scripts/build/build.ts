@@ -140,7 +140,7 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
 const ON_MAIN_THREAD = {
   index: "plugin/index.ts",
   here: "plugin/memory-here.ts",
-  seldom: "plugin/seldom.ts",
+  "on-demand": "plugin/on-demand.ts",
   pages: "plugin/pages-handler.ts",
   engine: "plugin/engine-source.ts",
   helmdeck: "plugin/helmdeck-source.ts",

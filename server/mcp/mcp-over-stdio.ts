@@ -6,7 +6,7 @@ import type { ServerContext } from "../../packs/index.ts";
 import type { Caller } from "../caller.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
-import { Outstanding } from "./outstanding.ts";
+import { PendingRequests } from "./pending-requests.ts";
 
 export interface StdioOptions extends McpServiceOptions {
   readonly stdin: Readable;
@@ -27,7 +27,7 @@ export async function serveMcpOverStdio(
   const { stdin, stdout, signal, onNonsense = () => {} } = options;
   const service = makeMcpService(serverContext, options);
   const transport = new StdioServerTransport(stdin, stdout);
-  const outstanding = new Outstanding(transport);
+  const outstanding = new PendingRequests(transport);
   const server = createMcpServer(service, caller);
   const ended = Promise.race([endOf(stdin), closed(transport)]);
   const gone = Promise.race([goneFrom(stdout), aborted(signal)]);

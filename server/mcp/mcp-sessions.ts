@@ -14,7 +14,7 @@ import type { Caller } from "../caller.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpService } from "./mcp-service.ts";
 import { MissedUpdates } from "./missed-updates.ts";
-import { Outstanding } from "./outstanding.ts";
+import { PendingRequests } from "./pending-requests.ts";
 
 export interface SessionLimits extends ShareLimits {
   /** A session without requests and without open responses ends after this time. */
@@ -25,7 +25,7 @@ export class McpSession {
   readonly id = randomUUID();
   readonly caller: Caller;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly outstanding: Outstanding;
+  readonly outstanding: PendingRequests;
   readonly missed: MissedUpdates;
   readonly server: Server;
   lastSeenAt: number;
@@ -38,7 +38,7 @@ export class McpSession {
     this.caller = caller;
     this.lastSeenAt = now;
     this.transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => this.id });
-    this.outstanding = new Outstanding(this.transport, (id) => {
+    this.outstanding = new PendingRequests(this.transport, (id) => {
       // No more messages come for it, so its stream would stay open as long as the client does. Other requests may share the stream.
       void this.outstanding.settled().then(() => this.transport.closeSSEStream(id));
     });

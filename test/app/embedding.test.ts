@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { embeddingSettingsOfEnv } from "../../app/embedding/embedding-environment.ts";
 import {
   type EmbeddingSettings,
-  embedWhatIsThere,
+  embedStoredEntries,
   type Memory,
   type OpenMemoryOptions,
 } from "../../app/index.ts";
@@ -361,7 +361,7 @@ describe("an idle server", () => {
     const clock = new FakeClock();
     const { timer } = clock;
     const idle = await openTestMemory({ ...place, timer });
-    await embedWhatIsThere(idle);
+    await embedStoredEntries(idle);
     await embedded(idle, 1);
     await command.storeFact("main", { key: "lunch", value: "Lunch is vegetarian on Mondays." });
     clock.advance(15_000);
@@ -374,7 +374,7 @@ describe("an idle server", () => {
     const idle = await openTestMemory({ embeddings: at(service), embedsEntries: true });
     await idle.store.put(factOf("main", FACT));
     await idle.store.put(factOf("other", { key: "lunch", value: "Lunch is vegetarian on Mondays." }));
-    await embedWhatIsThere(idle, ["main"]);
+    await embedStoredEntries(idle, ["main"]);
     await embedded(idle, 1);
     expect(textsOf(service.requests)).not.toContain("vegetarian");
   });
@@ -382,7 +382,7 @@ describe("an idle server", () => {
   test("sends nothing without a service", async () => {
     const idle = await openTestMemory();
     await idle.storeFact("main", FACT);
-    await embedWhatIsThere(idle);
+    await embedStoredEntries(idle);
     expect(await idle.status("main")).toMatchObject({ embeddings: { provider: "none" } });
   });
 });

@@ -47,7 +47,7 @@ describe("the plugin's package", () => {
         "openclaw.plugin.json",
         "package.json",
         "pages.js",
-        "seldom.js",
+        "on-demand.js",
         "worker.js",
       ].sort(),
     );
@@ -58,12 +58,12 @@ describe("the plugin's package", () => {
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
     for (const [, fixed, lazy] of imported)
       expect(fixed ?? lazy).toMatch(
-        /^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|helmdeck|here|pages|seldom)\.js$)/,
+        /^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|helmdeck|here|pages|on-demand)\.js$)/,
       );
   });
 
   test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {
-    for (const file of ["dist/index.js", "dist/here.js", "dist/seldom.js", "dist/pages.js"]) {
+    for (const file of ["dist/index.js", "dist/here.js", "dist/on-demand.js", "dist/pages.js"]) {
       expect(textOf(file)).not.toMatch(/node_modules\/zod|node:sqlite|@orama|\.\/chunks\//);
     }
     expect(everyText()).not.toMatch(/from "better-sqlite3"|require\("better-sqlite3"\)/);

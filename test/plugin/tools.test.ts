@@ -218,7 +218,7 @@ describe("identity", () => {
   });
 
   test("a dry run shows the key and the first words of what would go", async () => {
-    await import("../../plugin/seldom.ts"); // loaded beforehand, as in a running gateway, because the deadline here is short
+    await import("../../plugin/on-demand.ts"); // loaded beforehand, as in a running gateway, because the deadline here is short
     const fact = { key: "tea", value: "Oolong" } as FactView; // the code reads only these fields
     const memory = fakeMemory({
       forget: async () => ({ ...FORGOTTEN, dryRun: true }),

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import type { Embedder } from "../../recall/index.ts";
 import { createOllamaSidecar, type SidecarEmbedder } from "../../sidecar/index.ts";
-import { mayBeCut } from "../../sidecar/silent-cuts.ts";
+import { mayBeTruncated } from "../../sidecar/silent-truncation.ts";
 import { cosine, failureOf, inputsOf, KINDS, MODEL, type Rig, startRig } from "./rig.ts";
 
 let rig: Rig;
@@ -231,7 +231,7 @@ describe("an OpenAI-compatible service that truncates long texts silently, as Ol
     ["no count at all", [2_000], undefined, false],
   ])("%s", (_, lengths, tokens, isSuspect) => {
     const texts = lengths.map((length) => "x".repeat(length));
-    expect(mayBeCut(texts, tokens, 512)).toBe(isSuspect);
+    expect(mayBeTruncated(texts, tokens, 512)).toBe(isSuspect);
   });
 });
 

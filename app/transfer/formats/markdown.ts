@@ -1,13 +1,13 @@
 /** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
 import { basename, dirname } from "node:path";
 import { HelmdeckError } from "../../../engine/index.ts";
-import { beginFile } from "./begun-file.ts";
 import type { ImportFile, ImportItem, Note, ReadContext, ReadItems } from "./format.ts";
 import { noteItem } from "./format.ts";
 import { isJson, looksLike } from "./guess-format.ts";
 import { isMarkdownExport, MARK_BYTES, readMarkdownExport } from "./markdown-export.ts";
 import { type MarkdownItem, markdownItems } from "./markdown-items.ts";
 import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
+import { peekFile } from "./peeked-file.ts";
 import { readWhole } from "./whole-text.ts";
 
 const MOST_MIB = 4;
@@ -15,7 +15,7 @@ const MOST_MIB = 4;
 export const readMarkdown: ReadItems = async function* (files, context) {
   const keys = new NoteKeys();
   for (const file of files) {
-    const { start, file: begun } = await beginFile(file, MARK_BYTES);
+    const { start, file: begun } = await peekFile(file, MARK_BYTES);
     if (isMarkdownExport(start)) yield* readMarkdownExport(begun, context);
     else yield* notesOfFile(begun, { root: rootOf(file.name), keys }, context);
   }

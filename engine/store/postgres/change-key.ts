@@ -9,13 +9,13 @@ import { HEADER_BYTES } from "../envelope.ts";
 import { begunChange, finishedChange, type KeyChangeReport, requireChanging } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { Namespace } from "../namespace.ts";
-import type { ResealProgress, SealAnewOptions } from "../reseal-options.ts";
+import type { ResealOptions, ResealProgress } from "../reseal-options.ts";
 import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
-import { sealReferencesAnew } from "./references.ts";
+import { resealReferences } from "./references.ts";
 import { all } from "./sql.ts";
 import { followKeys, requireStoreRow, saveKeys } from "./store-row.ts";
 import { bytesOf, textOf } from "./texts.ts";
@@ -56,7 +56,7 @@ export function whileChanging({ sealer, transactions }: Parts, exchange: () => v
 }
 
 /** Can be interrupted and called again at any time. A row that does not open stays unchanged. */
-export async function sealAnew(parts: Parts, { onProgress, signal }: SealAnewOptions): Promise<void> {
+export async function reseal(parts: Parts, { onProgress, signal }: ResealOptions): Promise<void> {
   const owners = await parts.readingAll((connection) =>
     connection.query("SELECT owner, entries FROM subjects ORDER BY owner"),
   );
@@ -85,7 +85,7 @@ export async function finishKeyChange({ sealer, transactions }: Parts): Promise<
   const { current, former } = ring;
   const finished = await transactions.alone(async (connection) => {
     const stored = finishedChange(ring, (await requireStoreRow(connection)).keys);
-    await sealReferencesAnew(connection, sealer);
+    await resealReferences(connection, sealer);
     saveKeys(connection, stored);
     const [others] = await connection
       .acrossSubjects()

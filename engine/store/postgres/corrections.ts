@@ -2,7 +2,7 @@
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
-import { type Correction, withTimesRight } from "../time-seen.ts";
+import { type Correction, withCorrectedTimes } from "../time-seen.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
@@ -15,7 +15,7 @@ import { OneWriting } from "./writing.ts";
  * Otherwise a fact that was stored before the server knew the date would expire at once. Runs in the transaction that records the
  * corrected clock, so that each entry is corrected exactly once. A row that does not open stays unchanged.
  */
-export async function setTimesRight(
+export async function correctTimes(
   connection: Connection,
   sealer: Sealer,
   correction: Correction,
@@ -46,9 +46,9 @@ async function setRowRight(
   const content = columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
   if (columns === undefined || content === undefined) return;
   const subject = writing.of(columns.namespace as Namespace); // it was authenticated
-  const right = { ...withTimesRight(columns, correction), seq: await writing.nextSeq(subject) };
+  const right = { ...withCorrectedTimes(columns, correction), seq: await writing.nextSeq(subject) };
   void writing.connection.query(UPDATE_ENTRY, [...valuesOf(right, sealer.seal(right, content)), columns.id]);
   const before = await readFormer(writing.connection, sealer, columns.id);
-  const history = before.map((former) => withTimesRight(former, correction));
+  const history = before.map((former) => withCorrectedTimes(former, correction));
   await writeFormer(writing, sealer, { subject, entryId: columns.id }, { before, history });
 }

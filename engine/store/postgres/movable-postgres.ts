@@ -12,9 +12,9 @@ import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { INSERT_ENTRY, valuesOf } from "./entry-rows.ts";
-import { requireWalls } from "./open-postgres.ts";
+import { requireRowSecurity } from "./open-postgres.ts";
 import { explainPostgresError, isForbidden } from "./postgres-errors.ts";
-import { letIn, migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
+import { grantAccess, migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
 import type { SqlValue } from "./sql.ts";
 import { readStoreRow } from "./store-row.ts";
 import { bytesOf, textOf } from "./texts.ts";
@@ -85,13 +85,13 @@ class MovablePostgres implements MovableStore {
   /** False when there is no store. */
   prepare(to: MovablePostgresOptions["to"], engineRoles: readonly string[]): Promise<boolean> {
     return this.#perform(async (connection) => {
-      await requireWalls(connection);
+      await requireRowSecurity(connection);
       if (to !== "look") await connection.lockAlone();
       const { version, mark } = await schemaStateOf(connection);
       if (version === 0 && to !== "enter") return false;
       if (to === "look") return true;
       if (version < SCHEMA_VERSION && mark === undefined) await migrate(connection);
-      if (engineRoles.length > 0) await letIn(connection, engineRoles); // also after an interrupted move
+      if (engineRoles.length > 0) await grantAccess(connection, engineRoles); // also after an interrupted move
       return true;
     });
   }

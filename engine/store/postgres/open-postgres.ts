@@ -13,6 +13,7 @@ import { DEFAULT_QUOTA, type Quota } from "../quota.ts";
 import { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { decodeTimeSeen } from "../time-seen.ts";
+import { ChangeNotifications } from "./change-notifications.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -28,7 +29,6 @@ import {
   schemaStateOf,
 } from "./schema.ts";
 import { makeStoreRow, openRing, readStoreRow, type StoreRow } from "./store-row.ts";
-import { Wakes } from "./wakes.ts";
 
 export interface PostgresReaderOptions extends DatabaseOptions {
   readonly key: MasterKey;
@@ -73,7 +73,7 @@ function openToWrite(options: PostgresStoreOptions): Promise<PostgresStore> {
     const row = await readOrMakeRow(database, options.key);
     const store = new PostgresStore({
       ...partsOf(database, row, options),
-      wakes: new Wakes(database),
+      notifications: new ChangeNotifications(database),
       keepRemovals: options.keepRemovals ?? KEEP_REMOVALS,
       quota: { ...DEFAULT_QUOTA, ...options.quota },
     });
@@ -132,7 +132,7 @@ async function withDatabase<T>(
 
 function readOrMakeRow(database: Database, key: MasterKey): Promise<StoreRow> {
   return database.perform(async (connection) => {
-    await requireWalls(connection);
+    await requireRowSecurity(connection);
     const { version } = await schemaStateOf(connection);
     if (version < SCHEMA_VERSION) await prepareFirst(connection);
     await requireUsable(connection);
@@ -158,7 +158,7 @@ async function prepareFirst(connection: Connection): Promise<void> {
 }
 
 async function requireUsable(connection: Connection): Promise<SchemaState> {
-  await requireWalls(connection);
+  await requireRowSecurity(connection);
   const state = await schemaStateOf(connection);
   requireKnown(connection, state);
   if (state.version < SCHEMA_VERSION) throw nothingStored(connection.name);
@@ -175,7 +175,7 @@ async function findStore(
 }
 
 /** Row-level security does not apply to these roles, so they are refused. */
-export async function requireWalls(connection: Connection): Promise<void> {
+export async function requireRowSecurity(connection: Connection): Promise<void> {
   const [role] = await connection.query(
     "SELECT (rolsuper OR rolbypassrls)::int AS passes, current_setting('server_version_num')::int AS version FROM pg_roles WHERE rolname = current_user",
   );

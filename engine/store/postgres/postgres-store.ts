@@ -24,9 +24,10 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Quota } from "../quota.ts";
-import type { SealAnewOptions } from "../reseal-options.ts";
+import type { ResealOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
-import { beginKeyChange, finishKeyChange, sealAnew, whileChanging } from "./change-key.ts";
+import { beginKeyChange, finishKeyChange, reseal, whileChanging } from "./change-key.ts";
+import type { ChangeNotifications } from "./change-notifications.ts";
 import { filterCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { eraseCovered } from "./covered-former.ts";
@@ -40,11 +41,10 @@ import { renewEntry } from "./renew-entry.ts";
 import { sweepExpired } from "./sweep.ts";
 import { WriteTransactions } from "./transactions.ts";
 import { undoEntry } from "./undo-entry.ts";
-import type { Wakes } from "./wakes.ts";
 import type { Writing } from "./writing.ts";
 
 export interface PostgresStoreParts extends PostgresReaderParts {
-  readonly wakes: Wakes;
+  readonly notifications: ChangeNotifications;
   readonly databaseClock: DatabaseClock;
   readonly keepRemovals: number;
   readonly quota: Quota;
@@ -53,13 +53,13 @@ export interface PostgresStoreParts extends PostgresReaderParts {
 export class PostgresStore extends PostgresReader implements MemoryStore {
   readonly #putting: Putting;
   readonly #transactions: WriteTransactions;
-  readonly #wakes: Wakes;
+  readonly #notifications: ChangeNotifications;
 
   constructor(parts: PostgresStoreParts) {
     super(parts);
     this.#putting = parts;
     this.#transactions = new WriteTransactions(parts);
-    this.#wakes = parts.wakes;
+    this.#notifications = parts.notifications;
   }
 
   async put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
@@ -185,8 +185,8 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   }
 
   /** Reseals every row under the current key; can be interrupted and called again at any time. */
-  sealAnew(options: SealAnewOptions = {}): Promise<void> {
-    return sealAnew(this.#changing, options);
+  reseal(options: ResealOptions = {}): Promise<void> {
+    return reseal(this.#changing, options);
   }
 
   /** Removes the former key from the store. */
@@ -196,7 +196,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
 
   override async close(): Promise<void> {
     await this.#transactions.ended();
-    await this.#wakes.close();
+    await this.#notifications.close();
     await super.close();
   }
 
@@ -205,7 +205,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
    * function is called. A write may be missed while the server cannot be reached; check the revision as well where that matters.
    */
   watch(namespace: Namespace, listener: () => void): () => void {
-    return this.#wakes.watch(namespace, listener);
+    return this.#notifications.watch(namespace, listener);
   }
 
   /** Saves the observed time: at open, so that it counts from then on. */

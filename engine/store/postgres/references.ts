@@ -20,7 +20,7 @@ export async function readReferences(
 }
 
 /** There are few, and they can be made again; call it in a write transaction. */
-export async function sealReferencesAnew(connection: Connection, sealer: Sealer): Promise<void> {
+export async function resealReferences(connection: Connection, sealer: Sealer): Promise<void> {
   for (const row of await connection.query("SELECT space, dimensions, sealed FROM reference_vectors")) {
     const columns = { space: textOf(row.space), dimensions: Number(row.dimensions) };
     const content = row.sealed instanceof Uint8Array ? sealer.openReferences(columns, row.sealed) : undefined;

@@ -218,11 +218,11 @@ export async function migrate(
 ): Promise<void> {
   let isDone = false;
   while (!isDone) isDone = await connection.transaction("write", () => takeStep(connection, steps));
-  await letIn(connection, engineRoles);
+  await grantAccess(connection, engineRoles);
 }
 
 /** Grants engines' roles only the rights that they need. */
-export async function letIn(connection: Connection, engineRoles: readonly string[]): Promise<void> {
+export async function grantAccess(connection: Connection, engineRoles: readonly string[]): Promise<void> {
   await connection.transaction("write", async () => {
     await connection.lockSchema("alone");
     for (const role of engineRoles) await connection.run(grantsTo(connection.schema, role));

@@ -11,14 +11,14 @@ import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { decodeTimeSeen, encodeTimeSeen } from "../time-seen.ts";
+import type { ChangeNotifications } from "./change-notifications.ts";
 import type { Connection } from "./connection.ts";
-import { setTimesRight } from "./corrections.ts";
+import { correctTimes } from "./corrections.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { OwnerQueue } from "./owner-queue.ts";
 import { readSchemaState, requireKnown } from "./schema.ts";
 import { followKeys, requireSame, requireStoreRow, type StoreRow } from "./store-row.ts";
-import type { Wakes } from "./wakes.ts";
 import { OneWriting, type Writing } from "./writing.ts";
 
 export interface TransactionParts {
@@ -27,7 +27,7 @@ export interface TransactionParts {
   readonly identity: StoreIdentity;
   readonly clock: StoreClock;
   readonly databaseClock: DatabaseClock;
-  readonly wakes: Wakes;
+  readonly notifications: ChangeNotifications;
 }
 
 interface WriteOptions {
@@ -71,7 +71,7 @@ export class WriteTransactions {
         const answer = await work(writing);
         return { answer, changed: writing.save() };
       });
-      this.#parts.wakes.tell(answered.changed);
+      this.#parts.notifications.notify(answered.changed);
       return answered.answer;
     });
   }
@@ -87,7 +87,7 @@ export class WriteTransactions {
       if (observation === undefined && this.#timeSeen !== undefined) return;
       const seen = encodeTimeSeen(clock.seen);
       void connection.query("UPDATE store SET time_seen = ?", [seen]);
-      if (observation?.correction) await setTimesRight(connection, sealer, observation.correction);
+      if (observation?.correction) await correctTimes(connection, sealer, observation.correction);
       this.#timeSeen = seen;
     });
   }

@@ -1,7 +1,7 @@
 /** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
 import type { Sealer } from "../sealing.ts";
 import { ALL_COLUMNS, parseColumns } from "../stored-rows.ts";
-import { type Correction, withTimesRight } from "../time-seen.ts";
+import { type Correction, withCorrectedTimes } from "../time-seen.ts";
 import { sparedCondition } from "./conditions.ts";
 import { UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
@@ -12,7 +12,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
  * Otherwise a fact that was stored before the machine knew the date would expire at once. Call it in a write transaction. A row
  * that does not open stays unchanged.
  */
-export function setTimesRight(
+export function correctTimes(
   session: SqliteSession,
   sealer: Sealer,
   correction: Correction,
@@ -31,14 +31,14 @@ export function setTimesRight(
     const content =
       columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
     if (columns === undefined || content === undefined) continue;
-    const right = { ...withTimesRight(columns, correction), seq: nextSeq() };
+    const right = { ...withCorrectedTimes(columns, correction), seq: nextSeq() };
     update.run(...valuesOf(right, sealer.seal(right, content)), columns.id);
     const history = readFormer({ session, sealer }, columns.id);
     writeFormer(
       { session, sealer },
       columns.id,
       history,
-      history.map((former) => withTimesRight(former, correction)),
+      history.map((former) => withCorrectedTimes(former, correction)),
     );
   }
 }

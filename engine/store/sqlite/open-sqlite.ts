@@ -18,7 +18,7 @@ import { announceCheckpoint, setFileTime } from "./checkpoint.ts";
 import { findDatabase, placeDatabase } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
 import { requireOwnFile } from "./require-own-file.ts";
-import { sealLegacyRowsAnew } from "./reseal.ts";
+import { resealLegacyRows } from "./reseal.ts";
 import { ReserveFile } from "./reserve-file.ts";
 import { damaged, migrate, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";
 import type { OpenMode, SqliteDriver } from "./sqlite-driver.ts";
@@ -111,7 +111,7 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
     await enterWal(session);
     if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, options.key);
     const sealer = openSealer(session, options.key); // another process may have created the database with another key since we checked
-    await sealLegacyRowsAnew(session, sealer);
+    await resealLegacyRows(session, sealer);
     if (isAlone) compactSmall(session);
     if (isAlone) setFileTime(path, readRow(session).checkpointedAt); // a database without a log is complete
     const store = new SqliteStore({

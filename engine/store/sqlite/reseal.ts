@@ -52,7 +52,7 @@ export class ResealRun {
  * Reseals rows of an older version, which do not bind their store; afterwards such rows no longer open. Between slices, other
  * work in this process gets a turn and other processes get the lock.
  */
-export async function sealLegacyRowsAnew(session: SqliteSession, sealer: Sealer): Promise<void> {
+export async function resealLegacyRows(session: SqliteSession, sealer: Sealer): Promise<void> {
   if (!sealer.ring.acceptsFirstEnvelope) return;
   const run = new ResealRun(session, sealer);
   await inSlices(async (isOver) => {
@@ -69,7 +69,7 @@ export function finishReseal(
   change: (stored: ReturnType<typeof readStoredKeys>) => ReturnType<typeof readStoredKeys>,
 ): void {
   session.write(() => {
-    sealReferencesAnew(session, sealer);
+    resealReferences(session, sealer);
     const stored = change(readStoredKeys(session));
     saveStoredKeys(session, stored);
     sealer.ring.update(stored);
@@ -156,7 +156,7 @@ function sealHistoryAnew(session: SqliteSession, sealer: Sealer, entryId: string
 }
 
 /** There are few, and they can be made again. */
-function sealReferencesAnew(session: SqliteSession, sealer: Sealer): void {
+function resealReferences(session: SqliteSession, sealer: Sealer): void {
   const rows = session.statement("SELECT number, space, dimensions, sealed FROM reference_vectors").all();
   for (const { number = null, space, dimensions, sealed } of rows) {
     const columns = { space: `${space}`, dimensions: Number(dimensions) };

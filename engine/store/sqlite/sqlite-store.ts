@@ -25,7 +25,7 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Quota } from "../quota.ts";
-import type { SealAnewOptions } from "../reseal-options.ts";
+import type { ResealOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, requireChangeBegun } from "./change-key.ts";
 import { Checkpointer } from "./checkpoint.ts";
@@ -176,7 +176,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   /** Reseals every row under the current key, in slices; can be interrupted and called again at any time. */
-  async sealAnew({ onProgress, signal }: SealAnewOptions = {}): Promise<void> {
+  async reseal({ onProgress, signal }: ResealOptions = {}): Promise<void> {
     const run = new ResealRun(this.session, this.sealer);
     await inSlices(async (isOver) => {
       signal?.throwIfAborted();

@@ -6,7 +6,7 @@ import type { StoreClock } from "../store-clock.ts";
 import { saveLastSeq } from "./change-feed.ts";
 import { announceCheckpoint, type Checkpointer } from "./checkpoint.ts";
 import type { Moment } from "./conditions.ts";
-import { setTimesRight } from "./corrections.ts";
+import { correctTimes } from "./corrections.ts";
 import { pendingForgets } from "./forgets.ts";
 import { requireNotNewer } from "./schema.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -124,7 +124,7 @@ export class WriteTransactions {
     const observation = clock.observe();
     if (observation === undefined && row.timeSeen !== undefined) return;
     this.#timeSeen = saveTimeSeen(session, clock.seen);
-    if (observation?.correction) setTimesRight(session, sealer, observation.correction, nextSeq);
+    if (observation?.correction) correctTimes(session, sealer, observation.correction, nextSeq);
   }
 }
 

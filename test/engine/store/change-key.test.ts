@@ -85,7 +85,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     withRows(async (rig) => {
       const store = await beginIn(rig);
       for (const key of [KEY, OTHER_KEY]) await expectWhole(rig, key);
-      await store.sealAnew();
+      await store.reseal();
       for (const key of [KEY, OTHER_KEY]) await expectWhole(rig, key);
       expect(await store.inspect()).toMatchObject({ keys: { current: CURRENT.id, former: FORMER.id } });
       expect(await store.finishKeyChange()).toEqual({
@@ -113,7 +113,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await rig.store.close();
 
       const store = await beginIn(rig);
-      await store.sealAnew();
+      await store.reseal();
       await store.finishKeyChange();
       expect(await store.vectors({ namespace: ANA, space: SPACE, ids: [entry.id] })).toEqual([made]);
       expect(await store.referenceVectors(SPACE)).toMatchObject({ vectors: made.vectors });
@@ -171,7 +171,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expect(exchange()).rejects.toMatchObject({ code: "invalid_input" });
       await store.beginKeyChange(OTHER_KEY);
       await exchange();
-      await store.sealAnew();
+      await store.reseal();
       await store.finishKeyChange();
       await expect(exchange()).rejects.toMatchObject({ code: "invalid_input" });
       expect(exchanged).toBe(1);
@@ -186,7 +186,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       for (const key of [KEY, OTHER_KEY, KEY]) {
         const store = await beginIn(rig, key);
         const stop = new AbortController();
-        const run = store.sealAnew({
+        const run = store.reseal({
           signal: stop.signal,
           onProgress: ({ done, total }) => {
             partly.add(done);
@@ -199,7 +199,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       }
       expect(partly.size).toBeGreaterThan(0);
       const store = await beginIn(rig, OTHER_KEY);
-      await store.sealAnew();
+      await store.reseal();
       await store.finishKeyChange();
       await store.close();
       await expectWhole(rig, OTHER_KEY);
@@ -212,7 +212,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       const reader = await rig.openReader();
       const changing = await beginIn(rig);
       await rig.store.put(fact("meanwhile", "under the new key"));
-      await changing.sealAnew();
+      await changing.reseal();
       expect(text((await reader.get(refTo("meanwhile")))?.value)).toBe("under the new key");
       expect(await allKeys(rig.store)).toHaveLength(ROWS + 1);
       await changing.finishKeyChange();
@@ -228,7 +228,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     withRows(async (rig) => {
       const reader = await rig.openReader();
       const changing = await beginIn(rig);
-      await changing.sealAnew();
+      await changing.reseal();
       await changing.finishKeyChange();
       await changing.close();
       await expect(rig.store.put(fact("late", "x"))).rejects.toMatchObject({ code: "store_replaced" });
@@ -253,7 +253,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     withRows(async (rig) => {
       await rig.damage(refTo("key-3"));
       const store = await beginIn(rig);
-      await store.sealAnew();
+      await store.reseal();
       expect(await store.finishKeyChange()).toMatchObject({ unreadable: 1 });
       await expect(store.get(refTo("key-3"))).rejects.toMatchObject({ code: "entry_unreadable" });
       await store.close();
@@ -283,7 +283,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     withRows(async (rig) => {
       const late = await beginIn(rig);
       const early = await beginIn(rig);
-      await early.sealAnew();
+      await early.reseal();
       await early.finishKeyChange();
       await early.beginKeyChange(THIRD_KEY);
       await expect(late.finishKeyChange()).rejects.toMatchObject({ code: "invalid_input" });

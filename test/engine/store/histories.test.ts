@@ -125,7 +125,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
       await changing.beginKeyChange(newKey);
       await changing.put(fact("tea", "white"));
       await changing.put(fact("tea", "oolong"));
-      await changing.sealAnew();
+      await changing.reseal();
       await changing.finishKeyChange();
       await changing.close();
       const again = await openSqliteStore({ ...options, key: newKey });

@@ -4,14 +4,14 @@ import { describe, expect, test } from "vitest";
 import { BUILT_AT } from "../../../engine/build-date.ts";
 import {
   decodeTimeSeen,
+  deletableBefore,
+  effectiveTime,
   encodeTimeSeen,
-  expiredForGood,
-  firstLook,
+  firstObservation,
   KEPT_EXPIRED_MS,
   LONGEST_STEP_MS,
   look,
   type TimeSeen,
-  timeInUse,
 } from "../../../engine/store/time-seen.ts";
 
 const MINUTE = 60_000;
@@ -21,7 +21,7 @@ const START = BUILT_AT + 100 * DAY;
 
 function seenAt(readings: readonly number[]): TimeSeen {
   const [first = START, ...rest] = readings;
-  return rest.reduce((seen, clock) => look(seen, clock).seen, firstLook(first));
+  return rest.reduce((seen, clock) => look(seen, clock).seen, firstObservation(first));
 }
 
 /** Readings of the clock every five minutes, starting at `from`. */
@@ -32,18 +32,18 @@ function evenly(from: number, milliseconds: number): readonly number[] {
 // verifies P-clock-deletes-nothing
 describe("what is deleted", () => {
   test("has been expired for exactly 24 hours while the clock advanced evenly", () => {
-    expect(expiredForGood(seenAt(evenly(START, DAY - LONGEST_STEP_MS)))).toBeUndefined();
-    expect(expiredForGood(seenAt(evenly(START, DAY)))).toBe(START);
-    expect(expiredForGood(seenAt(evenly(START, 3 * DAY)))).toBe(START + 2 * DAY);
+    expect(deletableBefore(seenAt(evenly(START, DAY - LONGEST_STEP_MS)))).toBeUndefined();
+    expect(deletableBefore(seenAt(evenly(START, DAY)))).toBe(START);
+    expect(deletableBefore(seenAt(evenly(START, 3 * DAY)))).toBe(START + 2 * DAY);
   });
 
   test("waits for every reading of the last 24 observed hours", () => {
     const leap = [...evenly(START, DAY), ...evenly(START + 800 * DAY, DAY - LONGEST_STEP_MS)];
-    expect(expiredForGood(seenAt(leap))).toBeLessThanOrEqual(START + DAY);
-    expect(expiredForGood(seenAt([...leap, START + 900 * DAY, START + 900 * DAY + HOUR]))).toBeGreaterThan(
+    expect(deletableBefore(seenAt(leap))).toBeLessThanOrEqual(START + DAY);
+    expect(deletableBefore(seenAt([...leap, START + 900 * DAY, START + 900 * DAY + HOUR]))).toBeGreaterThan(
       START + 800 * DAY - 1,
     );
-    expect(expiredForGood(seenAt([...leap, START + 2 * DAY]))).toBeLessThanOrEqual(START + 2 * DAY);
+    expect(deletableBefore(seenAt([...leap, START + 2 * DAY]))).toBeLessThanOrEqual(START + 2 * DAY);
   });
 
   test("is the minimum of the window, whatever the clock did: a slow count agrees", () => {
@@ -56,13 +56,13 @@ describe("what is deleted", () => {
     fc.assert(
       fc.property(readings, ([first = START, ...rest]) => {
         const clocks = [first];
-        let seen = firstLook(first);
+        let seen = firstObservation(first);
         for (const clock of rest) {
           if (clock < seen.confirmed) continue; // the tests below cover a clock that moves back
           clocks.push(clock);
           seen = look(seen, clock).seen;
         }
-        expect(expiredForGood(seen)).toBe(least(minuteByMinute(clocks)));
+        expect(deletableBefore(seen)).toBe(least(minuteByMinute(clocks)));
         expect(seen.stretches.length).toBeLessThanOrEqual(KEPT_EXPIRED_MS / LONGEST_STEP_MS + 2);
         expect(decodeTimeSeen(encodeTimeSeen(seen))).toEqual(seen);
       }),
@@ -93,21 +93,21 @@ describe("what is deleted", () => {
 describe("a clock below the floor", () => {
   test("is not used: time continues from the last plausible reading, as the clock ticks", () => {
     const seen = seenAt([START, START + HOUR]);
-    expect(timeInUse(seen, 0)).toBe(START + HOUR + 1);
+    expect(effectiveTime(seen, 0)).toBe(START + HOUR + 1);
     const astray = look(seen, 7_000).seen;
-    expect(timeInUse(astray, 7_000 + 3 * HOUR)).toBe(START + HOUR + 1 + 3 * HOUR);
-    expect(timeInUse(astray, 3_000)).toBe(START + HOUR + 1);
+    expect(effectiveTime(astray, 7_000 + 3 * HOUR)).toBe(START + HOUR + 1 + 3 * HOUR);
+    expect(effectiveTime(astray, 3_000)).toBe(START + HOUR + 1);
   });
 
   test("was ahead for a moment before: that is not the last plausible reading, once the clock had been right again", () => {
     const seen = seenAt([START, START + 800 * DAY, START + MINUTE, 1_000]);
-    expect(timeInUse(seen, 2_000)).toBeLessThan(START + HOUR);
+    expect(effectiveTime(seen, 2_000)).toBeLessThan(START + HOUR);
   });
 
   test("still counts time that has certainly passed since the build", () => {
     const seen = seenAt(evenly(0, 2 * DAY));
-    expect(expiredForGood(seen)).toBe(BUILT_AT + DAY);
-    expect(timeInUse(seen, 2 * DAY)).toBe(BUILT_AT + 2 * DAY);
+    expect(deletableBefore(seen)).toBe(BUILT_AT + DAY);
+    expect(effectiveTime(seen, 2 * DAY)).toBe(BUILT_AT + 2 * DAY);
   });
 
   test("that is set corrects entries written meanwhile, once, by the difference", () => {
@@ -120,8 +120,8 @@ describe("a clock below the floor", () => {
 
   test("is one that was right a day ago and is set back behind that", () => {
     const seen = seenAt(evenly(START, 2 * DAY));
-    expect(timeInUse(seen, START + DAY)).toBe(START + DAY);
-    expect(timeInUse(seen, START + DAY - 1)).toBe(START + 2 * DAY + 1);
+    expect(effectiveTime(seen, START + DAY)).toBe(START + DAY);
+    expect(effectiveTime(seen, START + DAY - 1)).toBe(START + 2 * DAY + 1);
   });
 });
 

@@ -135,7 +135,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
           await store.delete(refTo("between"));
           await store.close();
         }
-        await changing.sealAnew();
+        await changing.reseal();
         expect(await changing.finishKeyChange()).toMatchObject({ unreadable: 0 });
         await changing.close();
         expect(await headers(rig)).toHaveLength(4);
@@ -159,7 +159,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         const other = await rig.openReader();
         const changing = await openPostgresStoreToChangeKey(rig.options);
         await changing.beginKeyChange(OTHER_KEY);
-        await changing.sealAnew();
+        await changing.reseal();
         expect(text((await other.get(refTo("key-7")))?.value)).toBe("value 7");
         await rig.store.put(fact("written", "meanwhile"));
         expect(await changing.finishKeyChange()).toMatchObject({ unreadable: 0 });
@@ -186,7 +186,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await fill(rig);
         const changing = await openPostgresStoreToChangeKey(rig.options);
         await changing.beginKeyChange(OTHER_KEY);
-        await changing.sealAnew();
+        await changing.reseal();
         await changing.finishKeyChange();
         await changing.close();
         await expect(rig.store.put(fact("a", "1"))).rejects.toMatchObject({

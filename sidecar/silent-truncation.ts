@@ -7,7 +7,7 @@ const SPECIAL_TOKENS = 2;
  * Whether one of these texts may have been truncated to `contextTokens`, so that it must be sent again, alone or shorter.
  * `readTokens` covers all of them; when it is undefined, truncation cannot be detected.
  */
-export function mayBeCut(
+export function mayBeTruncated(
   texts: readonly string[],
   readTokens: number | undefined,
   contextTokens: number,

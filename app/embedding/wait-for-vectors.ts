@@ -5,7 +5,7 @@ import type { SemanticIndex } from "../../recall/index.ts";
 /** A person waits for a command; keyword search finds what is not loaded by then. */
 const PATIENCE_MS = 1_500;
 
-export async function settleWithin(
+export async function waitForVectors(
   semantic: SemanticIndex | undefined,
   namespace: Namespace,
   timer?: Timer,

@@ -9,13 +9,13 @@ import type { MiddlewareHandler } from "hono";
 import { nextTurn } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 
-export const BEGUN_IN_A_TURN = 8;
+export const STARTED_PER_TURN = 8;
 
-export function inTurn(): MiddlewareHandler<ServerEnv> {
+export function staggerRequests(): MiddlewareHandler<ServerEnv> {
   let last = Promise.resolve();
   let begun = 0;
   return async (_, next) => {
-    if (++begun % BEGUN_IN_A_TURN === 0) last = last.then(nextTurn);
+    if (++begun % STARTED_PER_TURN === 0) last = last.then(nextTurn);
     await last;
     return next();
   };

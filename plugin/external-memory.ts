@@ -4,7 +4,7 @@ import type { PluginConfig } from "./config.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 
 /** Undefined if this host keeps the memory. Throws `invalid_input` for an unusable address. */
-export async function openElsewhere(
+export async function openExternalMemory(
   { source, recall }: PluginConfig,
   hostConfig: () => HostConfig,
 ): Promise<OpenMemory | undefined> {

@@ -1,15 +1,15 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { nextTurn } from "../../app/index.ts";
-import { BEGUN_IN_A_TURN, inTurn } from "../../server/guards/in-turn.ts";
+import { STARTED_PER_TURN, staggerRequests } from "../../server/guards/stagger-requests.ts";
 
 test("of many requests that come at once, a few are begun in each turn, in the order of their coming", async () => {
   const begun: number[] = [];
-  const app = new Hono().get("/:number", inTurn(), (c) => {
+  const app = new Hono().get("/:number", staggerRequests(), (c) => {
     begun.push(Number(c.req.param("number")));
     return c.body(null, 204);
   });
-  const numbers = Array.from({ length: 5 * BEGUN_IN_A_TURN }, (_, number) => number);
+  const numbers = Array.from({ length: 5 * STARTED_PER_TURN }, (_, number) => number);
   const answers = numbers.map((number) => app.request(`/${number}`));
   const inEachTurn: number[] = [];
   while (begun.length < numbers.length) {
@@ -19,5 +19,5 @@ test("of many requests that come at once, a few are begun in each turn, in the o
   }
   await Promise.all(answers);
   expect(begun).toEqual(numbers);
-  expect(Math.max(...inEachTurn)).toBeLessThanOrEqual(BEGUN_IN_A_TURN);
+  expect(Math.max(...inEachTurn)).toBeLessThanOrEqual(STARTED_PER_TURN);
 });

@@ -2,7 +2,7 @@
 import { isHelmdeckError } from "../../app/index.ts";
 
 /** The answer, or a sentence that says why there is none. */
-export async function unlessImpossible<Answer>(asked: Promise<Answer>): Promise<Answer | string> {
+export async function answerOrReason<Answer>(asked: Promise<Answer>): Promise<Answer | string> {
   try {
     return await asked;
   } catch (error) {

@@ -2,7 +2,7 @@
 import { isKnownTime, quotedKey, rfc3339, type StoredFact } from "../app/index.ts";
 
 /** One sentence for each thing that may need correction; the model decides. */
-export function alikeStory({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
+export function similarFactsText({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
   const retired =
     superseded.length === 0 ? "" : ` It retired ${superseded.map((key) => quotedKey(key)).join(", ")}.`;
   const same =

@@ -4,7 +4,7 @@ import { HelmdeckError, type ImportFile } from "../app/index.ts";
 const MOST_MIB = 64;
 
 /** Throws `invalid_input` as soon as the files exceed the limit. */
-export async function holdFiles(files: readonly ImportFile[]): Promise<readonly ImportFile[]> {
+export async function bufferFiles(files: readonly ImportFile[]): Promise<readonly ImportFile[]> {
   const held: ImportFile[] = [];
   let leftBytes = MOST_MIB * 1_024 * 1_024;
   for (const { name, open } of files) {

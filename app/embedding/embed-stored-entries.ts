@@ -3,7 +3,7 @@ import type { Memory } from "../memory.ts";
 import { MOST_MEMORIES } from "./change-watch.ts";
 
 /** For these subjects, or for everybody with entries. Never rejects; the status reports problems. */
-export async function embedWhatIsThere(memory: Memory, subjects?: readonly string[]): Promise<void> {
+export async function embedStoredEntries(memory: Memory, subjects?: readonly string[]): Promise<void> {
   try {
     const { embeddings } = await memory.status();
     if (embeddings === undefined || !("url" in embeddings)) return;

@@ -13,7 +13,7 @@ export interface SeenNotes {
 }
 
 /** Counts unchanged imported facts below these roots that are not among these keys. */
-export async function countGone(
+export async function countRemoved(
   store: MemoryStore,
   { namespace, format, roots, keys }: SeenNotes,
 ): Promise<number> {

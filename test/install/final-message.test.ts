@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { closingWords } from "../../install/closing-words.ts";
+import { finalMessage } from "../../install/final-message.ts";
 import type { Facts } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
 import { environmentIn, FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures.ts";
@@ -29,7 +29,7 @@ async function said(facts: Facts, args: readonly string[] = [], env: Readonly<Re
   const journal = await Journal.read(join(folder, "helmdeck-memory", "install"));
   const never = () => Promise.reject(new Error("nothing here runs a program"));
   const environment = await environmentIn(folder, never, { journal, env });
-  return closingWords(facts, options(...args), environment).join("\n");
+  return finalMessage(facts, options(...args), environment).join("\n");
 }
 
 describe("after an installation", () => {

@@ -1,5 +1,5 @@
 /**
- * Scores and judges every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
+ * Scores every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
  * order; its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/index.ts";
@@ -18,8 +18,8 @@ export interface Features extends WordFeatures {
   readonly nearness: number;
 }
 
-/** A candidate with its verdict. */
-export interface Judged {
+/** A candidate with its score. */
+export interface ScoredCandidate {
   readonly document: IndexedDocument;
   readonly passage: Passage;
   readonly features: Features;
@@ -33,7 +33,7 @@ export interface Judged {
 }
 
 /** Similarities of the passages near the question. */
-export interface Meant {
+export interface PassageSimilarities {
   /** By unit: how many deviations the similarity of the passage exceeds that of unrelated texts. */
   readonly nearness: ReadonlyMap<number, number>;
   /** How many passages were compared: the nearest of many is near by chance alone. */
@@ -42,12 +42,12 @@ export interface Meant {
   readonly isWhole: boolean;
 }
 
-/** Judges all candidates, in no particular order. */
-export function judge(
+/** Scores all candidates, in no particular order. */
+export function scoreCandidates(
   candidates: readonly Candidate[],
-  meant: Meant | undefined,
+  meant: PassageSimilarities | undefined,
   index: LexicalIndex,
-): readonly Judged[] {
+): readonly ScoredCandidate[] {
   const nearness = nearnessBy(meant, index);
   const weighed = candidates.map((candidate) => weigh(candidate, nearness(candidate)));
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
@@ -71,12 +71,12 @@ const NO_WORDS: Features = {
 };
 
 /** For a document from the requested time, whatever its words. */
-export function sureByTime(document: IndexedDocument, passage: Passage): Judged {
+export function sureByTime(document: IndexedDocument, passage: Passage): ScoredCandidate {
   const verdict = { merit: 0, doubt: 0, certainty: 0, isSure: true, score: 0.5 };
   return { document, passage, features: NO_WORDS, ...verdict };
 }
 
-type Weighed = Pick<Judged, "document" | "passage" | "features" | "merit" | "doubt">;
+type Weighed = Pick<ScoredCandidate, "document" | "passage" | "features" | "merit" | "doubt">;
 
 function weigh({ document, passage, features: words }: Candidate, nearness: number): Weighed {
   const features = { ...words, nearness };
@@ -92,7 +92,7 @@ function sum<K extends keyof Features>(features: Features, weights: Readonly<Par
 }
 
 /** A document that the question names is sure, and has no effect on the others. */
-function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly Judged[] {
+function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
   const isEnough = ({ merit, doubt }: Weighed) => merit - doubt >= kind.sureFrom;
   const isOneSure = others.some(isEnough);
@@ -112,7 +112,10 @@ function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly J
 }
 
 /** How many deviations a candidate is nearer than chance. */
-function nearnessBy(meant: Meant | undefined, index: LexicalIndex): (candidate: Candidate) => number {
+function nearnessBy(
+  meant: PassageSimilarities | undefined,
+  index: LexicalIndex,
+): (candidate: Candidate) => number {
   const { meaning, thread } = WEIGHTS;
   const byWords = ({ features }: Candidate) => meaning.ofAllWords * features.coverage;
   if (meant === undefined) return byWords;
@@ -136,7 +139,11 @@ function nearestByChance(passages: number): number {
 }
 
 /** The similarity of surrounding lines, weighted by closeness: the meaning of a reply includes what it replies to. */
-function contextNearness({ document }: Candidate, { nearness }: Meant, index: LexicalIndex): number {
+function contextNearness(
+  { document }: Candidate,
+  { nearness }: PassageSimilarities,
+  index: LexicalIndex,
+): number {
   let most = 0;
   for (const { document: other, distance } of index.neighbours.around(document)) {
     const share = WEIGHTS.thread.lentDecay ** (distance - 1);
@@ -146,9 +153,9 @@ function contextNearness({ document }: Candidate, { nearness }: Meant, index: Le
 }
 
 /** The best passage of each document, best first. */
-export function bestOf(judged: readonly Judged[]): readonly Judged[] {
+export function bestPerDocument(scored: readonly ScoredCandidate[]): readonly ScoredCandidate[] {
   const seen = new Set<IndexedDocument>();
-  return [...judged].sort(compare).filter(({ document }) => {
+  return [...scored].sort(compare).filter(({ document }) => {
     if (seen.has(document)) return false;
     seen.add(document);
     return true;
@@ -156,7 +163,7 @@ export function bestOf(judged: readonly Judged[]): readonly Judged[] {
 }
 
 /** By score, then newest, then path: the same query always gives the same order. */
-function compare(left: Judged, right: Judged): number {
+function compare(left: ScoredCandidate, right: ScoredCandidate): number {
   return (
     right.score - left.score ||
     right.document.updatedAt - left.document.updatedAt ||

@@ -15,7 +15,7 @@ import type { Options } from "./options.ts";
 import { ownCommand } from "./own-command.ts";
 
 /** `facts`: from before the run. */
-export function closingWords(
+export function finalMessage(
   facts: Facts,
   { mode, purge }: Options,
   environment: Environment,
@@ -33,13 +33,13 @@ function afterInstalling(openclaw: OpenClawReady, environment: Environment): rea
     '  tell your agent         "Remember that I always deploy through Konflux."',
     '  in a new conversation   "How do I deploy?"',
     `  in a shell              ${inPlace(openclaw.target)}openclaw helmdeck search "how do I deploy"`,
-    ...keyWords(openclaw, command.call),
+    ...keyLines(openclaw, command.call),
     `To undo everything: ${INSTALLER} --uninstall (your memory stays)`,
     ...command.hint,
   ];
 }
 
-function keyWords({ memory, target }: OpenClawReady, call: string): readonly string[] {
+function keyLines({ memory, target }: OpenClawReady, call: string): readonly string[] {
   if (memory?.key === "given") return ["Keep a copy of your key: without it nobody can read your memory."];
   const where = memory?.keyPath ?? `helmdeck-memory.key, in OpenClaw's state folder in ${targetName(target)}`;
   return [

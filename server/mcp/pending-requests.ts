@@ -9,7 +9,7 @@ import {
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
 
-export class Outstanding {
+export class PendingRequests {
   readonly #ids = new Set<RequestId>();
   #waiting: (() => void)[] = [];
 

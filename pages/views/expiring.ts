@@ -8,7 +8,7 @@ import { type Page, type PageContext, param } from "../page.ts";
 
 const PAGE_FACTS = 50;
 
-export async function endingPage(context: PageContext): Promise<Page> {
+export async function expiringPage(context: PageContext): Promise<Page> {
   const { memory, subject } = context;
   const cursor = param(context, "cursor");
   const query = { soonestFirst: true, limit: PAGE_FACTS, ...defined({ cursor }) };

@@ -12,13 +12,17 @@ import {
   type NewEntry,
 } from "../../engine/index.ts";
 
-export type Settled =
+export type Resolution =
   | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry }
   /** `write`: with the new expiry; absent when it already expires later. */
   | { readonly outcome: "refreshed"; readonly write?: NewEntry }
   | { readonly outcome: "kept" };
 
-export async function settleNote(store: MemoryStore, note: NewEntry, rule: ConflictRule): Promise<Settled> {
+export async function resolveNote(
+  store: MemoryStore,
+  note: NewEntry,
+  rule: ConflictRule,
+): Promise<Resolution> {
   const there = await entryAt(store, note);
   if (there === undefined) return { outcome: "stored", write: note };
   if (isSame(there, note)) return { outcome: "refreshed", ...refreshed(there, note) };

@@ -20,14 +20,14 @@ interface Place {
   readonly id: string;
 }
 
-export async function endingFacts(
+export async function listExpiringFacts(
   context: UseCaseContext,
   namespace: Namespace,
   limit: number,
   cursor: string | undefined,
 ): Promise<FactsPage> {
   const after = cursor === undefined ? undefined : decodeListCursor(cursor);
-  const ending = await allEnding(context, namespace);
+  const ending = await allExpiring(context, namespace);
   const left = after === undefined ? ending : ending.filter((one) => compare(placeOf(one), after) > 0);
   const page = left.slice(0, limit);
   const facts: FactView[] = [];
@@ -42,7 +42,7 @@ export async function endingFacts(
   return { facts, unreadable, ...(isMore && { nextCursor: encodeListCursor(placeOf(last)) }) };
 }
 
-async function allEnding(
+async function allExpiring(
   { store, now }: UseCaseContext,
   namespace: Namespace,
 ): Promise<readonly EntryMeta[]> {

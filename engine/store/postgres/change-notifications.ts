@@ -16,7 +16,7 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 30_000];
 
 type Listener = () => void;
 
-export class Wakes {
+export class ChangeNotifications {
   readonly #database: Database;
   readonly #channel: string;
   readonly #untold = new Set<string>();
@@ -34,7 +34,7 @@ export class Wakes {
   }
 
   /** Returns at once and never fails. */
-  tell(owners: readonly Namespace[]): void {
+  notify(owners: readonly Namespace[]): void {
     for (const owner of owners) this.#untold.add(hashOf(owner));
     this.#telling ??= this.#tellAll().finally(() => {
       this.#telling = undefined;
