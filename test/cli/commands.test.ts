@@ -354,7 +354,7 @@ describe("doctor", () => {
     expect(stdout).not.toMatch(/journal|synchronous|sqlite 3/);
   });
 
-  test("tells a script the same", async () => {
+  test("reports the same to a script", async () => {
     expect(await json("doctor")).toMatchObject({
       findings: expect.arrayContaining([expect.objectContaining({ level: "ok" })]),
       store: { entries: 5, unreadable: 0, integrity: "ok" },

@@ -50,14 +50,14 @@ describe("candidates", () => {
     expect([...(await offered(...words))].sort()).toEqual([...expected].sort());
   });
 
-  test("every command that the help shows, and not the one behind Tab itself", async () => {
+  test("include every command of the help, and not the internal completion command", async () => {
     const commands = await offered("");
     expect(commands).toContain("store");
     expect(commands).not.toContain("complete");
   });
 
   // verifies P-text-harmless
-  test("no key with a special meaning to a shell", async () => {
+  test("include no key with a special meaning to a shell", async () => {
     expect([...(await offered("get", ""))].sort()).toEqual([
       "deploy/argo",
       "deploy/konflux",
@@ -67,7 +67,7 @@ describe("candidates", () => {
     expect(await offered("get", "$(")).toEqual([]);
   });
 
-  test("no output without a memory, and none is created", async () => {
+  test("are empty without a memory, and none is created", async () => {
     const empty = new CommandHome();
     const { code, stdout, stderr } = await runPiped(["complete", "--", "get", ""], {
       homeFolder: empty.folder,

@@ -53,7 +53,7 @@ describe("a value that is given", () => {
     expect(await piped(["edit", "style", token, "--allow-secret"])).toMatchObject({ code: 0 });
   });
 
-  test("makes no fact, and touches nobody else's", async () => {
+  test("creates no fact and changes no other subject's", async () => {
     expect(await piped(["edit", "stile", "x"])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^not_found: /),

@@ -70,7 +70,7 @@ describe("store", () => {
     expect(stdout).toMatch(/^Stored deploy /);
   });
 
-  test("is acknowledged before the service is waited for", async () => {
+  test("is acknowledged before the service answers", async () => {
     service.setFault({ kind: "hang" });
     const child = home.start(FACT, { env });
     const ended = finish(child);
@@ -84,13 +84,13 @@ describe("store", () => {
 });
 
 describe("import", () => {
-  test("embeds what there is time for", async () => {
+  test("embeds as much as the time allows", async () => {
     await home.write("facts.jsonl", '{"key":"deploy","value":"We always deploy via Konflux"}\n');
     await runUntilSent(["import", "facts.jsonl"], DOCUMENT);
     expect((await searchByMeaning()).answer).toMatchObject({ results: [{ key: "deploy" }] });
   });
 
-  test("says how to have the rest embedded", async () => {
+  test("says how to embed the rest", async () => {
     service.setFault({ kind: "hang" });
     await home.write("facts.jsonl", '{"key":"a","value":"b"}\n{"key":"c","value":"d"}\n');
     const { code, stderr } = await home.run(["import", "facts.jsonl"], { env });
@@ -116,13 +116,13 @@ describe("search", () => {
     await searchByMeaning();
   });
 
-  test("embeds on the way what others stored without a service, after its answer", async () => {
+  test("embeds entries that others stored without a service, after its answer", async () => {
     await home.run(FACT);
     await runUntilSent(["search", "konflux"], DOCUMENT);
   });
 });
 
-test("of a database that cannot be written nothing is sent: vectors could not be kept", async () => {
+test("of a read-only database sends nothing, because vectors could not be stored", async () => {
   await home.run(FACT);
   chmodSync(home.databasePath, 0o400);
   chmodSync(dirname(home.databasePath), 0o500);
@@ -135,7 +135,7 @@ test("of a database that cannot be written nothing is sent: vectors could not be
 });
 
 describe("embed", () => {
-  test("says what is embedded and by whom, of one caller alone", async () => {
+  test("reports what is embedded and by which model, for one caller only", async () => {
     await home.run(FACT);
     await home.run([...FACT, "--caller", "work"]);
     const { stdout, stderr, code } = await home.run(["embed"], { env });
@@ -178,7 +178,7 @@ describe("embed", () => {
 });
 
 describe("mcp", () => {
-  test("that nobody asks anything embeds what was stored before it began", async () => {
+  test("embeds earlier entries even without any call", async () => {
     await home.run(FACT);
     const child = home.start(["mcp"], { env });
     const ended = finish(child);

@@ -47,7 +47,7 @@ async function refusal(work: Promise<void>): Promise<string> {
 }
 
 describe("an export's file", () => {
-  test("is on the disk when the export says so: its bytes, and then its name in the folder", async () => {
+  test("is synced to disk, content and then folder entry, when the export reports success", async () => {
     const synced: string[] = [];
     const handle = await open(folder);
     const prototype: FileHandle = Object.getPrototypeOf(handle);
@@ -76,7 +76,7 @@ describe("an export's file", () => {
   );
 
   // verifies P-disk-owner-only
-  test("is readable by its owner alone, while it is written and after, whatever the umask", async () => {
+  test("is readable only by its owner, during and after writing, whatever the umask", async () => {
     const before = process.umask(0);
     try {
       await writePrivateFile(at("out.jsonl"), async (append) => {
@@ -102,7 +102,7 @@ describe("an export's file", () => {
     expect(existsSync(at("out.jsonl"))).toBe(true);
   });
 
-  test("leaves nothing if writing fails, and passes the failure on", async () => {
+  test("leaves nothing if writing fails, and throws the error", async () => {
     const failed = new Error("the source broke");
     await expect(
       writePrivateFile(at("out.jsonl"), async (append) => {
@@ -113,7 +113,7 @@ describe("an export's file", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("never replaces a file that is there", async () => {
+  test("never replaces an existing file", async () => {
     writeFileSync(at("precious"), "precious");
     expect(
       await refusal(writePrivateFile(at("precious"), () => Promise.reject(new Error("not reached")))),

@@ -31,7 +31,7 @@ describe("a failure of ours", () => {
     cause: new Error(SECRET),
   });
 
-  test("is its code and message on one harmless line, without its cause", async () => {
+  test("is one escaped line with code and message, without its cause", async () => {
     const { code, stdout, stderr } = await told(ours, false);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toBe("store_locked: Another process holds it. Try [U+001B][31magain.\n");

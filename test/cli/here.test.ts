@@ -32,7 +32,7 @@ const memory = (args: readonly string[]) =>
   });
 
 describe("a dev loop", () => {
-  test.for(["dash", "bash"])("plays in %s", async (shell, context) => {
+  test.for(["dash", "bash"])("runs in %s", async (shell, context) => {
     const without = whyWithout(shell, "-c", ":");
     context.skip(without !== undefined, without);
     mkdirSync(home.path("bin"));
@@ -144,7 +144,7 @@ describe("helmdeck-here", () => {
     );
   });
 
-  test("a wrong key is said, and exits 1", async () => {
+  test("a wrong key is reported, and exits 1", async () => {
     await memory(["store", "projects/heron/decisions/db", "one file", "--category", "decisions"]);
     const env = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
     for (const args of [["recall-here"], ["offer-save-here", "--kind", "k", "--slug", "s"]]) {
@@ -155,7 +155,7 @@ describe("helmdeck-here", () => {
     expect(await here(["state-path", "plan"], "", env)).toMatchObject({ code: 0 });
   });
 
-  test("speaks JSON when asked to", async () => {
+  test("prints JSON on request", async () => {
     await memory(["store", "projects/heron/decisions/db", "one file", "--category", "decisions"]);
     expect(JSON.parse((await here(["recall-here", "--json"])).stdout)).toEqual({
       text: expect.stringContaining("one file"),

@@ -21,7 +21,7 @@ describe("a hostile value", () => {
     expect(await home.run(["import", "-"], { input: lines.join("\n") })).toMatchObject({ code: 0 });
   });
 
-  test.each(HOSTILE_TEXTS)("with %s is kept exactly and shown harmlessly by get", async (name, text) => {
+  test.each(HOSTILE_TEXTS)("with %s is stored exactly, and escaped by get", async (name, text) => {
     const shown = await home.run(["get", name]);
     expect(shown.code).toBe(0);
     expect(shown.stdout).toMatch(/begin [\s\S]* end/);
@@ -31,7 +31,7 @@ describe("a hostile value", () => {
     expect(JSON.parse(exact.stdout)).toMatchObject({ value: `begin ${text} end` });
   });
 
-  test("is harmless in list, search and export, in both outputs", async () => {
+  test("is escaped in list, search and export, in both outputs", async () => {
     for (const args of [
       ["list"],
       ["list", "--json"],
@@ -46,7 +46,7 @@ describe("a hostile value", () => {
     }
   });
 
-  test("that forges lines of a listing stays in its place", async () => {
+  test("that forges lines of a listing stays on its line", async () => {
     const forged = "x\n2099-01-01 00:00  never  user_facts  trust/me";
     await home.run(["store", "forger", "-"], { input: forged });
     expect((await home.run(["list"])).stdout).not.toMatch(/^\S.*trust\/me|^2099/m);
@@ -136,7 +136,7 @@ describe("a hostile category, tag, caller, scope, path", () => {
   });
 });
 
-describe("a value that is no value", () => {
+describe("an invalid value", () => {
   test.each([
     ["one byte more than 64 KiB", `${"x".repeat(64 * 1024)}y`, /65536/],
     ["empty", "", /value/],
@@ -149,7 +149,7 @@ describe("a value that is no value", () => {
     expect(stderr).toMatch(message);
   });
 
-  test("10 MB is refused from a file, by its size alone", async () => {
+  test("of 10 MB in a file is refused by its size, unread", async () => {
     await home.write("big.txt", "z".repeat(10 * 1024 * 1024));
     const { code, stderr } = await home.run(["store", "refused", "--value-file", "big.txt"]);
     expect(code).toBe(1);
@@ -157,7 +157,7 @@ describe("a value that is no value", () => {
     expect(stderr).not.toContain("zzz");
   });
 
-  test("without end is refused while it comes", async () => {
+  test("of an endless stream is refused while it is read", async () => {
     const child = home.start(["store", "refused", "-"]);
     const ended = finish(child);
     child.stdin.on("error", () => {}); // The command closes the pipe early, as it should.

@@ -66,7 +66,7 @@ describe("import", () => {
     );
   });
 
-  test("names refused lines with number and reason while the good ones go in, and fails", async () => {
+  test("names refused lines with number and reason, imports the others, and fails", async () => {
     const lines = [
       '{"key": "good/1", "value": "one"}',
       "this is not JSON",
@@ -100,7 +100,7 @@ describe("import", () => {
     expect(await home.run(["get", "bad"])).toMatchObject({ code: 1 });
   });
 
-  test("tells a script the same", async () => {
+  test("reports the same to a script", async () => {
     const input = '{"key": "a", "value": "one"}\nnonsense\n';
     const { code, stdout, stderr } = await home.run(["import", "-", "--json"], { input });
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
@@ -117,7 +117,7 @@ describe("import", () => {
     });
   });
 
-  test("a second time refreshes and adds nothing", async () => {
+  test("when repeated refreshes facts and adds nothing", async () => {
     await home.write("mixed.jsonl", linesOf(MIXED.slice(0, 2)));
     await home.run(["import", "mixed.jsonl"]);
     expect((await home.run(["import", "mixed.jsonl"])).stdout).toMatch(
@@ -143,7 +143,7 @@ describe("import", () => {
     expect(stderr.trimEnd()).not.toContain("\n");
   });
 
-  test("of nothing says so", async () => {
+  test("of an empty file says so", async () => {
     expect(await home.run(["import", "-"])).toMatchObject({
       code: 0,
       stderr: "There was nothing to import.\n",
@@ -165,7 +165,7 @@ describe("import", () => {
     );
   });
 
-  test("shows a bar on a terminal, counts lines of a stream there, and neither in a pipe", async () => {
+  test("shows a progress bar on a terminal, a line count for a stream, and neither in a pipe", async () => {
     await home.write("many.jsonl", linesOf(Array.from({ length: 2_500 }, (_none, index) => fact(index))));
     const fromFile = await runOnTerminal(["import", home.path("many.jsonl")], {
       homeFolder: home.folder,
@@ -191,7 +191,7 @@ describe("export", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
 
-  test("then import into an empty memory gives the same facts and audit rows", async () => {
+  test("followed by an import into an empty memory gives the same facts and audit rows", async () => {
     await home.run(["import", "-"], { input: linesOf(MIXED) });
     const first = await home.run(["export"]);
     expect(first).toMatchObject({ code: 0, stderr: "5 lines, values in plain text.\n" });
@@ -210,7 +210,7 @@ describe("export", () => {
     }
   });
 
-  test("writes a file that only its owner can read, and says what is in it", async () => {
+  test("writes a file that only its owner can read, and reports its content", async () => {
     await home.run(["import", "-"], { input: linesOf(MIXED) });
     const { code, stdout, stderr } = await home.run(["export", "--output", "out.jsonl"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote 5 lines to out.jsonl\n" });
@@ -219,13 +219,13 @@ describe("export", () => {
     expect(readFileSync(home.path("out.jsonl"), "utf8")).toBe((await home.run(["export"])).stdout);
   });
 
-  test("tells a script where it wrote and how much", async () => {
+  test("reports path and count to a script", async () => {
     await home.run(["store", "k", "v"]);
     const { stdout } = await home.run(["export", "--output", "out.jsonl", "--json"]);
     expect(JSON.parse(stdout)).toEqual({ output: "out.jsonl", lines: 1, problems: [] });
   });
 
-  test("never overwrites, not even when run a second time", async () => {
+  test("never overwrites a file", async () => {
     await home.run(["store", "k", "v"]);
     await home.write("out.jsonl", "precious");
     const { code, stdout, stderr } = await home.run(["export", "--output", "out.jsonl"]);
@@ -262,7 +262,7 @@ describe("export", () => {
       expect(await home.run(["import", "-"], { input: linesOf(rows) })).toMatchObject({ code: 0 });
     });
 
-    test("into a reader that leaves early ends quietly", async () => {
+    test("into a closed pipe ends without an error", async () => {
       const child = home.start(["export"]);
       const ended = finish(child);
       child.stdout.once("data", () => child.stdout.destroy());

@@ -38,7 +38,7 @@ const mine = async () => {
   return Object.fromEntries(facts.map(({ key, value }: Record<string, string>) => [key, value]));
 };
 
-test("a person sees whose is whose, and imports what was shown", async () => {
+test("a person sees the owner of each entry, and imports what was shown", async () => {
   const no = await onTerminal(order(), "n\n");
   expect(no).toMatchObject({ code: 1, stdout: "" });
   expect(no.stderr).toContain("This would import 2 for main, admin: 2 new,");
@@ -81,7 +81,7 @@ test("a person sees whose is whose, and imports what was shown", async () => {
   expect(await piped(["forget", "all", "--everyone", "--yes"])).toMatchObject({ code: 2, stdout: "" });
 });
 
-test("without its log a person is told, and a script says --stopped", async () => {
+test("without its log a person is warned, and a script needs --stopped", async () => {
   rmSync(`${path}-wal`);
   const no = await onTerminal(order(), "n\n");
   expect(no.stderr).toMatch(/^There is no log .* was copied\. If helmdeck was running, copy both files; /);
@@ -92,7 +92,7 @@ test("without its log a person is told, and a script says --stopped", async () =
   expect((await piped(order("--yes", "--stopped"))).stdout).toMatch(/^Imported 1 for main: 1 new/);
 });
 
-test("what an import that was killed left behind goes with the next one, and what another one reads stays", async () => {
+test("the next import removes what a killed one left, but no file that another one reads", async () => {
   const { pid } = spawnSync("true");
   const name = (of: number) => `helmdeck-memory-import-${of}-a1B2c3`;
   for (const of of [pid, process.pid]) {
@@ -103,7 +103,7 @@ test("what an import that was killed left behind goes with the next one, and wha
   expect(readdirSync(at("tmp"))).toEqual([name(process.pid)]);
 });
 
-test("the key comes from its variable too, and is asked for where there is none", async () => {
+test("the key is read from its variable, and otherwise asked for", async () => {
   const args = ["import", "--from", "helmdeck", path, "--dry-run", "--json"];
   const none = await home.run(args);
   expect(JSON.parse(none.stderr)).toMatchObject({

@@ -22,7 +22,7 @@ const piped = (args: readonly string[]) => runPiped(args, { homeFolder: home.fol
 const fromWorkspace = () => ["import", "--from", "openclaw", at("workspace")];
 const factCount = async () => JSON.parse((await piped(["list", "--json"])).stdout).facts.length;
 
-test("a person sees what would come in, and is asked", async () => {
+test("a person sees a preview and is asked", async () => {
   const no = await onTerminal(fromWorkspace(), "n\n");
   expect(no).toMatchObject({ code: 1, stdout: "" });
   expect(no.stderr).toContain(
@@ -47,7 +47,7 @@ test("a person sees what would come in, and is asked", async () => {
   expect(await factCount()).toBe(14);
 });
 
-test("what a person agreed to is imported, whatever becomes of the file while they are asked", async () => {
+test("the import is what the person approved, even if the file changes meanwhile", async () => {
   writeFileSync(at("notes.md"), "- Tool: Konflux\n");
   const { code } = await runOnTerminal(["import", "--from", "markdown", at("notes.md")], {
     homeFolder: home.folder,
@@ -61,7 +61,7 @@ test("what a person agreed to is imported, whatever becomes of the file while th
   expect(facts.map(({ value }: { readonly value: string }) => value)).toEqual(["Tool: Konflux"]);
 });
 
-test("no more is kept while a person is asked than 64 MiB", async () => {
+test("at most 64 MiB are kept in memory while a person is asked", async () => {
   writeFileSync(at("graph.jsonl"), "");
   truncateSync(at("graph.jsonl"), 65 * 1_024 * 1_024);
   const { code, stderr } = await onTerminal(["import", "--from", "server-memory", at("graph.jsonl")], "y\n");
@@ -69,7 +69,7 @@ test("no more is kept while a person is asked than 64 MiB", async () => {
   expect(stderr).toMatch(/These files hold more than 64 MiB, .* --dry-run .* --yes\.\n$/);
 });
 
-test("a script says --yes or --dry-run, and gets the id as JSON", async () => {
+test("a script needs --yes or --dry-run, and gets the id as JSON", async () => {
   const refused = await piped(fromWorkspace());
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toMatch(/^invalid_input: import asks before it writes; .*--yes, or --dry-run/);
@@ -90,7 +90,7 @@ test("a script says --yes or --dry-run, and gets the id as JSON", async () => {
   expect(await factCount()).toBe(0);
 });
 
-test("a forget of an import shows what goes back and says what stays", async () => {
+test("forgetting an import shows what is restored and what stays", async () => {
   await piped(["store", "memory/deploys/production", "by hand"]);
   const { import: id } = JSON.parse((await piped([...fromWorkspace(), "--yes", "--json"])).stdout);
   const { stderr, stdout } = await onTerminal(["forget", `import:${id}`], "y\n");
@@ -123,7 +123,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("--ttl says when notes end, and JSON Lines are not asked about", async () => {
+test("--ttl sets when notes expire, and JSON Lines need no confirmation", async () => {
   writeFileSync(at("facts.jsonl"), '{"key":"a","value":"one"}\n');
   expect(await piped(["import", at("facts.jsonl"), "--dry-run"])).toMatchObject({ code: 0 });
   expect(await factCount()).toBe(0);
@@ -133,7 +133,7 @@ test("--ttl says when notes end, and JSON Lines are not asked about", async () =
   expect(dry.stdout).toContain("(in 3 days)");
 });
 
-test("an export as Markdown goes in again, elsewhere and as the same facts", async () => {
+test("an export as Markdown can be imported elsewhere as the same facts", async () => {
   await piped([...fromWorkspace(), "--yes"]);
   const file = at("memory.md");
   expect(await piped(["export", "--to", "markdown", "--output", file])).toMatchObject({ code: 0 });

@@ -14,7 +14,7 @@ const KEY = "c0ffee".padEnd(64, "1");
 const asked = (...argv: readonly string[]) => ({ HELMDECK_MEMORY_KEY_COMMAND: JSON.stringify(argv) });
 
 describe("HELMDECK_MEMORY_KEY_COMMAND", () => {
-  test("opens memory with the key that it prints, on every command, and shows the program's name alone", async () => {
+  test("opens memory with the printed key for every command, and shows only the program's name", async () => {
     await home.write("key", `${KEY}\n`);
     const env = asked("cat", home.path("key"));
     expect(await home.run(["store", "editor", "vim"], { env })).toMatchObject({ code: 0 });
@@ -28,7 +28,7 @@ describe("HELMDECK_MEMORY_KEY_COMMAND", () => {
     expect(existsSync(home.keyPath)).toBe(false);
   });
 
-  test("is read by no shell", async () => {
+  test("is not interpreted by a shell", async () => {
     const env = asked("printf", "%s", `$(touch ${home.path("made")})${KEY}`);
     expect(await home.run(["list"], { env })).toMatchObject({ code: 1 });
     expect(existsSync(home.path("made"))).toBe(false);
@@ -58,7 +58,7 @@ describe("HELMDECK_MEMORY_KEY_COMMAND", () => {
   );
 
   test.each([`cat ${KEY}`, '"cat"', "[]", '[""]', "[1]", '{"cat": 1}'])(
-    "that is no JSON list of words is refused, and not repeated: %s",
+    "that is not a JSON list of strings is refused, and not repeated: %s",
     async (setting) => {
       const done = await home.run(["list"], { env: { HELMDECK_MEMORY_KEY_COMMAND: setting } });
       expect(done).toMatchObject({
@@ -69,7 +69,7 @@ describe("HELMDECK_MEMORY_KEY_COMMAND", () => {
     },
   );
 
-  test("that hangs is ended", async () => {
+  test("that hangs is killed", async () => {
     const shell = { env: { PATH: process.env.PATH } };
     await expect(runKeyCommand(shell, ["sleep", "600"], 20)).rejects.toMatchObject({ killed: true });
   });

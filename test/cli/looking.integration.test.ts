@@ -13,16 +13,16 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 // verifies P-look-changes-nothing
-describe.each(Object.entries(OPEN))("somebody else's database %s", (_, make) => {
-  test("stays as it is, whatever is asked, and no key is made for it", async () => {
+describe.each(Object.entries(OPEN))("another program's database %s", (_, make) => {
+  test("is unchanged by every command, and no key is created for it", async () => {
     await home.write("facts.jsonl", '{"key":"k","value":"v"}\n');
     await expectUntouched(make, home.path("theirs"), (args) => home.run(args));
     expect(existsSync(home.keyPath)).toBe(false);
   });
 });
 
-describe.each(Object.entries({ ...OPEN, ...LEFT }))("somebody else's database %s", (_, make) => {
-  test("stays as it is beside a server that serves without memory", async () => {
+describe.each(Object.entries({ ...OPEN, ...LEFT }))("another program's database %s", (_, make) => {
+  test("is unchanged by a server that runs without memory", async () => {
     const folder = home.path("theirs");
     const { path, before } = putInto(folder, make);
     const server = home.start(["serve", "--port", "0", "--db", path], {
@@ -37,7 +37,7 @@ describe.each(Object.entries({ ...OPEN, ...LEFT }))("somebody else's database %s
 });
 
 // verifies P-look-changes-nothing
-describe("a database that cannot be written", () => {
+describe("a read-only database", () => {
   beforeEach(async (context) => {
     context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
@@ -58,7 +58,7 @@ describe("a database that cannot be written", () => {
   };
 
   test.each(Object.entries(left))(
-    "%s is read by every command that reads, and refuses the others",
+    "%s works for every command that only reads, and refuses the others",
     async (_, endings) => {
       if (endings.length > 0) leaveLog(...endings);
       home.handToUnprivileged();

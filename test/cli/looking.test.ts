@@ -11,8 +11,8 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 // verifies P-look-changes-nothing
-describe.each(Object.entries(LEFT))("somebody else's database %s", (_, make) => {
-  test("stays as it is, whatever is asked, and no key is made for it", async () => {
+describe.each(Object.entries(LEFT))("another program's database %s", (_, make) => {
+  test("is unchanged by every command, and no key is created for it", async () => {
     await home.write("facts.jsonl", '{"key":"k","value":"v"}\n');
     await expectUntouched(make, home.path("theirs"), (args) => home.run(args));
     expect(existsSync(home.keyPath)).toBe(false);

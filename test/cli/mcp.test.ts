@@ -49,7 +49,7 @@ function answersIn(stdout: string): readonly Answer[] {
   return messages;
 }
 
-test("a fact stored over MCP is the caller's, in the shell too, and everything but the protocol is on stderr", async () => {
+test("a fact stored over MCP belongs to the caller, also in the shell, and only the protocol is on stdout", async () => {
   const input = linesOf([...HELLO, callOf(2, "helmdeck__memory_store", { key: "tea", value: "oolong" })]);
   const ended = await home.run(["mcp", "--caller", "work"], { input });
   expect(ended).toMatchObject({ code: 0, signal: null });
@@ -63,7 +63,7 @@ test("a fact stored over MCP is the caller's, in the shell too, and everything b
   expect(await home.run(["get", "tea"])).toMatchObject({ code: 1 });
 });
 
-test("a key that does not belong to the database: the tools are there, and their answers and stderr say why", async () => {
+test("with another database's key the tools are listed, and their answers and stderr name the problem", async () => {
   await home.run(["store", "tea", "oolong"]);
   const input = linesOf([
     ...HELLO,
@@ -93,7 +93,7 @@ function namesIn(stdout: string): readonly string[] {
   );
 }
 
-test("memory alone is listed, and packs and pipelines where they are asked for", async () => {
+test("only memory tools are listed by default, packs and pipelines on request", async () => {
   const alone = await home.run(["mcp"], { input: ASK_FOR_TOOLS });
   expect(namesIn(alone.stdout).filter((name) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
   expect(namesIn(alone.stdout)).toHaveLength(7);
@@ -103,7 +103,7 @@ test("memory alone is listed, and packs and pipelines where they are asked for",
   );
 });
 
-test("a pack of one's own is listed and runs, and one that is unsound is refused by its file", async () => {
+test("a user's own pack is listed and runs, and an invalid one is refused with its file name", async () => {
   const folder = home.path("packs");
   mkdirSync(folder, { mode: 0o700 });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
@@ -129,7 +129,7 @@ test("a pack of one's own is listed and runs, and one that is unsound is refused
   }
 });
 
-test("a signal ends it cleanly while its input stays open", async () => {
+test("ends cleanly on a signal while its input stays open", async () => {
   const child = home.start(["mcp"]);
   const ended = finish(child);
   child.stdin.write(linesOf(HELLO));
@@ -138,7 +138,7 @@ test("a signal ends it cleanly while its input stays open", async () => {
   expect(await ended).toMatchObject({ code: 0, signal: null });
 });
 
-test("it ends when its client has gone without a word", async () => {
+test("ends when its client disappears", async () => {
   const child = home.start(["mcp"]);
   const ended = once(child, "exit");
   child.stdin.on("error", () => {});

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-test("to another file and back, with what to do next, and nothing to be written where it was", async () => {
+test("works to another file and back, names the next steps, and locks the old place", async () => {
   const other = home.path("other.sqlite");
   const dry = await home.run(["move", "--to", other, "--dry-run"]);
   expect(dry.stdout).toBe(
@@ -70,7 +70,7 @@ test.each([
   expect(said.stderr).not.toContain("hunter2");
 });
 
-test("to where the memory is already is refused", async () => {
+test("is refused to the memory's current place", async () => {
   expect((await home.run(["move", "--to", home.databasePath])).stderr).toContain(
     "--to is where the memory already is",
   );

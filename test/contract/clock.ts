@@ -70,7 +70,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
     }
 
     test(
-      "deletes nothing however often it comes back",
+      "deletes nothing, however often that happens",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("a", "1", { expiresAt: LATER }));
         for (let times = 1; times <= 300; times += 1) {
@@ -84,7 +84,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
     );
 
     test(
-      "leaves its mark on nobody who follows the feed",
+      "has no effect on readers of the change feed",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([fact("a", "1", { expiresAt: LATER }), fact("b", "2")]);
         const before = await store.changes({ namespace: ANA, since: 0 });
@@ -112,7 +112,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
     );
 
     test(
-      "lets a put take the place of what it hides, as ever",
+      "lets a put replace a hidden entry",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("a", "old", { expiresAt: LATER }));
         clock.now = START + WRONG_BY_MS;
@@ -123,7 +123,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
     );
   });
 
-  describe("time in which nobody looked", () => {
+  describe("time without any reading of the clock", () => {
     test(
       "counts five minutes: what expired meanwhile is hidden at once, and deleted a day of use later",
       withRig(open, async ({ store, clock }) => {
@@ -141,7 +141,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
 
   describe("a clock that begins in 1970", () => {
     test(
-      "counts lives from no time before the program was made, and corrects them when it is set",
+      "counts lives from the build date at the earliest, and corrects them when it is set",
       withRig(open, async (rig) => {
         const { clock } = rig;
         clock.now = 5_000;
@@ -167,7 +167,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
     );
 
     test(
-      "is taken for the last time that was seen: what had expired stays hidden",
+      "is replaced by the last observed time: expired entries stay hidden",
       withRig(open, async (rig) => {
         await rig.store.putMany([
           fact("over", "1", { expiresAt: START + HOUR_MS }),
@@ -188,7 +188,7 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
     );
 
     test(
-      "and stays there still ends lives, in its own time",
+      "and is never set still lets entries expire",
       withRig(open, async (rig) => {
         rig.clock.now = 0;
         const store = await anew(rig);

@@ -26,7 +26,7 @@ export function describeDeletingMuch(open: OpenRig, { isOnServer }: { readonly i
     }
 
     test(
-      "hides it from every reader before it is erased, and answers when it is",
+      "hides entries from every reader before they are erased, and returns when they are",
       withRig(
         open,
         async (rig) => {
@@ -60,7 +60,7 @@ export function describeDeletingMuch(open: OpenRig, { isOnServer }: { readonly i
     );
 
     test(
-      "keeps what is written meanwhile, of the same keys, too",
+      "keeps what is written meanwhile, even with the same keys",
       withRig(
         open,
         async ({ store }) => {
@@ -78,7 +78,7 @@ export function describeDeletingMuch(open: OpenRig, { isOnServer }: { readonly i
     );
 
     test(
-      "starts over those who read that memory, once, and nobody else",
+      "makes that memory's readers start over once, and no others",
       withRig(
         open,
         async ({ store }) => {

@@ -21,7 +21,7 @@ import {
 export function describeDeleting(open: OpenRig): void {
   describe("deleting", () => {
     test(
-      "takes one entry, exactly: case, origin, namespace and the rest of the key matter",
+      "deletes exactly one entry: case, origin, namespace and the whole key must match",
       withRig(open, async ({ store }) => {
         await store.putMany([
           fact("editor", "1"),
@@ -38,7 +38,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "by tag, listing by it too, takes what has exactly that tag, and former values that had it",
+      "by tag deletes entries and former values with exactly that tag, and listing by tag finds the same",
       withRig(open, async ({ store }) => {
         const tagged = [["a,"], [",b"], ["x", ","], ['"x"'], ["X"], ["x"], ["ü\n"], []];
         await store.putMany(tagged.map((tags, index) => fact(`${index}`, "v", { tags })));
@@ -66,7 +66,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "of what is not there deletes nothing",
+      "of a missing entry deletes nothing",
       withRig(open, async ({ store }) => {
         await store.put(fact("a\ufffd", "v"));
         expect(await store.delete(refTo("b"))).toMatchObject({ deleted: 0 });
@@ -77,7 +77,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "and putting again makes a new entry",
+      "followed by a put creates a new entry",
       withRig(open, async ({ store, clock }) => {
         const first = await store.put(fact("editor", "vim"));
         await store.delete(refTo("editor"));
@@ -139,7 +139,7 @@ export function describeDeleting(open: OpenRig): void {
     }
 
     test(
-      "from a place in a listing on takes what comes after it, and nothing newer",
+      "from a listing's cursor deletes what follows it, and nothing newer",
       withRig(open, async ({ store, clock }) => {
         for (const key of ["a", "b", "c", "d", "e"]) {
           await store.put(fact(key, "v", { category: key === "c" ? "others" : "notes" }));
@@ -159,7 +159,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "a subject with a colon is nobody's session",
+      "a subject with a colon is not a session of another subject",
       withRig(open, async ({ store }) => {
         const colon = namespaceOf("ana:s1");
         await store.put(fact("colon", "v", { namespace: colon }));
@@ -177,7 +177,7 @@ export function describeDeleting(open: OpenRig): void {
     const dying = fact("dying", "v", { expiresAt: START + HOUR_MS });
 
     test(
-      "ends an entry at its instant, on every way of reading",
+      "hides an entry from exactly that time on, however it is read",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([living, dying]);
         clock.now = START + HOUR_MS - 1;
@@ -199,7 +199,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "leaves the entries of a page that is asked for later out",
+      "omits expired entries from later pages",
       withRig(open, async ({ store, clock }) => {
         await store.put({ ...dying, updatedAt: 1 });
         await store.put({ ...living, updatedAt: 2 });
@@ -214,7 +214,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "makes a later put a new entry that replaces nothing",
+      "makes a later put create a new entry that replaces nothing",
       withRig(open, async ({ store, clock }) => {
         const first = await store.put(dying);
         clock.now = START + HOUR_MS;
@@ -227,7 +227,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "of an entry that is put too late shows nothing",
+      "an entry that is put after its expiry is never shown",
       withRig(open, async ({ store }) => {
         await store.put(fact("late", "v", { expiresAt: START }));
         expect(await store.get(refTo("late"))).toBeUndefined();
@@ -236,7 +236,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "is not counted by a delete, which removes the row all the same",
+      "an expired entry is not counted by a delete, which still removes its row",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([living, dying, { ...dying, key: "dying too" }]);
         clock.now = START + HOUR_MS;
@@ -248,7 +248,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "is swept in every namespace, really, and only once",
+      "a sweep deletes expired rows in every namespace, once",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([living, dying, { ...dying, namespace: BEN }]);
         expect(await store.deleteExpired()).toMatchObject({ deleted: 0 });
@@ -267,7 +267,7 @@ export function describeDeleting(open: OpenRig): void {
 
   describe("namespaces", () => {
     test(
-      "are counted, each by its own name",
+      "are counted separately",
       withRig(open, async ({ store }) => {
         await store.putMany([
           fact("a", "1"),
@@ -281,7 +281,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "that cannot exist are nobody's: half a surrogate pair is not taken for the replacement character",
+      "with half a surrogate pair do not match the replacement character",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1", { namespace: namespaceOf("\ufffd") }));
         const namespace = namespaceOf("\ud800");
@@ -297,7 +297,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "tell how much a subject keeps, with its sessions and former values",
+      "report a subject's usage, including its sessions and former values",
       withRig(open, async ({ store }) => {
         expect(await store.usage(ANA)).toEqual({ entries: 0, bytes: 0 });
         await store.put(fact("a", "x".repeat(1_000)));
@@ -316,7 +316,7 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
-      "tell their categories, by origin and name, without what has expired and what is another's",
+      "report their categories by origin and name, without expired entries and those of others",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([
           fact("a", "1"),

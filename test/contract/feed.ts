@@ -22,7 +22,7 @@ export function describeFeed(open: OpenRig): void {
   describeRevision(open);
   describe("the change feed", () => {
     test(
-      "from 0 gives everything, and from its cursor nothing more",
+      "returns everything from 0, and nothing from the returned cursor",
       withRig(open, async ({ store }) => {
         await store.putMany([fact("a", "1"), fact("b", "2")]);
         const all = await changesSince(store, 0);
@@ -38,7 +38,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "of an empty store has a cursor to wait on",
+      "returns a cursor for an empty store",
       withRig(open, async ({ store }) => {
         const { cursor } = await changesSince(store, 0);
         await store.put(fact("a", "1"));
@@ -47,7 +47,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "tells an overwrite as an upsert of the same id, and only the last of several",
+      "reports an overwrite as an upsert of the same id, and only the last of several",
       withRig(open, async ({ store }) => {
         const first = await store.put(fact("a", "1"));
         const { cursor } = await changesSince(store, 0);
@@ -59,7 +59,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "tells a refresh too, since it moves the expiry",
+      "reports a refresh, because it changes the expiry",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1"));
         const { cursor } = await changesSince(store, 0);
@@ -69,7 +69,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "tells what was deleted, by each way of deleting",
+      "reports deletions, however they were made",
       withRig(open, async ({ store, clock }) => {
         const results = await store.putMany([
           fact("a", "1"),
@@ -88,7 +88,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "tells a deleted and a newly put entry of one key apart",
+      "distinguishes a deleted entry from a new one with the same key",
       withRig(open, async ({ store }) => {
         const old = await store.put(fact("a", "1"));
         const { cursor } = await changesSince(store, 0);
@@ -101,7 +101,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "tells the old entry removed when a put takes the place of an expired one",
+      "reports the old entry as removed when a put replaces an expired one",
       withRig(open, async ({ store, clock }) => {
         const old = await store.put(fact("a", "1", { expiresAt: START + 1 }));
         const { cursor } = await changesSince(store, 0);
@@ -114,7 +114,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "tells an entry removed whose life was cut short and has ended meanwhile",
+      "reports an entry as removed when its shortened life has ended",
       withRig(open, async ({ store, clock }) => {
         const { entry } = await store.put(fact("a", "1"));
         const { cursor } = await changesSince(store, 0);
@@ -126,7 +126,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "keeps to its namespace, and never goes back for the others",
+      "contains only its namespace's changes, and never goes back",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1"));
         const { cursor } = await changesSince(store, 0);
@@ -139,7 +139,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "comes in parts of any size, in order, and says when there is more",
+      "returns pages of any size, in order, and reports whether there are more",
       withRig(open, async ({ store }) => {
         await store.putMany(Array.from({ length: 10 }, (_, i) => fact(`k${i}`, "v")));
         await store.deleteWhere({ namespace: ANA, key: "k3" });
@@ -158,7 +158,7 @@ export function describeFeed(open: OpenRig): void {
 
     for (const limit of [0, -1, 10_001, 1.5, Number.NaN]) {
       test(
-        `in parts of ${limit} is refused`,
+        `refuses the page size ${limit}`,
         withRig(open, async ({ store }) => {
           const refusal = { code: "invalid_input", details: { field: "limit" } };
           await expect(store.changes({ namespace: ANA, since: 0, limit })).rejects.toMatchObject(refusal);
@@ -168,7 +168,7 @@ export function describeFeed(open: OpenRig): void {
 
     for (const since of [-1, 0.5, Number.NaN, Number.MAX_SAFE_INTEGER, 2 ** 60, 1_000]) {
       test(
-        `from ${since}, which it never gave out, starts over`,
+        `starts over from ${since}, a cursor that it never returned`,
         withRig(open, async ({ store }) => {
           await store.put(fact("a", "1"));
           expect(await store.changes({ namespace: ANA, since })).toEqual({ kind: "start_over" });
@@ -181,7 +181,7 @@ export function describeFeed(open: OpenRig): void {
     const few = { keepRemovals: 5 };
 
     test(
-      "starts over whoever missed a removal",
+      "makes a reader start over that missed a removal",
       withRig(
         open,
         async ({ store }) => {
@@ -197,7 +197,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "starts over whoever missed that an expired entry was replaced",
+      "makes a reader start over that missed the replacement of an expired entry",
       withRig(
         open,
         async ({ store, clock }) => {
@@ -214,7 +214,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "serves whoever missed none",
+      "continues for a reader that missed no removal",
       withRig(
         open,
         async ({ store }) => {
@@ -229,7 +229,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "serves a first reading in parts, though the early ones lie before the pruning",
+      "continues a first paged read although its early pages are from before the pruning",
       withRig(
         open,
         async ({ store }) => {
@@ -242,7 +242,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "starts a first reading over that was pruned under its hands, and loses no removal",
+      "restarts a first read when removals are pruned during it, and loses none",
       withRig(
         open,
         async ({ store }) => {
@@ -257,7 +257,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "keeps up a reader who asks often, however much is pruned",
+      "never makes a frequent reader start over, however much is pruned",
       withRig(
         open,
         async ({ store }) => {
@@ -278,7 +278,7 @@ export function describeFeed(open: OpenRig): void {
 function describeRevision(open: OpenRig): void {
   describe("the revision", () => {
     test(
-      "is a place in the change feed: what was written after it comes from there, and nothing else",
+      "is a position in the change feed: reading from it returns exactly the later writes",
       withRig(open, async ({ store }) => {
         await store.putMany([fact("a", "1"), fact("b", "1"), fact("c", "1")]);
         const revision = await store.revision(ANA);
@@ -290,7 +290,7 @@ function describeRevision(open: OpenRig): void {
     );
 
     test(
-      "grows with every way of writing and deleting, and stands still while only reading",
+      "grows with every write and delete, and not with reads",
       withRig(open, async ({ store, clock }) => {
         const soon = { expiresAt: START + 1 };
         const steps: readonly (() => Promise<unknown>)[] = [
@@ -315,7 +315,7 @@ function describeRevision(open: OpenRig): void {
     );
 
     test(
-      "of a namespace does not move with another's",
+      "of a namespace does not change with another's",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1"));
         const revision = await store.revision(ANA);
@@ -326,7 +326,7 @@ function describeRevision(open: OpenRig): void {
     );
 
     test(
-      "never comes back to an earlier number when removals are pruned",
+      "never decreases when removals are pruned",
       withRig(
         open,
         async ({ store }) => {

@@ -56,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 export function describeHistoryModel(open: OpenRig, numRuns: number): void {
   describe("any sequence of corrections", () => {
-    test("leaves what a tree of plain objects says", async () => {
+    test("has the same result as a model of plain objects", async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
           const rig = await open();

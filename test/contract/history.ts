@@ -39,7 +39,7 @@ async function storeInTurn(store: MemoryStore, clock: { now: number }, ...facts:
 export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void {
   describe("history", () => {
     test(
-      "keeps what was replaced, newest first, whole, with when and by whom it was written",
+      "keeps replaced values, newest first, complete with time and writer",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("editor", "vim", { tags: ["x"], category: "tools", writer: WRITER }));
         clock.now += 1;
@@ -59,7 +59,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "keeps nothing of the same value stored again, nor of what is no fact",
+      "keeps nothing when the same value is stored again, or for entries that are not facts",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim"));
         await store.put(fact("editor", "vim", { tags: ["again"] }));
@@ -84,7 +84,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "stands in no listing, count, change or namespace",
+      "is in no listing, count, change or namespace",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "editor: vim", "editor: emacs");
         expect((await store.list({ namespace: ANA })).entries.map(({ value }) => text(value))).toEqual([
@@ -99,7 +99,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "ends with its fact: when that is forgotten, and when it expires",
+      "is deleted when its fact is forgotten or expires",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "editor: vim", "editor: emacs");
         await store.delete(refTo("editor"));
@@ -116,7 +116,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "does not show what would have ended by itself",
+      "does not show values that would have expired",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("door", "1234", { expiresAt: clock.now + HOUR_MS }));
         clock.now += 1;
@@ -130,7 +130,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "comes with an imported fact, unless that is known here",
+      "is imported with a fact, unless the fact exists here",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "editor: vim", "editor: emacs");
         const [former] = await store.history(refTo("editor"));
@@ -145,7 +145,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
 
   describe("superseding", () => {
     test(
-      "retires the others in the same write: they are a miss, the feed tells, and the answer names them",
+      "retires other facts in the same write: gets miss them, the feed reports them, the result names them",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "tea: green", "drink: tea", "other: stays");
         const { cursor } = Object(await store.changes({ namespace: ANA, since: 0 }));
@@ -165,7 +165,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "brings along what the others had held before",
+      "keeps the histories of the superseded facts",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "tea: green", "tea: black", "morning: water");
         await store.put(fact("morning", "coffee"), { supersedes: ["tea"] });
@@ -175,7 +175,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "touches the same namespace's facts alone",
+      "affects only facts of the same namespace",
       withRig(open, async ({ store }) => {
         await store.put(fact("tea", "of Ben", { namespace: BEN }));
         await store.put(fact("tea", "cached", { origin: "cache" }));
@@ -188,7 +188,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "does not wake what has expired",
+      "does not restore expired facts",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("tea", "green", { expiresAt: clock.now + 1 }));
         clock.now += 1;
@@ -199,7 +199,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "is for facts, and for nine at a time",
+      "works only for facts, and for at most nine at a time",
       withRig(open, async ({ store }) => {
         const keys = Array.from({ length: HISTORY_LIMITS.superseded + 1 }, (_, i) => `k${i}`);
         await expect(store.put(fact("k", "v"), { supersedes: keys })).rejects.toMatchObject({
@@ -216,7 +216,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test.each(["key", "category", "prefix"] as const)(
-      "a forgotten %s takes what is covered out of the histories of facts that stay",
+      "forgetting by %s also erases matching former values of facts that stay",
       async (by) => {
         await withRig(open, async ({ store, clock }) => {
           await store.put(fact("tea", "green", { category: "drinks" }));
@@ -239,7 +239,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "forgetting the key that superseded takes all of it",
+      "forgetting the superseding key erases all superseded values",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "tea: green");
         await store.put(fact("morning", "coffee"), { supersedes: ["tea"] });
@@ -251,7 +251,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
 
   describe("undo", () => {
     test(
-      "puts back what was there before, and then what was before that",
+      "restores the previous value, and then the one before that",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("editor", "vim", { category: "tools", tags: ["x"], writer: WRITER }));
         const first = await store.get(refTo("editor"));
@@ -268,7 +268,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "of a store that superseded brings all of them back, with their histories",
+      "of a superseding store restores all superseded facts with their histories",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "tea: green", "tea: black", "milk: none");
         const before = await store.get(refTo("tea"));
@@ -284,7 +284,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "goes back through facts that superseded facts that superseded",
+      "works through chains of superseding facts",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "a: 1", "a: 2", "b: 1");
         await store.put(fact("b", "2"), { supersedes: ["a"] });
@@ -300,7 +300,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "is refused whole when a superseded key holds something new",
+      "is refused completely when a superseded key has a new value",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "tea: green", "milk: none");
         await store.put(fact("morning", "coffee"), { supersedes: ["milk", "tea"] });
@@ -315,7 +315,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
-      "of what is not there, or has no history, does nothing",
+      "of a missing fact, or one without history, does nothing",
       withRig(open, async ({ store }) => {
         expect(await store.undo(refTo("editor"))).toBeUndefined();
         await store.put(fact("editor", "vim"));
@@ -327,7 +327,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
   });
 
   test(
-    "the sweep takes histories with their facts",
+    "a sweep deletes histories with their facts",
     withRig(open, async ({ store, clock }) => {
       await store.put(fact("editor", "vim"));
       await store.put(fact("editor", "emacs", { expiresAt: clock.now + 1 }));

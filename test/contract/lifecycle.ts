@@ -44,7 +44,7 @@ const WRITES: Readonly<Record<string, (store: MemoryStore) => Promise<unknown>>>
 export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities): void {
   describe("closing", () => {
     test(
-      "can be done twice, and nothing can be done after it",
+      "can be repeated, and every later call fails",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1"));
         await store.close();
@@ -58,7 +58,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
 
   describe("inspecting", () => {
     test(
-      "counts what is there and finds it whole",
+      "counts entries and finds them undamaged",
       withRig(open, async ({ store }) => {
         await store.putMany([fact("a", "1"), fact("b", "2")]);
         const report = await store.inspect();
@@ -68,7 +68,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
     );
 
     test(
-      "tells its capabilities truly",
+      "reports its capabilities correctly",
       withRig(open, async ({ store, openAgain, openReader }) => {
         expect(store.capabilities).toEqual(capabilities);
         expect(openAgain !== undefined).toBe(capabilities.persistent);
@@ -79,7 +79,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
 
   describe.runIf(capabilities.persistent)("a persistent store", () => {
     test(
-      "has everything when it is opened again, and goes on where it was",
+      "has everything when it is reopened, and continues its numbering",
       withRig(open, async (rig) => {
         const { entry } = await rig.store.put(fact("a", "1", { category: "tools", tags: ["x"] }));
         const { cursor } = await cursorAtEnd(rig.store);
@@ -96,7 +96,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
 
   describe.runIf(capabilities.shared)("a shared store", () => {
     test(
-      "shows each opener what the other wrote, and feeds both in one order",
+      "shows each process the other's writes, and gives both the same change order",
       withRig(open, async (rig) => {
         const other = await openAgain(rig);
         await rig.store.put(fact("a", "1"));
@@ -112,7 +112,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
     );
 
     test(
-      "gives a reader the same answers as a writer",
+      "gives a reader the same results as a writer",
       withRig(open, async (rig) => {
         await rig.store.putMany([fact("a", "1"), fact("b", "2", { expiresAt: rig.clock.now + HOUR_MS })]);
         const reader = await openReader(rig);
@@ -130,7 +130,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
     );
 
     test(
-      "gives a reader no way to write",
+      "has no write methods for a reader",
       withRig(open, async (rig) => {
         await rig.store.put(fact("a", "1"));
         const reader = await openReader(rig);
@@ -139,7 +139,7 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
     );
 
     test(
-      "lets a reader close twice, and answers it nothing afterwards",
+      "lets a reader close twice, and refuses its later calls",
       withRig(open, async (rig) => {
         const reader = await openReader(rig);
         await reader.close();
@@ -167,7 +167,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
       });
 
     test(
-      "is entry_unreadable to a get, which names the key and shows no value",
+      "makes a get fail with entry_unreadable, which names the key and shows no value",
       withDamage(async ({ store }) => {
         await expect(store.get(refTo("bad"))).rejects.toMatchObject({
           code: "entry_unreadable",
@@ -178,7 +178,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
     );
 
     test(
-      "is reported by a listing, which goes on; pages of any size agree",
+      "is reported by a listing, which continues; pages of any size agree",
       withDamage(async ({ store }) => {
         const page = await store.list({ namespace: ANA });
         expect(page.entries.map((entry) => entry.key)).toEqual(["last", "first"]);
@@ -189,7 +189,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
     );
 
     test(
-      "is reported by the change feed, which goes on; parts of any size agree",
+      "is reported by the change feed, which continues; pages of any size agree",
       withDamage(async ({ store }) => {
         const changes = await store.changes({ namespace: ANA, since: 0 });
         expect(changes).toMatchObject({ unreadable: [{ key: "bad" }], more: false });
@@ -201,7 +201,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
     );
 
     test(
-      "can be deleted, by key and by filter, since deleting never decrypts",
+      "can be deleted, by key and by filter, because deleting never decrypts",
       withDamage(async ({ store }) => {
         expect(await store.delete(refTo("bad"))).toMatchObject({ deleted: 1 });
         expect((await store.list({ namespace: ANA })).unreadable).toEqual([]);
@@ -210,7 +210,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
     );
 
     test(
-      "goes with its namespace when the filter takes all",
+      "is deleted with its namespace",
       withDamage(async ({ store }) => {
         expect(await store.countWhere({ namespace: ANA })).toBe(3);
         expect(await store.deleteWhere({ namespace: ANA })).toMatchObject({ deleted: 3 });
@@ -219,7 +219,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
     );
 
     test(
-      "is never swept, since its expiry may be anybody's; it stays hidden, and is reported",
+      "is never swept, because its expiry may be forged; it stays hidden, and is reported",
       withRig(open, async ({ store, clock, damage }) => {
         await store.put(fact("bad", "1", { expiresAt: clock.now + 1 }));
         await damage?.(refTo("bad"));
@@ -232,7 +232,7 @@ export function describeDamage(open: OpenRig, erased: Erasure["erased"]): void {
     );
 
     test(
-      "is healed by putting again: a new entry, which vouches for nothing of the old",
+      "is repaired by putting again, which creates a new entry",
       withDamage(async ({ store, clock }) => {
         const old = (await store.list({ namespace: ANA })).unreadable[0];
         const { entry, replaced } = await store.put(fact("bad", "good"));

@@ -7,7 +7,7 @@ import { HOSTILE_KEYS } from "./writing.ts";
 export function describeListing(open: OpenRig): void {
   describe("listing", () => {
     test(
-      "is newest first by update, whatever the order of writing",
+      "is sorted by update time, newest first, whatever the order of writing",
       withRig(open, async ({ store, clock }) => {
         for (const key of ["a", "b", "c"]) {
           await store.put(fact(key, key));
@@ -20,7 +20,7 @@ export function describeListing(open: OpenRig): void {
     );
 
     test(
-      "orders one instant by id",
+      "sorts entries of the same time by id",
       withRig(open, async ({ store }) => {
         const results = await store.putMany(Array.from({ length: 20 }, (_, i) => fact(`k${i}`, "v")));
         const byId = [...results].sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
@@ -29,7 +29,7 @@ export function describeListing(open: OpenRig): void {
     );
 
     test(
-      "shows values, and listMeta the same entries without them",
+      "returns values; listMeta returns the same entries without them",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim", { category: "tools", tags: ["x"], expiresAt: START + 9 }));
         const page = await store.list({ namespace: ANA });
@@ -41,7 +41,7 @@ export function describeListing(open: OpenRig): void {
     );
 
     test(
-      "keeps to its namespace, origin and category",
+      "returns only entries of its namespace, origin and category",
       withRig(open, async ({ store }) => {
         await store.put(fact("mine", "1"));
         await store.put(fact("bens", "2", { namespace: BEN }));
@@ -108,7 +108,7 @@ export function describeListing(open: OpenRig): void {
     }
 
     test(
-      "that is empty means every key",
+      "that is empty matches every key",
       withRig(open, async ({ store }) => {
         await store.putMany(stored.map((key) => fact(key, "v")));
         expect(await allKeys(store, { prefix: "" })).toHaveLength(stored.length);
@@ -116,7 +116,7 @@ export function describeListing(open: OpenRig): void {
     );
 
     test(
-      "finds each hostile key by itself",
+      "finds each hostile key separately",
       withRig(open, async ({ store }) => {
         await store.putMany(HOSTILE_KEYS.map((key) => fact(key, "v")));
         for (const key of HOSTILE_KEYS) {
@@ -128,7 +128,7 @@ export function describeListing(open: OpenRig): void {
 
   describe("pages", () => {
     test(
-      "together hold every entry once, for any size of page",
+      "together contain every entry once, for any page size",
       withRig(open, async ({ store, clock }) => {
         for (let batch = 0; batch < 4; batch++) {
           await store.putMany(Array.from({ length: 6 }, (_, i) => fact(`k${batch}-${i}`, "v")));
@@ -170,7 +170,7 @@ export function describeListing(open: OpenRig): void {
     );
 
     test(
-      "hold 100 entries unless told otherwise, and a thousand at most",
+      "contain 100 entries by default, and at most 1,000",
       withRig(open, async ({ store }) => {
         await store.putMany(Array.from({ length: 1_001 }, (_, i) => fact(`k${i}`, "v")));
         expect((await store.list({ namespace: ANA })).entries).toHaveLength(100);
@@ -181,7 +181,7 @@ export function describeListing(open: OpenRig): void {
 
     for (const limit of [0, -1, 1_001, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       test(
-        `of ${limit} entries are refused`,
+        `of size ${limit} are refused`,
         withRig(open, async ({ store }) => {
           const refusal = { code: "invalid_input", details: { field: "limit" } };
           await expect(store.list({ namespace: ANA, limit })).rejects.toMatchObject(refusal);
@@ -192,7 +192,7 @@ export function describeListing(open: OpenRig): void {
 
     for (const cursor of ["", "x", "MTIz", Buffer.from("1-mem_").toString("base64url"), "' OR 1=1 --"]) {
       test(
-        `with a made-up cursor ${JSON.stringify(cursor)} are refused`,
+        `with the invalid cursor ${JSON.stringify(cursor)} are refused`,
         withRig(open, async ({ store }) => {
           const refusal = { code: "invalid_input", details: { field: "cursor" } };
           await expect(store.list({ namespace: ANA, cursor })).rejects.toMatchObject(refusal);

@@ -30,7 +30,7 @@ export interface StoreUnderTest {
 export function describeMemoryStore(subject: StoreUnderTest): void {
   const { isOnServer = false } = subject;
   const erased = isOnServer ? "pending" : "complete";
-  describe(`${subject.name} keeps the memory store's contract`, () => {
+  describe(`${subject.name} fulfils the memory store's contract`, () => {
     describeWriting(subject.open);
     describeListing(subject.open);
     describeDeleting(subject.open);

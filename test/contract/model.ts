@@ -79,7 +79,7 @@ const stepsOfDays = fc
 
 export function describeModel(open: OpenRig, numRuns: number, { isPersistent = false } = {}): void {
   describe("any sequence of steps", () => {
-    test("gives what plain code gives, in listing, counting, getting and feeding", async () => {
+    test("lists, counts, gets and feeds the same as a simple model", async () => {
       await fc.assert(
         fc.asyncProperty(
           isPersistent ? steps : fc.oneof(steps, stepsOfDays),

@@ -17,7 +17,7 @@ async function heldAs(store: MemoryStore, key: string) {
 export function describeRenewing(open: OpenRig): void {
   describe("renewing", () => {
     test(
-      "gives another life and changes nothing else",
+      "changes the expiry and nothing else",
       withRig(open, async ({ store, clock }) => {
         const more = { expiresAt: START + DAY_MS, tags: ["x"], category: "tools" };
         await store.put(fact("editor", "vim", { ...more, writer: WRITER }));
@@ -33,7 +33,7 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
-      "keeps vectors, and tells the change feed",
+      "keeps vectors, and appears in the change feed",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim"));
         const entry = await store.get(refTo("editor"));
@@ -51,7 +51,7 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
-      "asks about what is there at that moment, and leaves it where nothing is decided",
+      "decides on the current entry, and leaves it unchanged without a decision",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("editor", "vim", { writer: WRITER }));
         const before = await store.get(refTo("editor"));
@@ -67,7 +67,7 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
-      "finds nothing that is not there, has expired, or is another's",
+      "finds no missing or expired entry, and none of another namespace",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("old", "x", { expiresAt: START + 1 }));
         await store.put(fact("theirs", "x", { namespace: BEN }));
@@ -80,7 +80,7 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
-      "is forgotten by the next store of the key",
+      "is undone by the next store of the key",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim", { writer: WRITER }));
         await store.renew(refTo("editor"), until(LATER));
@@ -90,7 +90,7 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
-      "is remembered also of what nobody is named for",
+      "works for entries without a writer",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim"));
         await store.renew(refTo("editor"), until(LATER));
@@ -103,7 +103,7 @@ export function describeRenewing(open: OpenRig): void {
 
   describe("what ends soon", () => {
     test(
-      "is listed by when it ends",
+      "is listed by expiry",
       withRig(open, async ({ store }) => {
         await store.put(fact("soon", "x", { expiresAt: START + DAY_MS }));
         await store.put(fact("late", "x", { expiresAt: START + 2 * DAY_MS }));
@@ -145,7 +145,7 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
-      "what is not there, or has expired, conflicts with nothing",
+      "a missing or expired entry causes no conflict",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("editor", "vim", { expiresAt: START + 1 }));
         clock.now += 1;

@@ -31,7 +31,7 @@ const SESSION = namespaceOf("ana", "s");
 export function describeVectors(open: OpenRig): void {
   describe("vectors", () => {
     test(
-      "are read as they were written, to the last bit, by space",
+      "are read exactly as they were written, by space",
       withRig(open, async ({ store }) => {
         const made = await madeOf(store, fact("a", "1"), [0, -0, 1e-45, -3.4e38, 0.1, Math.PI], 3);
         const other = { ...made, dimensions: 1, vectors: Float32Array.of(7) };
@@ -45,7 +45,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "are the store's own copy",
+      "are copied by the store",
       withRig(open, async ({ store }) => {
         const made = await madeOf(store, fact("a", "1"));
         await store.putVectors(ANA, SPACE, [made]);
@@ -56,7 +56,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "written again replace the former ones",
+      "replace earlier ones",
       withRig(open, async ({ store }) => {
         const made = await madeOf(store, fact("a", "1"));
         await store.putVectors(ANA, SPACE, [made]);
@@ -67,7 +67,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "do not move the change feed or the revision",
+      "do not change the change feed or the revision",
       withRig(open, async ({ store }) => {
         const made = await madeOf(store, fact("a", "1"));
         const before = [await store.changes({ namespace: ANA, since: 0 }), await store.revision(ANA)];
@@ -80,7 +80,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "stay when the same value is written again, and go with their value when it is replaced",
+      "stay when the same value is written again, and are deleted when it is replaced",
       withRig(open, async ({ store, clock }) => {
         const made = await madeOf(store, fact("a", "1"));
         await store.putVectors(ANA, SPACE, [made]);
@@ -109,7 +109,7 @@ export function describeVectors(open: OpenRig): void {
     };
     for (const [ending, end] of Object.entries(endings)) {
       test(
-        `go with their entry by ${ending}, in every space`,
+        `are deleted with their entry by ${ending}, in every space`,
         withRig(open, async ({ store, clock }) => {
           const dying = await madeOf(store, fact("a", "1", { expiresAt: START + HOUR_MS }));
           const staying = await madeOf(store, fact("b", "1"));
@@ -124,7 +124,7 @@ export function describeVectors(open: OpenRig): void {
     }
 
     test(
-      "of an expired entry are absent before the sweep, too",
+      "of an expired entry are hidden even before the sweep",
       withRig(open, async ({ store, clock }) => {
         const made = await madeOf(store, fact("a", "1", { expiresAt: START + HOUR_MS }));
         await store.putVectors(ANA, SPACE, [made]);
@@ -135,7 +135,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "are kept for nobody but the entry in its namespace with that value",
+      "are kept only for an existing entry with that value in that namespace",
       withRig(open, async ({ store }) => {
         const gone = await madeOf(store, fact("gone", "1"));
         await store.delete(refTo("gone"));
@@ -155,7 +155,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "are shown to their own namespace alone",
+      "are shown only to their own namespace",
       withRig(open, async ({ store }) => {
         const made = await madeOf(store, fact("a", "1"));
         await store.putVectors(ANA, SPACE, [made]);
@@ -168,7 +168,7 @@ export function describeVectors(open: OpenRig): void {
     );
 
     test(
-      "of other spaces are dropped when told so, for the entries that are named",
+      "of other spaces are dropped on request, for the given entries",
       withRig(open, async ({ store }) => {
         const first = await madeOf(store, fact("a", "1"));
         const second = await madeOf(store, fact("b", "1"));
@@ -190,7 +190,7 @@ export function describeVectors(open: OpenRig): void {
     };
     for (const [name, flaw] of Object.entries(bad)) {
       test(
-        `with ${name} are invalid_input, and nothing of their batch is kept`,
+        `with ${name} are invalid_input, and nothing of their batch is stored`,
         withRig(open, async ({ store }) => {
           const made = await madeOf(store, fact("a", "1"));
           const batch = [made, { ...made, ...flaw }];
@@ -201,7 +201,7 @@ export function describeVectors(open: OpenRig): void {
     }
 
     test(
-      "of a space without a name, or with one that is no text, are invalid_input",
+      "of a space with an empty or non-text name are invalid_input",
       withRig(open, async ({ store }) => {
         const made = await madeOf(store, fact("a", "1"));
         for (const space of ["", "\ud800", "x".repeat(2_049)]) {
@@ -217,7 +217,7 @@ export function describeVectors(open: OpenRig): void {
 export function describeReferenceVectors(open: OpenRig): void {
   describe("reference vectors", () => {
     test(
-      "are read as they were written, to the last bit, by space; the last ones count",
+      "are read exactly as they were last written, by space",
       withRig(open, async ({ store }) => {
         const made = references([0, -0, 1e-45, -3.4e38, 0.1, Math.PI], 3);
         const other = references([7], 1, "00ff00ff00ff00ff");
@@ -231,7 +231,7 @@ export function describeReferenceVectors(open: OpenRig): void {
     );
 
     test(
-      "are the store's own copy",
+      "are copied by the store",
       withRig(open, async ({ store }) => {
         const made = references([1, 0]);
         await store.putReferenceVectors(SPACE, made);
@@ -242,7 +242,7 @@ export function describeReferenceVectors(open: OpenRig): void {
     );
 
     test(
-      "are kept of the last four spaces",
+      "are kept for the last four spaces",
       withRig(open, async ({ store }) => {
         const spaces = ["one", "two", "three", "four", "one", "five"];
         for (const [at, space] of spaces.entries()) await store.putReferenceVectors(space, references([at]));
@@ -255,7 +255,7 @@ export function describeReferenceVectors(open: OpenRig): void {
     );
 
     test(
-      "are no entry: they move neither feed nor revision, are of no space of entries, and stay when all is deleted",
+      "are not entries: they do not change feed or revision, and stay when all entries are deleted",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1"));
         const seen = async () => [
@@ -278,7 +278,7 @@ export function describeReferenceVectors(open: OpenRig): void {
       "without dimensions": references([1], 0),
     })) {
       test(
-        `${what} are invalid_input, and nothing is kept`,
+        `${what} are invalid_input, and nothing is stored`,
         withRig(open, async ({ store }) => {
           await expect(store.putReferenceVectors(SPACE, made)).rejects.toMatchObject({
             code: "invalid_input",
@@ -289,7 +289,7 @@ export function describeReferenceVectors(open: OpenRig): void {
     }
 
     test(
-      "of a space without a name, or with one that is no text, are invalid_input",
+      "of a space with an empty or non-text name are invalid_input",
       withRig(open, async ({ store }) => {
         for (const space of ["", "\ud800", "x".repeat(2_049)]) {
           const refused = { code: "invalid_input" };
@@ -300,7 +300,7 @@ export function describeReferenceVectors(open: OpenRig): void {
     );
 
     test(
-      "are read by a reader, and by the store opened again",
+      "are available to a reader and to the reopened store",
       withRig(open, async ({ store, openReader, openAgain }) => {
         await store.putReferenceVectors(SPACE, references([1, 2]));
         for (const reopen of [openReader, openAgain]) {

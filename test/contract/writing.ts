@@ -36,7 +36,7 @@ export const HOSTILE_KEYS: readonly string[] = [
 export function describeWriting(open: OpenRig): void {
   describe("putting and getting", () => {
     test(
-      "what was put comes back whole",
+      "a get returns everything that was put",
       withRig(open, async ({ store }) => {
         const expiresAt = START + HOUR_MS;
         await store.put(fact("editor", "vim", { category: "tools", tags: ["b", "a"], expiresAt }));
@@ -67,7 +67,7 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "an entry without an expiry has none, rather than an empty one",
+      "an entry without an expiry has no expiry field",
       withRig(open, async ({ store }) => {
         const { entry } = await store.put(fact("editor", "vim"));
         expect("expiresAt" in entry).toBe(false);
@@ -86,7 +86,7 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "hostile keys, categories and tags come back as they went in, and none is taken for another",
+      "hostile keys, categories and tags are returned unchanged, and none is confused with another",
       withRig(open, async ({ store }) => {
         const entries = HOSTILE_KEYS.map((key, i) =>
           fact(key, `value ${i}`, { category: shorten(key), tags: [shorten(key)] }),
@@ -102,7 +102,7 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "values are bytes: empty, not text, and large",
+      "values may be empty, binary or large",
       withRig(open, async ({ store }) => {
         const everyByte = Uint8Array.from({ length: 256 }, (_, i) => i);
         const large = new Uint8Array(1_000_000).fill(7);
@@ -116,7 +116,7 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "the store keeps its own copy: changing bytes afterwards changes nothing",
+      "the store copies values: changing the bytes afterwards has no effect",
       withRig(open, async ({ store }) => {
         const value = bytes("vim");
         const tags = ["a"];
@@ -147,7 +147,7 @@ export function describeWriting(open: OpenRig): void {
 
   describe("putting again", () => {
     test(
-      "keeps id and creation, renews the rest, and says what was replaced",
+      "keeps id and creation time, updates the rest, and reports what was replaced",
       withRig(open, async ({ store, clock }) => {
         const first = await store.put(
           fact("editor", "vim", { category: "tools", tags: ["x"], expiresAt: START + HOUR_MS }),
@@ -164,7 +164,7 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "the same value only refreshes, and the answer says so",
+      "the same value only refreshes, and the result says so",
       withRig(open, async ({ store, clock }) => {
         await store.put(fact("editor", "vim"));
         clock.now += 1;
@@ -174,7 +174,7 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "an import may set both times, and an overwrite keeps an older creation",
+      "an import may set both times, and an overwrite keeps an older creation time",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim", { createdAt: 1_000, updatedAt: 2_000 }));
         expect(await store.get(refTo("editor"))).toMatchObject({ createdAt: 1_000, updatedAt: 2_000 });
@@ -188,7 +188,7 @@ export function describeWriting(open: OpenRig): void {
 
   describe("putting many", () => {
     test(
-      "answers in the order given, and a key given twice ends as the later",
+      "returns results in the given order, and the last value of a repeated key counts",
       withRig(open, async ({ store }) => {
         const results = await store.putMany([fact("b", "1"), fact("a", "2"), fact("b", "3")]);
         expect(results.map((result) => result.entry.key)).toEqual(["b", "a", "b"]);
@@ -199,14 +199,14 @@ export function describeWriting(open: OpenRig): void {
     );
 
     test(
-      "of nothing does nothing",
+      "of an empty batch does nothing",
       withRig(open, async ({ store }) => {
         expect(await store.putMany([])).toEqual([]);
       }),
     );
 
     test(
-      "keeps none when one is refused, wherever it stands",
+      "stores none if one is refused, whatever its position",
       withRig(open, async ({ store }) => {
         const bad = fact("", "no key");
         for (const batch of [
@@ -252,7 +252,7 @@ export function describeWriting(open: OpenRig): void {
     };
     for (const [what, fields] of Object.entries(refused)) {
       test(
-        `${what}: invalid_input, the field is named, nothing is kept`,
+        `${what}: invalid_input, the field is named, nothing is stored`,
         withRig(open, async ({ store }) => {
           const entry = { ...fact("editor", "vim"), ...fields } as unknown as NewEntry; // wrong types on purpose
           const [field] = Object.keys(fields);

@@ -29,13 +29,13 @@ afterEach(async () => {
 });
 
 describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot helper", () => {
-  it("downloads a model that is not there, and sees that it embeds", async () => {
+  it("downloads a missing model and checks that it embeds", async () => {
     ollama = await startStandInOllama();
     expect(await init()).toEqual({ code: 0, said: expect.stringContaining(`${MODEL} embeds.`) });
     expect(pulls()).toHaveLength(1);
   });
 
-  it("asks for nothing to be downloaded where the model is there: a restart needs no network", async () => {
+  it("downloads nothing if the model exists, so that a restart needs no network", async () => {
     ollama = await startStandInOllama({ models: [MODEL] });
     ollama.setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
     expect(await init()).toEqual({
@@ -45,7 +45,7 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
     expect(pulls()).toEqual([]);
   });
 
-  it("fails where the model is not there and cannot be downloaded", async () => {
+  it("fails if a missing model cannot be downloaded", async () => {
     ollama = await startStandInOllama();
     expect((await init("no-such-model")).code).toBe(1);
   });
@@ -53,7 +53,7 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
   it.each([
     "llama runner process has terminated: signal: killed",
     "model requires more system memory (1.2 GiB) than is available (0.9 GiB)",
-  ])("says that memory is short: %s", async (error) => {
+  ])("reports too little memory: %s", async (error) => {
     ollama = await startStandInOllama({ models: [MODEL] });
     ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
     expect(await init()).toEqual({
@@ -71,7 +71,7 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
     });
   });
 
-  it("takes no name that would be more than a name", async () => {
+  it("refuses a model name with shell characters", async () => {
     ollama = await startStandInOllama();
     expect(await init('m"; touch /tmp/x')).toEqual({
       code: 1,

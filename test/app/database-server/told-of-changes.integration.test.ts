@@ -58,7 +58,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("two engines over one databa
       async () => (await server.query("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")).length > 0,
     );
 
-  test("an MCP client is told of the other's write without any look at an interval", async () => {
+  test("an MCP client is notified of the other engine's write without polling", async () => {
     const [writer, reader] = [await openEngine(), await openEngine()];
     const seen = await subscribe(reader, "ana");
     await listening();
@@ -67,7 +67,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("two engines over one databa
     await until(() => seen.updates === 1);
   });
 
-  test("an MCP client whose engine missed the telling is told at the next look", async () => {
+  test("an MCP client whose engine missed the notification is notified at the next poll", async () => {
     const [writer, reader] = [await openEngine(), await openEngine()];
     const seen = await subscribe(reader, "cleo");
     await listening();
@@ -77,7 +77,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("two engines over one databa
     await until(() => seen.updates === 1);
   });
 
-  test("what the other wrote is embedded here soon, long before the regular look", async () => {
+  test("the other engine's writes are embedded here long before the next poll", async () => {
     const service = await startStandInOllama({ models: [MODEL] });
     onTestFinished(() => service.close());
     const writer = await openEngine();

@@ -23,7 +23,7 @@ class Told {
   }
 }
 
-test("a watch is told by each store that is open, also one that began before there was any", () => {
+test("a watch is notified by each opened store, even if it began before", () => {
   const watches = new Watches();
   const heard: string[] = [];
   watches.begin(ANA, () => heard.push("ana"));
@@ -38,7 +38,7 @@ test("a watch is told by each store that is open, also one that began before the
   expect(heard).toEqual(["ana", "ben", "ben", "ana"]);
 });
 
-test("a watch that has ended is told nothing, by no store", () => {
+test("a closed watch is never notified", () => {
   const watches = new Watches();
   const heard: string[] = [];
   const [first, second] = [new Told(), new Told()];
