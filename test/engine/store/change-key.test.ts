@@ -152,7 +152,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       for (const value of ["emacs", "vim"]) await rig.store.put(fact("editor", value));
       const store = await beginIn(rig);
       await rig.store.renew(refTo("editor"), (_, now) => ({ expiresAt: now + 1_000_000 }));
-      await store.sealAnew();
+      await store.reseal();
       await store.finishKeyChange();
       expect((await store.history(refTo("editor"))).map(({ value }) => text(value))).toEqual(["emacs"]);
       await store.close();

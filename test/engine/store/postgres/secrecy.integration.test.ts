@@ -175,7 +175,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         const changing = await openPostgresStoreToChangeKey(rig.options);
         await changing.beginKeyChange(OTHER_KEY);
         await rig.store.renew(refTo("editor"), (_, now) => ({ expiresAt: now + 1_000_000 }));
-        await changing.sealAnew();
+        await changing.reseal();
         await changing.finishKeyChange();
         expect((await changing.history(refTo("editor"))).map(({ value }) => text(value))).toEqual(["emacs"]);
         await changing.close();
