@@ -30,19 +30,19 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "a closed group gets nothing": [
     "is not there for a group",
-    "in a group has neither our lines nor the fact",
+    "in a group has neither our prompt lines nor the fact",
   ],
   "another agent gets nothing": ["is not there for another agent"],
   "what is forgotten is gone": ["is gone when it was forgotten"],
   "a person is asked before a wide forget, and denies or agrees": [
-    "sees what would go, denies it, and it stays",
-    "agrees, and it is gone",
+    "sees a preview, denies it, and nothing is deleted",
+    "approves, and the facts are deleted",
   ],
-  "lines in the system prompt": ["has our lines in its prompt, and stores a fact with the tool"],
+  "lines in the system prompt": ["has our prompt lines, and stores a fact with the tool"],
   "`openclaw helmdeck …`": [
     "search finds what the agent would find",
-    "forget deletes nothing unasked, and then for good, also for the gateway",
-    "doctor finds nothing broken, and warns that direct chats share one memory",
+    "forget asks first, and then deletes permanently, also for the gateway",
+    "doctor finds no error, and warns that direct chats share one memory",
   ],
   "`/helmdeck` in a chat": ["shows the status, searches, and explains itself"],
   "gateway method `helmdeck.status`": ["answers a gateway method"],
@@ -50,13 +50,13 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
     "becomes an audit row that memory_search finds, once, with harmless inputs only",
     "that fails is recorded with its error code",
   ],
-  "a changed setting holds at once": ["takes a changed setting at once, and has its database open once"],
+  "a changed setting holds at once": ["applies a changed setting at once, and has its database open once"],
   "semantic search (a stand-in for Ollama), and its loss and return": [
-    "finds its fact by meaning, soon after it was stored, and nothing of another matter",
-    "stopped: words answer, with the reason; started again: meaning is back without a restart",
+    "finds its fact by meaning, soon after it was stored, and no unrelated one",
+    "stopped: keyword search answers, with the reason; restarted: semantic search works again",
   ],
   "`install.sh --no-embeddings` and `--uninstall`, while no gateway runs": [
-    "installs the plugin, and takes it out again",
+    "installs the plugin, and removes it again",
   ],
 };
 

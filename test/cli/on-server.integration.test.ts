@@ -45,7 +45,7 @@ const answer = async (args: readonly string[], input = "") => {
 };
 
 describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missing})` : ""}`, () => {
-  test("stores, finds, lists, corrects and forgets, and makes no database here", async () => {
+  test("stores, finds, lists, corrects and forgets, and creates no local database", async () => {
     await run(["store", "deploy/konflux", "We deploy through Konflux"]);
     await run(["store", "editor", "vim"]);
     await run(["edit", "editor", "helix"]);
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
   });
 
   // verifies P-transfer-whole
-  test("exports what an import brings back, into another database too", async () => {
+  test("exports can be imported, also into another database", async () => {
     const rows = Array.from({ length: 30 }, (_, i) => ({ key: `k/${i}`, value: `v${i}`, tags: ["t"] }));
     await run(["import", "-"], rows.map((row) => JSON.stringify(row)).join("\n"));
     const exported = await run(["export"]);
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
     expect(await run(["get", "tea"])).toMatchObject({ code: 0, stdout: "oolong\n" });
   });
 
-  test("is what a dev loop is answered from, which makes nothing there", async () => {
+  test("is used by a dev loop, which creates nothing there", async () => {
     const recall = ["here", "recall", "--phase", "work", "--cwd", home.path("repo")];
     await mkdir(home.path("repo/.harness"), { recursive: true });
     await writeFile(home.path("repo/.harness/project.json"), '{"vault_project": "heron"}');
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
   });
 
   // verifies P-postgres-rights
-  test("under the owner's role is a warning of doctor, and under an engine's none", async () => {
+  test("with the owner's role causes a warning by doctor, and with an engine's role none", async () => {
     await run(["store", "k", "v"]);
     const rights = async (store: string) => {
       const { stdout } = await home.run(["doctor", "--json", "--store", store]);
@@ -123,7 +123,7 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
     ]);
   });
 
-  test("refuses what is for a file", async () => {
+  test("refuses commands that need a file", async () => {
     for (const args of [["backup", "f"], ["restore", "f"], ["verify"], ["repair"]]) {
       expect(await run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("pg_dump") });
     }
@@ -132,7 +132,7 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
   });
 
   // verifies P-move-one-place
-  test("an engine whose memory moved away answers neither reads nor searches, and is not ready", async () => {
+  test("an engine whose memory was moved refuses reads and searches, and is not ready", async () => {
     const engine = home.start(["serve", "--port", "0", "--json", "--store", engines]);
     const ended = finish(engine);
     try {

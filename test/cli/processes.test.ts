@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 describe("several processes", () => {
-  test("that make key and database at the same moment share one of each, and lose nothing", async () => {
+  test("that create key and database at the same time share one of each, and lose nothing", async () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const stored = await Promise.all(names.map((name) => home.run(["store", name, name.repeat(5)])));
     for (const { code, stderr } of stored) expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -19,7 +19,7 @@ describe("several processes", () => {
     }
   });
 
-  test("find what another one stored, while a third holds the database open and reads", async () => {
+  test("find what another one stored, while a third reads", async () => {
     await home.run(["store", "first", "before the third came"]);
     const third = new DatabaseSync(home.databasePath);
     try {
@@ -43,7 +43,7 @@ describe("several processes", () => {
     }
   });
 
-  test("survive that an import among them is killed: what it said to have stored is there", async () => {
+  test("survive a killed import: everything that it reported as stored is there", async () => {
     await home.run(["store", "before", "kept"]);
     const child = home.start(["import", "-"]);
     const ended = finish(child);

@@ -27,7 +27,7 @@ async function atTerminal(args: readonly string[], typed = ""): Promise<string> 
 }
 
 describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
-  test("import shows a bar and sums up", async () => {
+  test("import shows a progress bar and a summary", async () => {
     const lines = Array.from({ length: 2_500 }, (_none, index) =>
       JSON.stringify({ key: `k/${index}`, value: "v" }),
     );

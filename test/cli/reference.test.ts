@@ -29,7 +29,7 @@ function allCommands(group: Command, typed: readonly string[] = []): readonly [s
 }
 
 describe("the reference of the command line", () => {
-  test("shows today's help of every command; if not: node scripts/cli-reference.ts", async () => {
+  test("shows the current help of every command (update: node scripts/cli-reference.ts)", async () => {
     expect(reference).toBe(await withCurrentHelp(reference));
   });
 
@@ -47,7 +47,7 @@ describe("the reference of the command line", () => {
     for (const name of longNames) expect(reference).toContain(name);
   });
 
-  test("would not pass with a stale help", async () => {
+  test("would fail with outdated help", async () => {
     const stale = reference.replace("--dry-run", "--simulate");
     expect(stale).not.toBe(reference);
     expect(await withCurrentHelp(stale)).not.toBe(stale);

@@ -18,7 +18,7 @@ async function edit(sql: string): Promise<void> {
 }
 
 // verifies P-durable-damage
-test("names what does not open, and writes the rest into a database that takes the old one's place", async () => {
+test("names unreadable rows, and writes the others into a database that replaces the old one", async () => {
   await home.run(["store", "editor", "vim"]);
   await home.run(["store", "shell", "zsh"]);
   expect(await home.run(["verify"])).toMatchObject({ code: 0, stdout: expect.stringContaining("2 entries") });

@@ -15,7 +15,7 @@ afterEach(() => home.remove());
 const KEY = "ab".repeat(32);
 
 describe("rotate-key", () => {
-  test("says what it would do, does it with progress, and says what is left to do", async () => {
+  test("shows its plan, reports progress, and names the next steps", async () => {
     await home.run(["store", "editor", "vim"]);
     const before = await readFile(home.keyPath, "utf8");
     const plan = await home.run(["rotate-key", "--dry-run", "--json"]);
@@ -35,7 +35,7 @@ describe("rotate-key", () => {
     expect(await home.run(["get", "editor"])).toMatchObject({ code: 0, stdout: "vim\n" });
   });
 
-  test("with the key in the environment wants a file, and ends with the new key in place alone", async () => {
+  test("with the key in the environment requires a file, and finally only the new key works", async () => {
     const former = { HELMDECK_MEMORY_KEY: KEY };
     await home.run(["store", "editor", "vim"], { env: former });
     expect(await home.run(["rotate-key"], { env: former })).toMatchObject({
@@ -52,14 +52,14 @@ describe("rotate-key", () => {
     expect(await home.run(["get", "editor"], { env: former })).toMatchObject({ code: 1 });
   });
 
-  test("refuses options that do not go together, and does nothing", async () => {
+  test("refuses conflicting options, and does nothing", async () => {
     await home.run(["store", "editor", "vim"]);
     expect(await home.run(["rotate-key", "--finish", "--dry-run"])).toMatchObject({ code: 2 });
     expect(await readdir(home.stateFolder)).not.toContain("helmdeck-memory.key.new");
   });
 
   // verifies P-key-change
-  test("is followed by a server that runs: it answers and stores on, under the new key", async () => {
+  test("does not stop a running server, which continues under the new key", async () => {
     await home.run(["store", "editor", "vim", "--caller", "unknown"]);
     const server = home.start(["serve", "--port", "0", "--json"]);
     const ended = finish(server);

@@ -15,11 +15,11 @@ describe("a stored text in JSON", () => {
     expect(safeJson("Grüße, 日本語, עברית 🎉")).toBe('"Grüße, 日本語, עברית 🎉"');
   });
 
-  test("a line that is JSON already keeps its meaning", () => {
+  test("a line of JSON keeps its meaning", () => {
     expect(escapeJson('{"a":"\u202e\\n\\u0041"}')).toBe('{"a":"\\u202e\\n\\u0041"}');
   });
 
-  test("whatever the text", () => {
+  test("holds for any text", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom(...HOSTILE_TEXTS.map(([, stored]) => stored)),

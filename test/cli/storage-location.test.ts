@@ -12,8 +12,8 @@ afterEach(() => home.remove());
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe("without being told", () => {
-  test("it is OpenClaw's state folder, the key beside the folder of the database, both private", async () => {
+describe("by default", () => {
+  test("memory is in OpenClaw's state folder, the key beside the database's folder, both private", async () => {
     expect(await home.run(["store", "k", "v"])).toMatchObject({ code: 0 });
     expect(modeOf(home.databasePath)).toBe(0o600);
     expect(modeOf(home.keyPath)).toBe(0o600);
@@ -24,8 +24,8 @@ describe("without being told", () => {
   });
 });
 
-describe("told by the environment", () => {
-  test("it is the state folder that OPENCLAW_STATE_DIR names", async () => {
+describe("with environment variables", () => {
+  test("memory is in the state folder of OPENCLAW_STATE_DIR", async () => {
     const env = { OPENCLAW_STATE_DIR: home.path("elsewhere") };
     await home.run(["store", "k", "v"], { env });
     expect(existsSync(home.path("elsewhere/helmdeck-memory/memory.sqlite"))).toBe(true);
@@ -35,7 +35,7 @@ describe("told by the environment", () => {
     expect(await home.run(["get", "k"])).toMatchObject({ code: 1 });
   });
 
-  test("a key in HELMDECK_MEMORY_KEY is used, and no key file is made", async () => {
+  test("a key in HELMDECK_MEMORY_KEY is used, and no key file is created", async () => {
     const env = { HELMDECK_MEMORY_KEY: "0f".repeat(32) };
     await home.run(["store", "k", "v"], { env });
     expect(existsSync(home.keyPath)).toBe(false);
@@ -47,7 +47,7 @@ describe("told by the environment", () => {
   });
 });
 
-describe("told by --db", () => {
+describe("with --db", () => {
   test("it is that file, relative to where the command runs, and not the plugin's", async () => {
     await home.run(["store", "k", "v", "--db", "other.sqlite"]);
     expect(modeOf(home.path("other.sqlite"))).toBe(0o600);

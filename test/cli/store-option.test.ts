@@ -68,7 +68,7 @@ function leavesOf(command: Command, path: readonly string[] = []): readonly stri
 }
 
 describe.each([HELMDECK_MEMORY, HELMDECK_HERE])("$name", (line) => {
-  test.each(commandsOf(line))("%s heeds --store", async (name) => {
+  test.each(commandsOf(line))("%s uses --store", async (name) => {
     const args = [...name.split(" "), ...(ARGUMENTS[name] ?? ["no entry in ARGUMENTS"]), "--store", REFUSED];
     const { code, stdout, stderr } = await runPiped(args, { homeFolder: home.folder, line });
     expect(`${stdout}${stderr}`).toMatch(/must not hold a password|leave out --db and --store/);

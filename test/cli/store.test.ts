@@ -33,7 +33,7 @@ describe("store", () => {
     );
   });
 
-  test("refuses what looks like a credential, and stores it when a person insists", async () => {
+  test("refuses what looks like a credential, unless a person overrides it", async () => {
     const fact = ["ci/token", `ghp_${"aB3dE5gH7jK9".repeat(3)}`];
     const { code, stderr } = await home.run(["store", ...fact]);
     expect({ code, stderr }).toEqual({
@@ -58,7 +58,7 @@ describe("store", () => {
     },
   );
 
-  test("says when the same value stood there", async () => {
+  test("reports that the same value was already stored", async () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     const { stdout } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     expect(stdout).toMatch(
@@ -66,7 +66,7 @@ describe("store", () => {
     );
   });
 
-  test("says when another value stood there", async () => {
+  test("reports that it replaced another value", async () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     const { stdout } = await home.run(["store", "deploy/konflux", "We always deploy through Konflux"]);
     expect(stdout).toMatch(/^Stored deploy\/konflux \(user_facts\) for main, replacing the value of /);
@@ -99,7 +99,7 @@ describe("store", () => {
     expect(await json("get", "team/release")).toMatchObject({ tags: ["docs", "release"], category: "team" });
   });
 
-  test("answers a script that it replaced something", async () => {
+  test("reports a replacement to a script", async () => {
     await home.run(["store", "team/release", "The docs team reviews"]);
     expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
       replaced: { updated_at: expect.stringMatching(RFC3339), refreshed: false },
@@ -109,7 +109,7 @@ describe("store", () => {
     });
   });
 
-  test("reads the value from standard input, white space around it cut", async () => {
+  test("reads the value from standard input, and trims it", async () => {
     const stored = await home.run(["store", "from/stdin", "-"], { input: "\n  two\nlines \n\n" });
     expect(stored).toMatchObject({ code: 0, stderr: "" });
     expect(await json("get", "from/stdin")).toMatchObject({ value: "two\nlines" });
@@ -121,7 +121,7 @@ describe("store", () => {
     expect(await json("get", "from/file")).toMatchObject({ value: "Kept in a file" });
   });
 
-  test("hides what has expired, and keeps it on disk for a day of use, since the clock may be wrong", async () => {
+  test("hides expired facts, and keeps them on disk for a day of use in case the clock is wrong", async () => {
     const twoHoursAgo = () => Date.now() - 7_200_000;
     await runPiped(["store", "short", "lived", "--ttl", "1h"], { homeFolder: home.folder, now: twoHoursAgo });
     expect(await json("doctor")).toMatchObject({ store: { entries: 0, expired: 1 } });
@@ -130,7 +130,7 @@ describe("store", () => {
     expect(await json("doctor")).toMatchObject({ store: { entries: 1, expired: 1 } });
   });
 
-  test("takes a value that begins with a dash after --", async () => {
+  test("accepts a value that begins with a dash after --", async () => {
     expect(await home.run(["store", "--", "dash", "-v is for verbose"])).toMatchObject({ code: 0 });
     expect((await home.run(["get", "dash"])).stdout).toBe("-v is for verbose\n");
   });

@@ -52,7 +52,7 @@ describe("colours", () => {
 });
 
 describe("get on a terminal", () => {
-  test("tells about the fact beside the value, which stays alone on stdout", async () => {
+  test("prints details to stderr, and only the value to stdout", async () => {
     const { stdout, stderr } = await terminal(["get", "deploy/konflux"]);
     expect(stdout).toBe("We deploy through Konflux\n");
     expect(stripVTControlCharacters(stderr)).toMatch(
@@ -109,7 +109,7 @@ describe("forget on a terminal", () => {
     },
   );
 
-  test.each(["all", "everything"])("shows what that is and asks for %s too", async (scope) => {
+  test.each(["all", "everything"])("shows a preview and asks for %s too", async (scope) => {
     const { code, stderr } = await terminal(["forget", scope], { typed: "n\n" });
     expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`of main for good: ${scope}\n`));

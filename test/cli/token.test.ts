@@ -16,7 +16,7 @@ function claimsOf(token: string): unknown {
 }
 
 describe("token", () => {
-  it("prints one line, the token, good for thirty days", async () => {
+  it("prints only the token, valid for thirty days", async () => {
     const { code, stdout, stderr } = await home.run(["token", "--subject", "alice"], {
       env: { HELMDECK_JWT_SECRET: SECRET },
     });
@@ -27,7 +27,7 @@ describe("token", () => {
     expect(claims.exp - claims.iat).toBe(30 * 86_400);
   });
 
-  it("takes life, scopes, name and client, and the secret from a file", async () => {
+  it("accepts lifetime, scopes, name and client, and reads the secret from a file", async () => {
     await writeFile(home.path("secret"), `${SECRET}\n`, { mode: 0o600 });
     const options = [
       "--ttl",

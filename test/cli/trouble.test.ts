@@ -73,7 +73,7 @@ const COMMANDS = [
 
 // verifies P-key-never-guessed
 describe("a missing key, after data exists", () => {
-  test.each(COMMANDS)("stops %s; no new key is made, nothing is lost", async (...args) => {
+  test.each(COMMANDS)("stops %s; no new key is created, nothing is lost", async (...args) => {
     await home.write("facts.jsonl", JSON.stringify({ key: "k", value: "v" }));
     rmSync(home.keyPath);
     await expectFailure("key_missing", args);
@@ -135,7 +135,7 @@ describe("a key that cannot be used", () => {
   });
 });
 
-describe("a database that is not ours", () => {
+describe("a foreign database", () => {
   test("of another program is not touched", async () => {
     const path = home.path("other.sqlite");
     const other = new DatabaseSync(path);
@@ -197,7 +197,7 @@ describe("a damaged database", () => {
 });
 
 // verifies P-durable-full-disk
-describe("a place that cannot be written", () => {
+describe("a read-only location", () => {
   beforeEach((context) => context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged));
 
   test("stops a write; nothing is lost", async () => {
@@ -232,8 +232,8 @@ describe("a place that cannot be written", () => {
   });
 });
 
-describe("a database that another process holds", () => {
-  test("stops a write in one line, and reading goes on", async () => {
+describe("a database that another process has locked", () => {
+  test("stops a write with one line, and reads still work", async () => {
     const other = new DatabaseSync(home.databasePath);
     other.exec("BEGIN IMMEDIATE");
     try {

@@ -49,7 +49,7 @@ describe("a wrong command line", () => {
     expect(stderr).toMatch(message);
   });
 
-  test("with --json gets its one line as an object, on stderr", async () => {
+  test("with --json is reported as one object on stderr", async () => {
     const { code, stdout, stderr } = await home.run(["search", "--json"]);
     expect(code).toBe(2);
     expect(stdout).toBe("");
@@ -59,7 +59,7 @@ describe("a wrong command line", () => {
     });
   });
 
-  test("no command at all gets the help, on stderr", async () => {
+  test("without a command prints the help on stderr", async () => {
     const { code, stdout, stderr } = await home.run([]);
     expect(code).toBe(2);
     expect(stdout).toBe("");

@@ -58,7 +58,7 @@ async function go(...args: readonly string[]): Promise<void> {
 
 describe.skipIf(missing !== undefined)("docker compose v2", () => {
   it(
-    "brings the sidecar up, and the installer up and down, as docker-compose v1 does",
+    "starts the sidecar, installs and uninstalls, like docker-compose v1",
     async () => {
       const plugins = join(folder, "client", "cli-plugins");
       mkdirSync(plugins, { recursive: true });

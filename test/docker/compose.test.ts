@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(stopEngine);
 
 describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand", () => {
-  it("is healthy before -init asks it, and -init ends well, with the model there", async () => {
+  it("is healthy before -init starts, and -init succeeds with the model downloaded", async () => {
     expect((await compose({}, "up", "-d")).code).toBe(0);
     const once = await docker("ps", "-aq", "-f", `label=com.docker.compose.service=${SIDECAR}-init`);
     expect(await docker("wait", once)).toBe("0");
@@ -42,7 +42,7 @@ describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand"
     expect([code, said]).toEqual([1, expect.stringMatching(reason)]);
   });
 
-  it("starts again without a network: the model is in its volume, and -init asks for no download", async () => {
+  it("restarts without a network: the model is in its volume, and -init downloads nothing", async () => {
     expect((await compose({}, "down")).code).toBe(0);
     expect((await compose({}, "up", "-d", SIDECAR)).code).toBe(0);
     await expect.poll(() => docker("inspect", "-f", "{{.State.Health.Status}}", SIDECAR)).toBe("healthy");
@@ -51,7 +51,7 @@ describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand"
     await setFault(null);
   });
 
-  it("-init says that memory is short", async () => {
+  it("-init reports too little memory", async () => {
     const error = "llama runner process has terminated: signal: killed";
     await setFault({ kind: "status", status: 500, error, path: "/api/embed" });
     const { code, said } = await init({});

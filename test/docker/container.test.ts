@@ -46,7 +46,7 @@ afterAll(async () => {
 describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a container", () => {
   const override = () => join(folder, "project", "docker-compose.override.yml");
 
-  it("finds it by itself, attaches it, and tests it from inside", async () => {
+  it("detects it, attaches it, and tests it from inside", async () => {
     const { code, report } = await installer(env, "--yes");
     expect(report.missing).toEqual([]);
     expect(report.steps.at(-1)?.error).toBeUndefined();
@@ -68,7 +68,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     expect(report.plan.map(({ kind }) => kind)).toEqual(["check-embedding", "check-from-container", "prove"]);
   });
 
-  it("is still on the network when compose makes the container anew", async () => {
+  it("is still on the network when compose re-creates the container", async () => {
     const before = await docker("inspect", "-f", "{{.Id}}", NAME);
     await compose("up", "-d", "--force-recreate");
     await untilReady();

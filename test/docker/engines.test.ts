@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(missing !== undefined)("the profile engines, brought up by hand", () => {
-  it("makes the tables, and may do it again", async () => {
+  it("creates the tables, and can be repeated", async () => {
     for (const _ of ["first", "again"]) {
       const { code, stdout, stderr } = await compose("run", "--rm", "helmdeck-prepare");
       expect([code, `${stdout}${stderr}`]).toEqual([
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)("the profile engines, brought up by hand"
     }
   });
 
-  it("serves one memory through two engines, which keep nothing", async () => {
+  it("serves one memory through two stateless engines", async () => {
     const up = await compose("up", "-d", "helmdeck-engine-1", "helmdeck-engine-2");
     expect([up.code, up.stderr]).toEqual([0, expect.anything()]);
     const token = await docker(
@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)("the profile engines, brought up by hand"
     expect(await docker("exec", "helmdeck-engine-1", "/bin/find", "/data", "-type", "f")).toBe("");
   });
 
-  it("keeps the database on a network of its own, without a port, and what it has outlives the container", async () => {
+  it("keeps the database on a separate network without a port, and its data survives the container", async () => {
     expect(await docker("port", "helmdeck-postgres")).toBe("");
     const networks = "{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}";
     expect(await docker("inspect", "-f", networks, "helmdeck-postgres")).toBe(

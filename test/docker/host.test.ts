@@ -71,7 +71,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect([tree(), await dockerState()]).toEqual(before);
   });
 
-  it("does what the plan said, step by step, and tests it", async () => {
+  it("executes the plan step by step, and tests the result", async () => {
     secrets = watchArguments([SECRET, host.home.token]);
     const { code, report, text } = await installer(host.home.env, "--yes");
     secrets.add(readFileSync(keyPath(), "utf8").trim());
@@ -86,7 +86,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(statSync(keyPath()).mode & 0o777).toBe(0o600);
   });
 
-  it("leaves the marker nowhere, and the gateway answers by the sidecar", async () => {
+  it("leaves no marker behind, and the gateway uses the sidecar", async () => {
     const search = await host.invokeTool("memory_search", { query: "marker of the installation" });
     expect(search.text).not.toContain("install.sh/proof");
     const notes = await host.invokeTool("memory_search", { query: "build system", corpus: "memory" });
@@ -94,7 +94,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama", url: await sidecarUrl() });
   });
 
-  it("published a port on loopback alone, in a container as hard as the file says", async () => {
+  it("published a port only on loopback, in a container hardened as in the file", async () => {
     const [container] = JSON.parse(await docker("inspect", "helmdeck-embeddings"));
     const ports = Object.values(container.NetworkSettings.Ports).flat() as { HostIp: string }[];
     expect(ports.map(({ HostIp }) => HostIp)).toEqual(["127.0.0.1"]);
@@ -108,7 +108,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     });
   });
 
-  it("sent the service nothing that Ollama's API does not know", async () => {
+  it("sent the service only requests of Ollama's API", async () => {
     const description = await readApiDescription();
     const seen = await sidecarRequests();
     expect(seen.map(({ path }) => path)).toEqual(expect.arrayContaining(["/api/pull", "/api/embed"]));
@@ -167,13 +167,13 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama" });
   });
 
-  it("--verify tests it alone", async () => {
+  it("--verify only runs the tests", async () => {
     const { code, report } = await installer(host.home.env, "--verify");
     expect(report.steps.map(({ step }) => step.kind)).toEqual(["prove"]);
     expect(code).toBe(0);
   });
 
-  it("--verify without a gateway starts one for the smoke test, and it is gone afterwards", async () => {
+  it("--verify without a gateway starts one for the smoke test and stops it afterwards", async () => {
     await host.stopGateway();
     const { code, report } = await installer(host.home.env, "--verify");
     expect(report.steps.at(-1)).toMatchObject({ step: { gateway: "for-the-proof" }, outcome: "done" });
@@ -207,7 +207,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
   });
 
   // verifies P-key-never-shown
-  it("showed no secret in any process's arguments, log or world-readable file", async () => {
+  it("exposed no secret in any process's arguments, log or world-readable file", async () => {
     expect(secrets.seen()).toEqual([]);
     expect(secrets.samples()).toBeGreaterThan(100);
     expect(worldReadableWith([SECRET, readFileSync(keyPath(), "utf8").trim()])).toEqual([]);

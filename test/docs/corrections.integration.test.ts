@@ -29,7 +29,7 @@ describe("a correction over MCP", () => {
     home.run(["export", "--output", home.path(file), ...flags]);
 
   // verifies P-supersede-scope, P-no-resurrection, P-history-hidden, P-history-erased
-  test("is taken up, touches nothing else, and is not undone by an old export or by a restored one", async () => {
+  test("is stored, changes nothing else, and is not undone by an old export", async () => {
     for (const caller of ["main", "work"]) {
       expect(await home.run(["store", OLD.key, OLD.value, "--caller", caller])).toMatchObject({ code: 0 });
     }

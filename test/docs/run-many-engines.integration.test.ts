@@ -46,7 +46,7 @@ async function run(name: string): Promise<string> {
 describe.skipIf(missing !== undefined)(
   `the guide to many engines${missing ? ` (left out: ${missing})` : ""}`,
   () => {
-    test("moves a memory there, and nothing is written where it was", async () => {
+    test("moves a memory there, and the old place accepts no writes", async () => {
       expect(await run("database")).toContain("CREATE DATABASE");
       expect(await run("prepare")).toMatch(
         /^The tables in .* are up to date\. helmdeck_engine can use them\.\n$/,

@@ -29,7 +29,7 @@ describe("the guide to the pages", () => {
     return spawn("sh", ["-eu", "-c", free], { cwd: home.folder, env, stdio: ["ignore", "pipe", "ignore"] });
   }
 
-  test("leads from nothing to the memory of the default agent", async () => {
+  test("leads to the memory of the default agent", async () => {
     const [, serving = ""] = BLOCKS;
     expect(serving).toMatch(/token --subject main\nhelmdeck-memory serve\n$/);
     const child = start(serving);

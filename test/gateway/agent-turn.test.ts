@@ -11,7 +11,7 @@ const PATH = "helmdeck/user_facts/ada/tea.md";
 const FACT = "Ada drinks oolong in the morning and nothing after four.";
 
 describe("an agent turn", () => {
-  it("has our lines in its prompt, and stores a fact with the tool", async () => {
+  it("has our prompt lines, and stores a fact with the tool", async () => {
     const call = { tool: "helmdeck__memory_store", args: { key: "ada/tea", value: FACT } };
     const turn = await agentTurn(openclaw, {
       sessionKey: "agent:main:explicit:tea",
@@ -36,7 +36,7 @@ describe("an agent turn", () => {
     expect(await promptOf("How do I take my tea?")).toMatch(/Stored so far, by category: .*user_facts/);
   });
 
-  it("in a group has neither our lines nor the fact", async () => {
+  it("in a group has neither our prompt lines nor the fact", async () => {
     const call = { tool: "memory_search", args: { query: "how does Ada take her tea" } };
     const turn = await agentTurn(openclaw, {
       sessionKey: "agent:main:telegram:group:-100777",

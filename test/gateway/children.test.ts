@@ -88,7 +88,7 @@ describe("a sub-agent", () => {
     expect(await tracesOf(name)).toEqual(NOTHING);
   });
 
-  it("of a group's sub-agent is as closed", async () => {
+  it("of a group has no access either", async () => {
     await store("victim/nested", "to be kept");
     const task = scriptFor("Look after the crane, nested.", everything("nested"));
     const args = { task, expectsCompletionMessage: false };

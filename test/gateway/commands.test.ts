@@ -36,7 +36,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(JSON.parse(stdout).results[0]).toMatchObject({ key: KEY, category: "places" });
   });
 
-  it("forget deletes nothing unasked, and then for good, also for the gateway", async () => {
+  it("forget asks first, and then deletes permanently, also for the gateway", async () => {
     const path = "helmdeck/leavings/observatory/old-dome.md";
     const fact = { key: "observatory/old-dome", value: "The old dome was copper.", category: "leavings" };
     await openclaw.invokeTool("helmdeck__memory_store", fact);
@@ -53,7 +53,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });
 
-  it("doctor finds nothing broken, and warns that direct chats share one memory", async () => {
+  it("doctor finds no error, and warns that direct chats share one memory", async () => {
     const { code, stdout } = await openclaw.openclaw(["helmdeck", "doctor", "--json"]);
     expect(code).toBe(0);
     const { findings } = JSON.parse(stdout);
@@ -63,7 +63,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(warning.message).toContain("dmScope");
   });
 
-  it("stores, edits and reads as helmdeck-memory does, where the agent finds it", async () => {
+  it("stores, edits and reads like helmdeck-memory, in the agent's memory", async () => {
     const [key, path] = ["observatory/key", "helmdeck/user_facts/observatory/key.md"];
     const stored = await openclaw.openclaw(["helmdeck", "add", key, "The key hangs by the door."]);
     expect(stored).toMatchObject({ code: 0, stdout: expect.stringContaining(`Stored ${key} (user_facts)`) });
@@ -74,7 +74,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect((await helmdeckMemory(openclaw, "get", key)).stdout).toBe(read.stdout);
   });
 
-  it("helps and refuses in its own words, with its own exit codes", async () => {
+  it("has its own help, error messages and exit codes", async () => {
     const [help, helpOfStore, unknown] = await Promise.all([
       openclaw.openclaw(["helmdeck", "--help"]),
       openclaw.openclaw(["helmdeck", "store", "--help"]),
@@ -88,7 +88,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean search?") });
   });
 
-  it("an agent that cannot be is refused", async () => {
+  it("an impossible agent name is refused", async () => {
     const { code, stderr } = await openclaw.openclaw(["helmdeck", "status", "--agent", "../main"]);
     expect(code).toBe(2);
     expect(stderr).toContain("invalid_input: --agent");

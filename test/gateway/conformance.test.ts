@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 
 describe("openclaw plugins inspect", () => {
-  it("shows the plugin loaded, with nothing to complain about", () => {
+  it("shows the plugin loaded, without warnings", () => {
     expect(inspected.plugin.status).toBe("loaded");
     expect(inspected.diagnostics).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe("openclaw plugins inspect", () => {
     expect(inspected.commands).toEqual(manifest.commandAliases.map(({ name }) => name));
   });
 
-  it("lists no way in without an isolation case", () => {
+  it("lists no entry point without an isolation test", () => {
     const cases = [...Object.keys(PROBES), ...Object.keys(OPERATORS_ONLY)].sort();
     expect([...surfacesOf(inspected), ...UNLISTED].sort()).toEqual(cases);
     expect(inspected).toMatchObject({ mcpServers: [], customHooks: [] });

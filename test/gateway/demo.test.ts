@@ -51,7 +51,7 @@ describe.concurrent("npm run demo", () => {
     await expectNothingLeft(place);
   });
 
-  it("asks one's own facts, says which question found nothing, and fails then", async ({ place }) => {
+  it("searches a user's own facts, names questions without hits, and then fails", async ({ place }) => {
     const facts = await factsFile(
       place,
       { key: "canteen/soup", value: "The canteen serves lentil soup on Thursdays." },
@@ -92,7 +92,7 @@ describe.concurrent("npm run demo", () => {
     await expectNothingLeft(place);
   });
 
-  it("names the bad lines of one's facts before anything long begins", async ({ place }) => {
+  it("reports bad lines of a user's file before any long step", async ({ place }) => {
     const facts = await factsFile(
       place,
       { key: "good", value: "v" },
@@ -139,7 +139,7 @@ describe.concurrent("Ctrl-C", () => {
     expect(await unfinishedBuilds()).toEqual(before);
   });
 
-  it("even a kill that nobody can catch leaves nothing for long", async ({ place }) => {
+  it("even SIGKILL leaves nothing behind for long", async ({ place }) => {
     const run = demo(place, []);
     await run.printed("✓ install the plugin");
     process.kill(-run.pid, "SIGKILL");

@@ -28,7 +28,7 @@ describe("the plugin", () => {
     expect(member(await openclaw.rpc("helmdeck.status", { agentId: "main" }), "state")).toBe("ready");
   });
 
-  it("takes a changed setting at once, and has its database open once", async () => {
+  it("applies a changed setting at once, and has its database open once", async () => {
     await openclaw.invokeTool("helmdeck__memory_store", FACT);
     expect(await found(openclaw)).toContain(PATH);
     await configure(openclaw, { searchByDefault: false });
@@ -44,7 +44,7 @@ describe("the tab in the Control UI", () => {
   const openclaw = sharedOpenClaw();
   const PAGES = "/plugins/helmdeck-memory";
 
-  it("has a frame whose cookie opens it to read, and nobody without one", async () => {
+  it("can be read in its frame with its cookie, and not without it", async () => {
     const config = await openclaw.fetch("/control-ui-config.json");
     const cookies = config.headers.getSetCookie().filter((cookie) => cookie.includes(`Path=${PAGES};`));
     const [cookie = ""] = cookies.map((one) => one.split(";")[0]);
@@ -63,7 +63,7 @@ describe("the installer without embeddings", () => {
   });
   afterAll(() => host?.stop());
 
-  it("installs the plugin, and takes it out again", { timeout: INSTALLER_TIMEOUT_MS }, async () => {
+  it("installs the plugin, and removes it again", { timeout: INSTALLER_TIMEOUT_MS }, async () => {
     expect(await install("--no-embeddings")).toEqual([0, undefined]);
     await host.startGateway();
     expect((await host.invokeTool("helmdeck__memory_store", FACT)).status).toBe(200);

@@ -115,7 +115,7 @@ describe("trouble with key or database", () => {
     },
   );
 
-  it("mends without a reload when the key comes back", async () => {
+  it("recovers without a reload when the key is back", async () => {
     await whilePluginIsOff(() => rename(files.key, `${files.key}.away`));
     expectOwnHitsAnd(await search(), "the memory key is missing");
     await rename(`${files.key}.away`, files.key);
@@ -186,7 +186,7 @@ describe("a bad configuration", () => {
 });
 
 // verifies P-quiet-host, P-quiet-deadline
-describe("a source that misbehaves", () => {
+describe("a faulty source", () => {
   let real: Buffer;
 
   beforeAll(async () => {
@@ -209,7 +209,7 @@ describe("a source that misbehaves", () => {
     expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
   });
 
-  it("that works is the control", async () => {
+  it("that works (control)", async () => {
     const found = await search("good konflux deployment");
     expect(pathsOf(found, "helmdeck")).toEqual(["helmdeck/user_facts/good.md"]);
     expect(pathsOf(found, "memory")).toContain("MEMORY.md");
@@ -222,13 +222,13 @@ describe("a source that misbehaves", () => {
     expect(found.ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
 
-  it("that throws: its text, which may hold anything, goes nowhere", async () => {
+  it("that throws: the error's text is not shown", async () => {
     const found = await search("throw konflux deployment");
     expectOwnHitsAnd(found, "it failed");
     expect(found.text).not.toMatch(/0123456789abcdef|someone/);
   });
 
-  it("that yields malformed hits: these are left out, the good one and the notes stay", async () => {
+  it("that returns malformed hits: these are dropped, the good one and the notes stay", async () => {
     const found = await search("malformed konflux deployment");
     expect(pathsOf(found, "helmdeck")).toEqual(["helmdeck/user_facts/good.md"]);
     expect(pathsOf(found, "memory")).toContain("MEMORY.md");
@@ -238,7 +238,7 @@ describe("a source that misbehaves", () => {
     );
   });
 
-  it("that answers nothing at all: the notes stay", async () => {
+  it("that returns nothing: the notes stay", async () => {
     const found = await search("nothing konflux deployment");
     expect(pathsOf(found, "helmdeck")).toEqual([]);
     expect(pathsOf(found, "memory")).toContain("MEMORY.md");

@@ -40,7 +40,7 @@ describe("a person at the Control UI", () => {
     return member(approval, "request");
   }
 
-  it("sees what would go, denies it, and it stays", async () => {
+  it("sees a preview, denies it, and nothing is deleted", async () => {
     const request = await asked(` ${SCOPE} `, "deny");
     expect(request).toMatchObject({
       pluginId: "helmdeck-memory",
@@ -54,7 +54,7 @@ describe("a person at the Control UI", () => {
     expect(await isThere()).toBe(true);
   });
 
-  it("agrees, and it is gone", async () => {
+  it("approves, and the facts are deleted", async () => {
     await asked(SCOPE, "allow-once");
     expect(await isThere()).toBe(false);
   });
@@ -74,7 +74,7 @@ describe("where nobody can be asked", () => {
     },
   );
 
-  it("a dry run shows keys and first words, and one fact goes unasked", async () => {
+  it("a dry run shows keys and first words, and one fact is deleted without asking", async () => {
     const dry = await openclaw.invokeTool(TOOL, { scope: SCOPE, dry_run: true });
     expect(dry.text).toContain("> harvest/pears: The pears are picked in October.");
     expect(await isThere()).toBe(true);

@@ -26,7 +26,7 @@ describe("a gateway that cannot start", () => {
     );
   });
 
-  it("takes no more commands once it is stopped, and can be stopped again", async () => {
+  it("runs no commands once it is stopped, and can be stopped again", async () => {
     const host = await OpenClawHost.make();
     await host.stop();
     await host.stop();

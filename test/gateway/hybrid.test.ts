@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe("a question in other words", () => {
-  it("finds its fact by meaning, soon after it was stored, and nothing of another matter", async () => {
+  it("finds its fact by meaning, soon after it was stored, and no unrelated one", async () => {
     const [hit, ...others] = await untilFound(PARAPHRASE);
     expect(hit).toMatchObject({ path: PATH });
     expect(hit?.score).toBeGreaterThanOrEqual(0.5);
@@ -50,7 +50,7 @@ describe("a question in other words", () => {
     expect(await search("when does the marathon begin")).toEqual([]);
   });
 
-  it("finds it on the command line too, and says what the score is made of", async () => {
+  it("finds it on the command line too, and explains the score", async () => {
     const { code, stdout } = await host.openclaw(["helmdeck", "search", "--explain", "--json", PARAPHRASE]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -64,7 +64,7 @@ describe("a question in other words", () => {
     });
   });
 
-  it("is told by status: which model, and how much it knows", async () => {
+  it("is described by status: model and coverage", async () => {
     const status = await host.rpc("helmdeck.status", {});
     expect(member(status, "mode")).toBe("hybrid");
     expect(member(status, "embeddings")).toMatchObject({
@@ -77,7 +77,7 @@ describe("a question in other words", () => {
 });
 
 describe("a service that", () => {
-  it("hangs: words answer the same call, with the reason, in our time and not in the host's", async () => {
+  it("hangs: the same call uses keyword search and gives the reason, within our time limit", async () => {
     service.setFault({ kind: "hang" });
     const started = performance.now();
     const hits = await search(NEW_WORDS[0]);
@@ -87,7 +87,7 @@ describe("a service that", () => {
     expect((await search(NEW_PARAPHRASES[0])).filter(isSure)).toEqual([]);
   });
 
-  it("stopped: words answer, with the reason; started again: meaning is back without a restart", async () => {
+  it("stopped: keyword search answers, with the reason; restarted: semantic search works again", async () => {
     const { port } = new URL(service.address);
     const before = host.pid;
     await service.close();
@@ -100,7 +100,7 @@ describe("a service that", () => {
     expect(host.pid).toBe(before);
   });
 
-  it("is taken out of the configuration: words alone, at once", async () => {
+  it("is removed from the configuration: keyword search only, at once", async () => {
     await configure({ provider: "none" });
     expect((await search(PARAPHRASE)).filter(isSure)).toEqual([]);
     expect(await search(IN_ITS_WORDS)).toMatchObject([{ path: PATH }]);

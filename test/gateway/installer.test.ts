@@ -40,7 +40,7 @@ describe("beside a gateway whose token this shell lacks", () => {
 describe("a second gateway beside one that this shell does not see", () => {
   const home = inject("sharedHome");
 
-  it("dies at once, and its own reason ends the wait", async () => {
+  it("exits at once, and its own error ends the wait", async () => {
     const environment = await environmentOf(home);
     const openclaw = await OpenClaw.find({ kind: "host" }, environment);
     if (openclaw === undefined) throw new Error("OpenClaw was not found");
