@@ -56,11 +56,14 @@ export interface Beginning {
   readonly before: number;
 }
 
+/** More than a database that took over can lack: its history must not come to the round of the former one again. */
+const ROUNDS_FOR_BEGINNING = 64;
+
 /** The history as shown to readers: those from before the last beginning must start over. */
 export function historySince(history: History, { times, before }: Beginning): History {
   return {
     ...history,
-    prunes: history.prunes + times,
+    prunes: history.prunes + times * ROUNDS_FOR_BEGINNING,
     prunedThrough: Math.max(history.prunedThrough, before),
   };
 }
