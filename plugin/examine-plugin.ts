@@ -1,6 +1,7 @@
 /** Doctor's findings about the host: whether OpenClaw is set up to find memory, and who can find it. */
 import type { Finding } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
+import { admitsSeveral } from "./direct-chats.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { fieldsOf } from "./unchecked.ts";
 
@@ -129,7 +130,7 @@ function sharingFindings(config: HostConfig, plugin: PluginConfig): readonly Fin
   const { dmScope = "main", groupScope, scope } = config.session ?? {};
   const findings: Finding[] = [
     {
-      level: "warning",
+      level: admitsSeveral(config.channels) ? "warning" : "ok",
       check: "direct chats",
       message:
         `everyone who may write to an agent directly shares that agent's memory` +

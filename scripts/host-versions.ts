@@ -42,7 +42,7 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
   "`openclaw helmdeck …`": [
     "search finds what the agent would find",
     "forget asks first, and then deletes permanently, also for the gateway",
-    "doctor finds no error, and warns that direct chats share one memory",
+    "doctor finds no error, and says who shares a memory",
   ],
   "`/helmdeck` in a chat": ["shows the status, searches, and explains itself"],
   "gateway method `helmdeck.status`": ["answers a gateway method"],

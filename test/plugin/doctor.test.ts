@@ -25,11 +25,9 @@ async function finding(check: string, ...args: Parameters<typeof findings>) {
   return (await findings(...args)).find((one) => one.check === check);
 }
 
-test("a plain installation has one warning: who shares a memory", async () => {
+test("a plain installation has no warning", async () => {
   const all = await findings({});
-  expect(all.filter(({ level }) => level !== "ok")).toMatchObject([
-    { level: "warning", check: "direct chats", message: expect.stringContaining("session.dmScope is main") },
-  ]);
+  expect(all.filter(({ level }) => level !== "ok")).toEqual([]);
 });
 
 test("every problem has a remedy", async () => {
@@ -37,6 +35,7 @@ test("every problem has a remedy", async () => {
     {
       plugins: { enabled: false, allow: ["other"], entries: { "memory-wiki": { enabled: true } } },
       session: { groupScope: "main", scope: "global" },
+      channels: { telegram: { dmPolicy: "open", allowFrom: ["*"] } },
       memory: { search: { provider: "ollama", remote: { baseUrl: "http://127.0.0.1:9" } } },
     },
     { plugin: { searchByDefault: false }, tellsOrigins: false, answers: false },
@@ -95,9 +94,34 @@ describe("settings", () => {
     expect(await finding("plugin enabled", config)).toMatchObject({ level: "error" });
   });
 
+  test.each([
+    ["no channel", {}],
+    ["one person on a list", { signal: { dmPolicy: "allowlist", allowFrom: ["+1"] } }],
+    ["a list of nobody", { signal: { dmPolicy: "allowlist" } }],
+    ["a channel that is off", { signal: { enabled: false, dmPolicy: "open" } }],
+    ["direct chats that are off", { slack: { dm: { policy: "disabled" } } }],
+    ["settings of all channels only", { defaults: { groupPolicy: "allowlist" }, modelByChannel: {} }],
+  ])("direct chats are well with %s", async (_, channels) => {
+    const shown = await finding("direct chats", { channels } as HostConfig);
+    expect(shown).toMatchObject({ level: "ok", message: expect.stringContaining("session.dmScope is main") });
+  });
+
+  test.each([
+    ["pairs, as by default", { telegram: {} }],
+    ["is open", { telegram: { dmPolicy: "open", allowFrom: ["*"] } }],
+    ["lists two people", { signal: { dmPolicy: "allowlist", allowFrom: ["+1", "+2"] } }],
+    ["lists everybody", { slack: { dm: { policy: "allowlist", allowFrom: ["*"] } } }],
+    [
+      "has an open account",
+      { signal: { dmPolicy: "disabled", accounts: { a: {}, b: { dmPolicy: "open" } } } },
+    ],
+  ])("direct chats are a warning with a channel that %s", async (_, channels) => {
+    expect(await finding("direct chats", { channels } as HostConfig)).toMatchObject({ level: "warning" });
+  });
+
   test("direct chats of their own share the memory all the same", async () => {
     const shown = await finding("direct chats", { session: { dmScope: "per-channel-peer" } });
-    expect(shown).toMatchObject({ level: "warning" });
+    expect(shown?.message).toContain("shares that agent's memory");
     expect(shown?.message).not.toContain("dmScope");
   });
 
