@@ -52,6 +52,8 @@ import type { UseCaseContext } from "./use-case-context.ts";
 export interface OpenMemory extends Memory {
   readonly store: MemoryStore;
   readonly now: () => UnixMs;
+  /** Where the key is, if this opening created it: no backup has it yet. */
+  readonly newKey?: string;
   /** Reports progress. Checks everything if the process serves nobody else. */
   doctor(options?: InspectOptions): Promise<DoctorReport>;
   /**
@@ -155,6 +157,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   return {
     store,
     now,
+    ...(parts.key.made && { newKey: parts.key.source }),
     storeFact: within((...asked) => storeFact(context, ...asked), embedSoon),
     storeFactAllowingSecret: within((...asked) => storeFactAllowingSecret(context, ...asked), embedSoon),
     checkFact: within((namespace, input) => checkFact(context, namespace, input)),

@@ -29,10 +29,20 @@ async function withOpen<Answer>(
 ): Promise<Answer> {
   const memory = (await context.line.elsewhere?.()) ?? (await openHere(context, how));
   try {
-    return await use(memory);
+    const answer = await use(memory);
+    await noteNewKey(context, memory);
+    return answer;
   } finally {
     await memory.close();
   }
+}
+
+/** For a person: a script has nobody who could keep a copy. */
+async function noteNewKey({ shell, output }: CommandContext, { newKey }: OpenMemory): Promise<void> {
+  if (newKey === undefined || shell.stderr.isTTY !== true) return;
+  await output.note(
+    `Created the encryption key ${newKey}. Keep a copy in a safe place: without it nothing can be read. Then run: helmdeck-memory key saved`,
+  );
 }
 
 async function openHere(context: CommandContext, how: Pick<OpenMemoryOptions, "access">) {

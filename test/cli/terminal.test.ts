@@ -51,6 +51,24 @@ describe("colours", () => {
   });
 });
 
+describe("a new key", () => {
+  test("is announced once, with what to do; a script sees nothing of it", async () => {
+    const fresh = new CommandHome();
+    const scripted = new CommandHome();
+    try {
+      const store = ["store", "k", "v"];
+      const first = await runOnTerminal(store, { homeFolder: fresh.folder });
+      expect(first.stderr).toBe(
+        `Created the encryption key ${fresh.keyPath}. Keep a copy in a safe place: without it nothing can be read. Then run: helmdeck-memory key saved\n`,
+      );
+      expect((await runOnTerminal(store, { homeFolder: fresh.folder })).stderr).toBe("");
+      expect((await runPiped(store, { homeFolder: scripted.folder })).stderr).toBe("");
+    } finally {
+      await Promise.all([fresh.remove(), scripted.remove()]);
+    }
+  });
+});
+
 describe("get on a terminal", () => {
   test("prints details to stderr, and only the value to stdout", async () => {
     const { stdout, stderr } = await terminal(["get", "deploy/konflux"]);
