@@ -21,11 +21,12 @@ export function planEmbeddings(openclaw: OpenClawReady, facts: Facts, options: O
   const { docker, service } = facts;
   if (embeddings.kind === "url") {
     const place = { url: embeddings.url };
-    return planOf(
+    const planned = planOf(
       embeddings.url,
       modelSteps(facts, model, place),
       checks(openclaw, embeddings.url, model, place),
     );
+    return isSidecarAt(embeddings.url, docker) ? planned : { ...planned, after: stopSteps(facts) };
   }
   if (embeddings.kind === "none" || docker.state !== "ready") return { ...NOTHING, after: stopSteps(facts) };
   const baseUrl = addressFor(openclaw, docker.sidecar.port);
@@ -38,6 +39,13 @@ export function planEmbeddings(openclaw: OpenClawReady, facts: Facts, options: O
   return planOf(baseUrl, before, checks(openclaw, baseUrl, model, place));
 }
 
+const THIS_MACHINE: ReadonlySet<string> = new Set([
+  "127.0.0.1",
+  "localhost",
+  "[::1]",
+  "host.docker.internal",
+]);
+
 const NOTHING: EmbeddingsPlan = { before: [], checks: [], after: [], baseUrl: undefined };
 
 function planOf(baseUrl: string, before: readonly Step[], checked: readonly Step[]): EmbeddingsPlan {
@@ -46,6 +54,13 @@ function planOf(baseUrl: string, before: readonly Step[], checked: readonly Step
 
 function addressFor({ target }: OpenClawReady, port: number): string {
   return target.kind === "host" ? `http://127.0.0.1:${port}` : `http://${SERVICE}:${IMAGE_PORT}`;
+}
+
+/** Somebody may name the sidecar by its address. */
+function isSidecarAt(url: string, docker: Facts["docker"]): boolean {
+  const { hostname, port } = new URL(url);
+  if (hostname === SERVICE) return true;
+  return THIS_MACHINE.has(hostname) && docker.state === "ready" && port === `${docker.sidecar.port}`;
 }
 
 function startSteps(openclaw: OpenClawReady, docker: DockerReady, { gpu, model }: Options): readonly Step[] {

@@ -148,6 +148,26 @@ describe("an installation", () => {
     );
   });
 
+  it("stops the sidecar that it started when another service takes its place, after nothing refers to it", () => {
+    const facts: Facts = {
+      ...withJournal({ startedSidecar: true }),
+      service: { url: "http://10.0.0.5:11434", health: "ok", hasModel: true },
+    };
+    const steps = kinds(facts, "--embeddings-url", "http://10.0.0.5:11434");
+    expect(steps).toContain("stop-sidecar");
+    expect(steps.indexOf("stop-sidecar")).toBeGreaterThan(steps.indexOf("point-search"));
+    const others = { ...facts, journal: { ...facts.journal, startedSidecar: false } };
+    expect(kinds(others, "--embeddings-url", "http://10.0.0.5:11434")).not.toContain("stop-sidecar");
+  });
+
+  it.each(["http://127.0.0.1:11434", "http://localhost:11434", "http://helmdeck-embeddings:11434"])(
+    "does not stop the sidecar when %s names it",
+    (url) => {
+      const facts = withJournal({ startedSidecar: true });
+      expect(kinds(facts, "--embeddings-url", url)).not.toContain("stop-sidecar");
+    },
+  );
+
   it("reaches a containerised OpenClaw by name, and asks from inside before it points there", () => {
     const facts = withOpenClaw({
       target: { kind: "container", name: "claw" },
