@@ -41,12 +41,12 @@ afterEach(() => served.close());
 
 // verifies P-alone-tokens
 describe("a server with a secret", () => {
-  it("takes a token as helmdeck makes it, and knows its caller", async () => {
+  it("accepts a token in helmdeck's format, and identifies its caller", async () => {
     const caller = served.as(forge({ ...good, name: "Alice", client: "test", scopes: ["admin"] }));
     expect((await caller.get("/api/v1/memory")).body.scope).toBe("caller=alice");
   });
 
-  it("asks for a token where there is none", async () => {
+  it("asks for a token if there is none", async () => {
     const { status, headers, body } = await served.as().get(ROUTE);
     expect([status, body.error]).toEqual([401, "missing_bearer"]);
     expect(headers.get("www-authenticate")).toBe('Bearer realm="helmdeck"');
@@ -69,8 +69,8 @@ describe("a server with a secret", () => {
   const [head, body, mac] = forge(good).split(".");
 
   it.each([
-    ["without a signature, saying so", `${part({ alg: "none" })}.${part(good)}.`],
-    ["without a signature, saying so in capitals", `${part({ alg: "NONE" })}.${part(good)}.`],
+    ["without a signature, with alg none", `${part({ alg: "none" })}.${part(good)}.`],
+    ["without a signature, with alg NONE", `${part({ alg: "NONE" })}.${part(good)}.`],
     ["whose signature was cut off", `${head}.${body}.`],
     ["signed with HS384", forge(good, { alg: "HS384" })],
     ["signed with HS512", forge(good, { alg: "HS512" })],
@@ -93,7 +93,7 @@ describe("a server with a secret", () => {
     ["with a subject beyond its limit", forge({ ...good, sub: "x".repeat(513) })],
     ["with scopes that are text", forge({ ...good, scopes: "admin" })],
     ["of three dots", "..."],
-    ["that is no token at all", "abc"],
+    ["that is malformed", "abc"],
     ["beyond its limit", "a".repeat(8_193)],
   ])("refuses a token %s", async (_what, token) => {
     const { status, headers, body: answer, text } = await served.as(token).get(ROUTE);
@@ -147,7 +147,7 @@ describe("a server with a secret", () => {
 });
 
 describe("a server without a secret", () => {
-  it("serves everybody as unknown", async () => {
+  it("serves every client as the caller unknown", async () => {
     const open = await ContextServer.open();
     expect((await open.as().get("/api/v1/memory")).body.scope).toBe("caller=unknown");
     expect((await open.as(await tokenFor("root", ["admin"])).get("/api/v1/memory")).body.scope).toBe(
@@ -162,7 +162,7 @@ describe("a server without a secret", () => {
   });
 
   // verifies P-alone-programs
-  it("runs no pack that starts processes, whatever token is shown", async () => {
+  it("runs no pack that starts processes, even with a token", async () => {
     let runs = 0;
     const shell = packThat(async () => ({ ran: ++runs }), { startsProcess: true });
     const open = await ContextServer.open({ packs: [shell] });
@@ -185,7 +185,7 @@ describe("a server without a secret", () => {
 });
 
 describe("a minted token", () => {
-  it("carries what was asked for and nothing else", async () => {
+  it("contains the requested claims and no others", async () => {
     const minted = await mintToken(
       SECRET,
       { subject: "alice", ttlSeconds: 60, scopes: ["admin"], name: "Alice", client: "curl" },
@@ -217,7 +217,7 @@ describe("a minted token", () => {
 
 describe("a minted token's life", () => {
   it.each([0, -1, 59, 366 * 86_400 + 1, Number.NaN, Number.POSITIVE_INFINITY])(
-    "is not %d seconds",
+    "cannot be %d seconds",
     async (ttlSeconds) => {
       await expect(mintToken(SECRET, { subject: "alice", ttlSeconds }, NOW)).rejects.toMatchObject({
         code: "invalid_input",
@@ -240,7 +240,7 @@ describe("the secret", () => {
     return path;
   }
 
-  it("is the raw bytes of the variable, or of the file but for its line end", async () => {
+  it("is the raw bytes of the variable, or of the file without its line end", async () => {
     const text = "ü".repeat(16);
     const path = await file(`${text}\n`);
     const fromVariable = await loadSecret({ HELMDECK_JWT_SECRET: text });
@@ -251,7 +251,7 @@ describe("the secret", () => {
     expect(await loadSecret({})).toBeUndefined();
   });
 
-  it("is refused below 32 bytes, from an empty variable too, without being shown", async () => {
+  it("is refused below 32 bytes and from an empty variable, and is not shown", async () => {
     const short = "only-thirty-one-bytes-of-secret";
     for (const env of [
       { HELMDECK_JWT_SECRET: short },
@@ -272,7 +272,7 @@ describe("the secret", () => {
     });
   });
 
-  it("is refused from a file that is not there, from a folder, and from two places at once", async () => {
+  it("is refused from a missing file, from a folder, and if both sources are set", async () => {
     const refused = (env: Record<string, string>) =>
       expect(loadSecret(env)).rejects.toMatchObject({ name: "HelmdeckError" });
     await refused({ HELMDECK_JWT_SECRET_FILE: join(folder, "none") });

@@ -57,13 +57,13 @@ const HOSTILE: Readonly<Record<string, (socket: Socket) => void>> = {
     again(socket, "x");
   },
   "speaks TLS": (socket) => socket.write(Buffer.from("160301020001000001fc0303", "hex")),
-  "goes on after what is no HTTP": (socket) => again(socket, "nonsense\r\n"),
-  "stops in a body that nobody will read": (socket) => socket.write(post("{", 500)),
+  "continues after invalid HTTP": (socket) => again(socket, "nonsense\r\n"),
+  "stops in the body of an unauthenticated request": (socket) => socket.write(post("{", 500)),
   "sends a caller's body byte by byte": (socket) => {
     socket.write(post("{", 500, asAda()));
     again(socket, " ");
   },
-  "ends its half in the middle of a request": (socket) => socket.end(post("{", 500)),
+  "half-closes the connection in the middle of a request": (socket) => socket.end(post("{", 500)),
   "is idle after its answer": (socket) => socket.write(get("/version")),
   "sends blank lines after its answer": (socket) => {
     socket.write(get("/version"));
@@ -214,7 +214,7 @@ describe("a connection is closed, although its client never closes it, if the cl
   });
 });
 
-it("a caller who reads its answer very slowly is closed after a time limit", async () => {
+it("a connection is closed after a time limit if its client reads the answer very slowly", async () => {
   await serve({ ...NEVER, answerMs: 300 });
   const socket = await hold(HOSTILE["reads none of a caller's large answer"] ?? (() => {}));
   const sipping = setInterval(() => socket.read(1_024), 20);
@@ -223,7 +223,7 @@ it("a caller who reads its answer very slowly is closed after a time limit", asy
 });
 
 // verifies P-load-fair
-describe("with as many connections held as may be open", () => {
+describe("when clients hold the maximum number of connections", () => {
   const LIMITS = { ...NEVER, connections: 12, connectionsPerAddress: 8 };
 
   it.each(Object.entries(HOSTILE))(
@@ -238,7 +238,7 @@ describe("with as many connections held as may be open", () => {
   );
 
   it.skipIf(process.platform !== "linux")(
-    "others are served from any address, and the bound in all holds",
+    "clients from other addresses are served, and the total limit holds",
     async () => {
       await serve(LIMITS);
       for (const from of ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
@@ -261,7 +261,7 @@ describe("with as many connections held as may be open", () => {
     },
   );
 
-  it("a request that is carried out for a caller, and its event stream, are left alone", async () => {
+  it("a running request and an open event stream of a caller are not closed", async () => {
     await serve(LIMITS);
     const { stream, store } = await openSession();
     const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
@@ -277,7 +277,7 @@ describe("with as many connections held as may be open", () => {
     expect(String(await once(stream, "data"))).toContain("resources/updated");
   });
 
-  it("one more is told so when all of them carry out requests", async () => {
+  it("another connection is refused with 429 if every open one has a running request", async () => {
     await serve({ ...LIMITS, connectionsPerAddress: 1 });
     const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
     await begun.promise;
@@ -287,7 +287,7 @@ describe("with as many connections held as may be open", () => {
   });
 });
 
-describe("what takes long is left alone:", () => {
+describe("a long connection is not closed:", () => {
   /** After this, every time limit has passed twice. */
   async function longerThanAnyLimit(): Promise<void> {
     for (let n = 0; n < 2; n += 1) {
@@ -296,7 +296,7 @@ describe("what takes long is left alone:", () => {
     }
   }
 
-  it("an event stream without news", async () => {
+  it("an event stream without events", async () => {
     await serve();
     const { stream, store } = await openSession();
     await longerThanAnyLimit();
@@ -304,7 +304,7 @@ describe("what takes long is left alone:", () => {
     expect(String(await once(stream, "data"))).toContain("resources/updated");
   });
 
-  it("a run", async () => {
+  it("a running pack", async () => {
     await serve();
     const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
     await begun.promise;
@@ -315,7 +315,7 @@ describe("what takes long is left alone:", () => {
 });
 
 describe("requests on one connection", () => {
-  it("may be sent before the answers to the first are there", async () => {
+  it("can be sent before the first one is answered", async () => {
     await serve();
     const several = connect({ port, host: address });
     several.write(
@@ -324,7 +324,7 @@ describe("requests on one connection", () => {
     expect((await text(several)).match(/HTTP\/1\.1 200/g)).toHaveLength(SOCKET_LIMITS.pipelined);
   });
 
-  it("are cut off when they are too many at once", async () => {
+  it("are cut off when too many are sent at once", async () => {
     await serve(NEVER);
     const flood = post("{}", 2, asAda()).repeat(SOCKET_LIMITS.pipelined + 1);
     await hold((socket) => socket.write(flood));
@@ -342,7 +342,7 @@ it("a server that stops does not wait for clients that never close", async () =>
   expect(await openConnections()).toBe(0);
 });
 
-it("a server's own limits free a connection within 15 s, and keep room for who is not served yet", () => {
+it("the default limits close an idle connection within 15 s and reserve connections for new clients", () => {
   const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, waitMs, lingerMs, stalledMs } =
     SOCKET_LIMITS;
   const { checkTimeoutsEveryMs, connections, connectionsPerAddress } = SOCKET_LIMITS;

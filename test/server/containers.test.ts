@@ -109,7 +109,7 @@ describe("compose.engine.yml", () => {
     expect(Object.keys(compose.services).slice(1)).toEqual(Object.keys(PROFILE));
   });
 
-  it("gives the tables' owner's password to what prepares alone, and no key to PostgreSQL", () => {
+  it("gives the table owner's password only to the preparing service, and no key to PostgreSQL", () => {
     const withSecret = (name: string) =>
       Object.entries(compose.services).flatMap(([service, { secrets }]) =>
         Array.isArray(secrets) && secrets.includes(name) ? [service] : [],
@@ -144,26 +144,26 @@ describe("Dockerfile", () => {
   const stages = dockerfile.split(/^(?=FROM )/m).slice(1);
   const last = stages.at(-1) ?? "";
 
-  it("builds on the Node that the tests run on, in two stages", () => {
+  it("builds with the Node version of the tests, in two stages", () => {
     const bases = stages.map((stage) => /^FROM (\S+)/.exec(stage)?.[1]);
     expect(bases).toEqual(Array(2).fill(`node:${manifest.devDependencies.node}-slim`));
   });
 
-  it("runs as an account without rights, with a health check", () => {
+  it("runs as an unprivileged account, with a health check", () => {
     const instructions = [...last.matchAll(/^([A-Z]+) /gm)].map(([, name]) => name);
     expect(last).toMatch(/^USER node$/m);
     expect(instructions.indexOf("USER")).toBeGreaterThan(instructions.lastIndexOf("RUN"));
     expect(instructions).toContain("HEALTHCHECK");
   });
 
-  it("is given every folder that the build reads", () => {
+  it("copies every folder that the build reads", () => {
     const [, folders = ""] = /"\{([\w,]+)\}\/\*\*/.exec(readRoot("scripts/build/build.ts")) ?? [];
     const allowed = readRoot(".dockerignore").split("\n");
     expect(folders.split(",").filter((name) => !allowed.includes(`!${name}`))).toEqual([]);
     expect(folders).toContain("engine");
   });
 
-  it("takes no secret: no build argument, no key in the environment, and only sources in its context", () => {
+  it("contains no secret: no build argument, no key in the environment, and only sources in its context", () => {
     expect(dockerfile).not.toMatch(/^ARG /m);
     expect(dockerfile).not.toMatch(/HELMDECK_(JWT_SECRET|MEMORY_KEY)/);
     const [first, ...allowed] = readRoot(".dockerignore")

@@ -24,7 +24,7 @@ const STORE = "/api/v1/memory/store";
 const FORGET = "/api/v1/memory/forget";
 
 describe("fault 6: forgetting", () => {
-  it("by key: takes that key only, whatever begins like it or differs in case", async () => {
+  it("by key deletes only that key, not keys with the same prefix or another case", async () => {
     const { anyone } = await open();
     for (const key of ["a", "ab", "A", "a/b"]) await anyone.post(STORE, { key, value: "v" });
     expect((await anyone.post(FORGET, { scope: "key:a" })).body.deleted).toBe(1);
@@ -39,7 +39,7 @@ describe("fault 6: forgetting", () => {
     }
   });
 
-  it("all takes the facts too", async () => {
+  it("all deletes facts too", async () => {
     const { anyone } = await open({ packs: [packThat(async () => ({}))] });
     await anyone.post(STORE, { key: "k", value: "v" });
     await anyone.post("/api/v1/packs/test.do", {});
@@ -53,9 +53,9 @@ describe("fault 6: forgetting", () => {
     ["an empty scope", '{"scope":""}'],
     ["a blank scope", '{"scope":" "}'],
     ["a scope that is null", '{"scope":null}'],
-    ["a scope that no key can be", '{"scope":"a\\nb"}'],
+    ["a scope that is not a valid key", '{"scope":"a\\nb"}'],
     ["an empty key", '{"scope":"key:"}'],
-  ])("everything by %s is refused, and nothing is deleted", async (_what, body) => {
+  ])("with %s is refused, and nothing is deleted", async (_what, body) => {
     const { served, anyone } = await open();
     await anyone.post(STORE, { key: "k", value: "v" });
     const answer = await served.answerTo(FORGET, {
@@ -79,22 +79,22 @@ describe("fault 8: limits", () => {
     ["ttl_seconds", { key: "k", value: "v", ttl_seconds: 1e308 }],
     ["ttl_seconds", { key: "k", value: "v", ttl_seconds: 18_446_744_074 }],
     ["ttl_seconds", { key: "k", value: "v", ttl_seconds: -1 }],
-  ])("bound the %s of a fact", async (field, fact) => {
+  ])("apply to the %s of a fact", async (field, fact) => {
     const { anyone } = await open();
     const { status, body } = await anyone.post(STORE, fact);
     expect([status, body.error, body.details]).toMatchObject([400, "invalid_input", { field }]);
     expect((await anyone.get("/api/v1/memory/facts")).body.facts).toEqual([]);
   });
 
-  it("bound the body", async () => {
+  it("apply to the body", async () => {
     const { anyone } = await open();
     expect((await anyone.post(STORE, { key: "k", value: "v".repeat(600_000) })).status).toBe(413);
   });
 });
 
 // verifies P-audit-always
-describe("fault 10: a client that goes away", () => {
-  it("cancels the run, and the audit row is there all the same", async () => {
+describe("fault 10: a client that disconnects", () => {
+  it("cancels the run, which still leaves an audit row", async () => {
     const begun = Promise.withResolvers<AbortSignal>();
     const pack = packThat(async ({ signal }) => {
       begun.resolve(signal);
@@ -179,7 +179,7 @@ describe("fault 14: memory that does not open", () => {
 
 // verifies P-durable-replaced
 describe("a database that is deleted under the server", () => {
-  it("is told by every memory route and /readyz, nothing is acknowledged, and the server heals by itself", async () => {
+  it("is reported by every memory route and /readyz, no write is acknowledged, and the server recovers by itself", async () => {
     let clockMs = 0;
     const { served, anyone } = await open({ monotonicMs: () => clockMs });
     await anyone.post(STORE, { key: "first", value: "v" });
@@ -208,8 +208,8 @@ async function metricOf(served: ContextServer, name: string): Promise<string | u
   return new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1];
 }
 
-describe("fault 16: times and failures are what they are called", () => {
-  it("duration_ms is milliseconds", async () => {
+describe("fault 16: times and errors have the right unit and code", () => {
+  it("duration_ms is in milliseconds", async () => {
     let clockMs = 0;
     const pack = packThat(async () => {
       clockMs += 1_500;
@@ -230,17 +230,20 @@ describe("fault 16: times and failures are what they are called", () => {
     ["store_unavailable", 503],
     ["entry_unreadable", 500],
     ["deadline_exceeded", 504],
-  ] as const)("a failing store is %s with status %i, never the caller's fault", async (code, status) => {
-    const { anyone } = await open({ change: withStoreThat(new HelmdeckError(code, "It is so.")) });
-    for (const answer of [
-      await anyone.post(STORE, { key: "k", value: "v" }),
-      await anyone.get("/api/v1/memory/facts"),
-    ]) {
-      expect([answer.status, answer.body]).toEqual([status, { error: code, message: "It is so." }]);
-    }
-  });
+  ] as const)(
+    "a failing store is reported as %s with status %i, not as the caller's error",
+    async (code, status) => {
+      const { anyone } = await open({ change: withStoreThat(new HelmdeckError(code, "It is so.")) });
+      for (const answer of [
+        await anyone.post(STORE, { key: "k", value: "v" }),
+        await anyone.get("/api/v1/memory/facts"),
+      ]) {
+        expect([answer.status, answer.body]).toEqual([status, { error: code, message: "It is so." }]);
+      }
+    },
+  );
 
-  it("an unexpected error is internal with status 500, counted, reported and without its text", async () => {
+  it("an unexpected error is answered as internal with status 500 and without its text, counted and reported", async () => {
     const defect = new TypeError("the value hunter2 was not expected");
     const { served, anyone } = await open({ change: withStoreThat(defect) });
     const { status, body, text } = await anyone.post(STORE, { key: "k", value: "v" });

@@ -72,7 +72,7 @@ describe("the host guard", () => {
     },
   );
 
-  it("answers to an origin that the operator named, and never with a CORS header", async () => {
+  it("accepts an origin that the operator named, but sends no CORS header", async () => {
     const { status, headers } = await alice.post(
       STORE,
       { key: "k", value: "v" },
@@ -185,7 +185,7 @@ describe("bodies", () => {
     expect(await factCount()).toBe(0);
   });
 
-  it("with the names of an object's own parts are only unknown fields", async () => {
+  it("with the names of built-in object properties count as unknown fields", async () => {
     for (const name of ["__proto__", "constructor", "prototype", "toString"]) {
       const { status, body } = await send(`{"key":"k","value":"v","${name}":{"dry_run":true,"polluted":1}}`);
       expect([name, status, body.error]).toEqual([name, 400, "invalid_input"]);
@@ -194,8 +194,8 @@ describe("bodies", () => {
   });
 });
 
-describe("JSON that two readers could take differently", () => {
-  it("is told from what only looks like it", () => {
+describe("ambiguous JSON", () => {
+  it("is distinguished from valid JSON that looks similar", () => {
     for (const text of [
       '{"a":{"a":1},"b":"a"}',
       '["a","a"]',
@@ -208,7 +208,7 @@ describe("JSON that two readers could take differently", () => {
       expect(problemOfJson(text), text).toContain("duplicate");
   });
 
-  it("is looked for in time that grows with the text, however it is escaped", () => {
+  it("is detected in linear time, however the text is escaped", () => {
     const text = JSON.stringify({ value: '\\"'.repeat(100_000) });
     const started = performance.now();
     expect(problemOfJson(text)).toBeUndefined();
@@ -216,8 +216,8 @@ describe("JSON that two readers could take differently", () => {
   });
 });
 
-describe("rates", () => {
-  it("are bounded for each caller, who is told how long to wait", async () => {
+describe("rate limits", () => {
+  it("apply to each caller, who is told how long to wait", async () => {
     const limited = await ContextServer.open({ secret: SECRET, requestsPerMinute: 3 });
     const [first, second] = [limited.as(await tokenFor("alice")), limited.as(await tokenFor("bob"))];
     for (let n = 0; n < 3; n += 1) expect((await first.get("/api/v1/packs")).status).toBe(200);
@@ -228,7 +228,7 @@ describe("rates", () => {
     await limited.close();
   });
 
-  it("are limited by address for clients without a valid token, without slowing down others", async () => {
+  it("apply by address to clients without a valid token, without slowing down others", async () => {
     const limited = await ContextServer.open({ secret: SECRET, requestsPerMinute: 3 });
     const statuses: number[] = [];
     for (let n = 0; n < 5; n += 1) statuses.push((await limited.as("guess").get("/api/v1/packs")).status);
@@ -255,7 +255,7 @@ describe("an address that has used up its requests without a token", () => {
     await limited.close();
   });
 
-  it("is refused before anything else is looked at, and its connections are closed", async () => {
+  it("is refused before any other check, and its connections are closed", async () => {
     for (const path of ["/api/v1/packs", "/healthz", "/no/such/route"]) {
       const refused = await ask(path);
       expect([refused.status, refused.headers.get("connection")]).toEqual([429, "close"]);
@@ -267,7 +267,7 @@ describe("an address that has used up its requests without a token", () => {
     expect([guessed.status, guessed.headers.get("connection")]).toEqual([429, "close"]);
   });
 
-  it("gets one answer on a connection, however many requests it sends there at once", async () => {
+  it("gets one answer per connection, however many requests it sends at once", async () => {
     const flood = connect(listening.port, listening.address);
     flood.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20));
     expect((await text(flood)).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 429"]);
@@ -283,10 +283,10 @@ describe("an address that has used up its requests without a token", () => {
   });
 });
 
-describe("requests at once", () => {
+describe("concurrent requests", () => {
   const STORE_RUN = "/api/v1/packs/test.do";
 
-  it("are bounded for each caller, and no number of callers refuses another's", async () => {
+  it("are limited for each caller, and do not count towards another caller's limit", async () => {
     const held = Promise.withResolvers<void>();
     const slow = packThat(async () => held.promise.then(() => ({})));
     const busy = await ContextServer.open({
@@ -308,7 +308,7 @@ describe("requests at once", () => {
 });
 
 describe("every answer", () => {
-  it("forbids a browser to render, frame, sniff or cache it", async () => {
+  it("forbids browsers to render, frame, sniff or cache it", async () => {
     for (const path of ["/healthz", "/api/v1/packs", "/no/such/route"]) {
       const { headers } = await alice.get(path);
       expect(headers.get("x-content-type-options")).toBe("nosniff");

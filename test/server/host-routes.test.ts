@@ -30,7 +30,7 @@ describe("the caller", () => {
     });
   });
 
-  it("is nobody where the server asks for no token", async () => {
+  it("is unknown and not authenticated if the server requires no token", async () => {
     const open = await ContextServer.open();
     expect((await open.as().get("/api/v1/caller")).body).toEqual({
       subject: "unknown",
@@ -42,7 +42,7 @@ describe("the caller", () => {
 });
 
 describe("search", () => {
-  it("gives ranked hits with their lines, to their owner alone", async () => {
+  it("returns ranked hits with their lines, only to their owner", async () => {
     const query = { query: "how do we deploy" };
     const { status, body } = await alice.post("/api/v1/memory/search", query);
     expect(status).toBe(200);
@@ -69,7 +69,7 @@ describe("search", () => {
 });
 
 describe("a document", () => {
-  it("is read by lines, and says what it is the document of", async () => {
+  it("is read by lines, and names its entry", async () => {
     const asked = { path: PATH, from_line: 3, line_count: 1 };
     expect((await alice.post("/api/v1/memory/document", asked)).body).toMatchObject({
       path: PATH,
@@ -83,8 +83,8 @@ describe("a document", () => {
 
   it.each([
     ["another caller's", () => bob, PATH],
-    ["one that is not there", () => alice, "helmdeck/user_facts/none.md"],
-    ["no path of ours", () => alice, "/etc/passwd"],
+    ["a missing one", () => alice, "helmdeck/user_facts/none.md"],
+    ["a path outside memory", () => alice, "/etc/passwd"],
   ])("%s is not found", async (_what, who, path) => {
     const { status, body } = await who().post("/api/v1/memory/document", { path });
     expect([status, body.error]).toEqual([404, "not_found"]);
@@ -92,7 +92,7 @@ describe("a document", () => {
 });
 
 describe("a record of a tool run", () => {
-  it("is taken of a caller with the scope record, into its own memory", async () => {
+  it("is accepted from a caller with the scope record, into its own memory", async () => {
     expect(await recorder.post("/api/v1/memory/runs", TOOL_RUN)).toMatchObject({
       status: 200,
       body: { recorded: true },
@@ -104,7 +104,7 @@ describe("a record of a tool run", () => {
   });
 
   // A token that only stores facts must not write rows that only the server writes.
-  it("is refused of everybody else", async () => {
+  it("is refused from every other caller", async () => {
     const admin = served.as(await tokenFor("alice", ["admin"]));
     for (const client of [alice, admin]) {
       const { status, body } = await client.post("/api/v1/memory/runs", TOOL_RUN);
@@ -113,7 +113,7 @@ describe("a record of a tool run", () => {
     expect((await alice.get("/api/v1/memory/status")).body).toMatchObject({ audit_rows: 0 });
   });
 
-  it("is refused of nobody, where the server asks for no token", async () => {
+  it("is refused from every client if the server requires no token", async () => {
     const open = await ContextServer.open();
     expect((await open.as().post("/api/v1/memory/runs", TOOL_RUN)).status).toBe(403);
     await open.close();
@@ -121,11 +121,11 @@ describe("a record of a tool run", () => {
 });
 
 // verifies P-alone-writer
-describe("who writes", () => {
+describe("a fact's author", () => {
   const CLAIM = { agent: "work", session_kind: "group" };
   const writerOf = async () => (await alice.get("/api/v1/memory/facts/claimed")).body.writer;
 
-  it("is the token's subject, and what a plugin with the scope record says stands behind it", async () => {
+  it("is the token's subject, followed by the author that a plugin with the scope record names", async () => {
     const claimed = { key: "claimed", value: "by a plugin", writer: CLAIM };
     expect((await recorder.post("/api/v1/memory/store", claimed)).status).toBe(200);
     expect(await writerOf()).toEqual({ surface: "rest", agent: "alice/work", session_kind: "group" });
@@ -137,7 +137,7 @@ describe("who writes", () => {
     ]);
   });
 
-  it("is the token's subject alone without that scope, whatever it says", async () => {
+  it("is only the token's subject without that scope, whatever the plugin sends", async () => {
     const admin = served.as(await tokenFor("alice", ["admin"]));
     for (const client of [alice, admin]) {
       const claimed = { key: "claimed", value: "by anybody", writer: CLAIM };
@@ -161,8 +161,8 @@ describe("who writes", () => {
   });
 });
 
-describe("what ran, and how memory grew", () => {
-  it("is shown to its owner alone, and needs no scope", async () => {
+describe("tool runs and memory growth", () => {
+  it("are shown only to their owner, without any scope", async () => {
     await recorder.post("/api/v1/memory/runs", { ...TOOL_RUN, inputs: { file_path: "/etc/hosts" } });
     expect((await alice.get("/api/v1/memory/runs")).body).toMatchObject({
       runs: [{ kind: "tool", name: "exec", is_ok: true, ...{ at_unix: 1_795_000_000, duration_ms: 12 } }],
@@ -197,7 +197,7 @@ describe("what ran, and how memory grew", () => {
 });
 
 describe("status and revision", () => {
-  it("report sizes without a path of the server, and whether anything changed", async () => {
+  it("report sizes without a server path, and whether anything changed", async () => {
     const { body, text } = await alice.get("/api/v1/memory/status");
     expect(body).toEqual({ mode: "keyword", facts: 1, audit_rows: 0 });
     expect(text).not.toContain(served.folder);

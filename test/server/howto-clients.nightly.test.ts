@@ -90,7 +90,7 @@ function networkOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 const run = async (howto: string, name: string) => sh(await runBlock(howto, name));
 
-test("the command is there, of this version", async () => {
+test("the command is installed in this version", async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   expect((await sh("helmdeck-memory --version")).said.trim()).toBe(version);
 });
@@ -106,7 +106,7 @@ describe("Claude Code", () => {
     expect((await run("claude-code.md", "list")).said).not.toContain("helmdeck-memory");
   });
 
-  test("finds the server of a project, and asks before it starts it", async () => {
+  test("finds the server of a project, and asks before starting it", async () => {
     const config = await configBlock("claude-code.md", ".mcp.json");
     await writeFile(join(project, ".mcp.json"), JSON.stringify(config));
     expect((await run("claude-code.md", "list")).said).toMatch(/^helmdeck: .*Pending approval/m);
@@ -117,7 +117,7 @@ describe("Claude Code", () => {
 describe("Gemini CLI", () => {
   const settings = () => readFile(join(home, ".gemini", "settings.json"), "utf8").then(JSON.parse);
 
-  test("adds, reaches and removes the server, in a folder that is trusted", async () => {
+  test("adds, reaches and removes the server in a trusted folder", async () => {
     console.info(`Gemini CLI: ${(await sh("gemini --version")).said.trim()}`);
     expect(await run("gemini-cli.md", "add")).toMatchObject({ code: 0 });
     expect((await sh("gemini mcp list")).said).toMatch(/helmdeck: .* - Disabled/);
@@ -131,7 +131,7 @@ describe("Gemini CLI", () => {
     expect((await settings()).mcpServers).toEqual({});
   });
 
-  test("reaches the server that its settings name", async () => {
+  test("reaches the server in its settings", async () => {
     const config = await configBlock("gemini-cli.md", "settings.json");
     await writeFile(join(home, ".gemini", "settings.json"), JSON.stringify(config));
     expect((await run("gemini-cli.md", "list")).said).toMatch(/helmdeck: .* - Connected/);

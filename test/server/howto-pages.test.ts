@@ -8,17 +8,14 @@ const PAGES = ["claude-code.md", "gemini-cli.md", "claude-desktop.md", "openclaw
 const LINK = "First [install the command](install-the-command.md).";
 const read = (page: string) => readFile(join(ROOT, "docs", "howto", page), "utf8");
 
-test.each(PAGES)(
-  "%s says how the command gets onto the path, before anything else is set up",
-  async (page) => {
-    const text = await read(page);
-    expect(text).toContain(LINK);
-    expect(text.indexOf(LINK)).toBeLessThan(text.indexOf("## Set it up"));
-    expect(text).not.toContain("npm install");
-  },
-);
+test.each(PAGES)("%s explains how to install the command before any other setup", async (page) => {
+  const text = await read(page);
+  expect(text).toContain(LINK);
+  expect(text.indexOf(LINK)).toBeLessThan(text.indexOf("## Set it up"));
+  expect(text).not.toContain("npm install");
+});
 
-test("the page of the command has each way to get it", async () => {
+test("the page about the command lists each way to install it", async () => {
   expect(await read("install-the-command.md")).toMatch(
     /npm install --global helmdeck-memory.*pack:engine.*\.tgz.*npx/s,
   );

@@ -203,12 +203,12 @@ const templates: Readonly<Record<string, () => string>> = {
 };
 
 // verifies P-alone-subjects
-describe("what Alice has", () => {
-  it("is there for her, so that the cases below mean something", async () => {
+describe("Alice's memory", () => {
+  it("is visible to Alice (control)", async () => {
     for (const one of await hers()) expect([CANARY, runId].some((mark) => one?.includes(mark))).toBe(true);
   });
 
-  it("is hidden from Bob and safe from him on every REST route", async () => {
+  it("cannot be read or changed by Bob on any REST route", async () => {
     const registered = whole.app.routes
       .filter(({ method }) => method !== "ALL")
       .map(({ method, path }) => `${method} ${path}`);
@@ -229,7 +229,7 @@ describe("what Alice has", () => {
     expect(await hers()).toEqual(before);
   });
 
-  it("is hidden from Bob and safe from him in every MCP tool of a server of memory alone, listed or not", async () => {
+  it("cannot be read or changed by Bob with any MCP tool of a server without packs, listed or not", async () => {
     const { tools: registry } = makeMcpService(whole.serverContext, { memoryOnly: true });
     const listed = registry.list().map(({ name }) => name);
     const callable = Object.keys(tools).filter((name) => registry.get(name) !== undefined);
@@ -247,7 +247,7 @@ describe("what Alice has", () => {
     expect(await hers()).toEqual(before);
   });
 
-  it("is in no MCP prompt", async () => {
+  it("does not appear in any MCP prompt", async () => {
     const [bob, alice] = await Promise.all([whole.mcpClient(tokens.bob), whole.mcpClient(tokens.alice)]);
     const listed = (await bob.listPrompts()).prompts.map(({ name }) => name);
     expect(listed.sort()).toEqual(prompts);
@@ -259,7 +259,7 @@ describe("what Alice has", () => {
     await Promise.all([bob.close(), alice.close()]);
   });
 
-  it("is hidden from Bob and safe from him in every MCP tool and resource", async () => {
+  it("cannot be read or changed by Bob with any MCP tool or resource", async () => {
     const bob = await whole.mcpClient(tokens.bob);
     const before = await hers();
     const listed = (await bob.listTools()).tools.map(({ name }) => name);

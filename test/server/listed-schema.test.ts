@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type JsonSchema, listedInput, listedOutput } from "../../server/mcp/listed-schema.ts";
 
-describe("of an input", () => {
+describe("the schema of an input", () => {
   test.each<readonly [string, JsonSchema, JsonSchema]>([
     ["null is not listed where the field may be left out", { type: ["string", "null"] }, { type: "string" }],
     [
@@ -36,7 +36,7 @@ describe("of an input", () => {
     expect(listedInput(within(given))).toEqual(within(listed));
   });
 
-  test("a field that must be there may be null", () => {
+  test("lets a required field be null", () => {
     const field = { type: ["string", "null"], minLength: 1 };
     expect(listedInput({ type: "object", properties: { field }, required: ["field"] })).toEqual({
       type: "object",
@@ -45,7 +45,7 @@ describe("of an input", () => {
     });
   });
 
-  test("a field may be called as a keyword is", () => {
+  test("lets a field have the name of a keyword", () => {
     const given = { properties: { type: { type: ["string", "null"] }, required: { type: "string" } } };
     expect(listedInput(given)).toEqual({
       properties: { type: { type: "string" }, required: { type: "string" } },
@@ -53,7 +53,7 @@ describe("of an input", () => {
   });
 });
 
-test("of an answer, descriptions are left out and null is kept", () => {
+test("the schema of an answer omits descriptions and keeps null", () => {
   const given = {
     type: "object",
     description: "d",

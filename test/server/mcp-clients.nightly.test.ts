@@ -28,7 +28,7 @@ describe.each([
   ["standard streams, with packs", () => overStdio("--packs")],
   ["HTTP with a token", overHttp],
 ])("over %s", (_, reach) => {
-  test("the inspector finds the tools sound, stores, reads and is refused with a reason", async () => {
+  test("the inspector accepts the tools, stores and reads, and gets the reason of a refusal", async () => {
     const { home, inspector, subject } = await reach();
     const ask = (...args: readonly string[]) =>
       runClient(home, "mcp-inspector", ["--cli", ...inspector, "--format", "json", "--quiet", ...args]);
@@ -73,7 +73,7 @@ describe.each([
   });
 });
 
-describe("the configuration that is shipped for", () => {
+describe("the shipped configuration for", () => {
   test.each([
     ["Claude Code", "claude-code.md", ".mcp.json"],
     ["Gemini CLI", "gemini-cli.md", "settings.json"],

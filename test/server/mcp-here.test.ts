@@ -45,7 +45,7 @@ async function twoCallers(): Promise<Memory> {
 }
 
 describe("the resource of a project", () => {
-  test("is listed as a template, with what it takes", async () => {
+  test("is listed as a template, with its parameters", async () => {
     const client = await connect(await openTestMemory(), "alice");
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toContainEqual(
@@ -53,7 +53,7 @@ describe("the resource of a project", () => {
     );
   });
 
-  test("shows the caller's own memory, the phase's categories, the best answer first", async () => {
+  test("shows the caller's own memory, only the phase's categories, best match first", async () => {
     const memory = await twoCallers();
     const alice = await connect(memory, "alice");
     const { text } = await recallAs(alice, "heron/recall?phase=work&query=flaky%20upload");
@@ -64,7 +64,7 @@ describe("the resource of a project", () => {
     expect((await recallAs(await connect(memory, "bob"), "heron/recall")).text).toContain("three servers");
   });
 
-  test("is empty, and says why, for a project that memory has nothing of", async () => {
+  test("is empty, with the reason, for a project without entries in memory", async () => {
     const client = await connect(await twoCallers(), "alice");
     const { text, notes } = await recallAs(client, "egret/recall?phase=plan");
     expect(text).toBe("");
@@ -97,12 +97,12 @@ describe("the resource of a project", () => {
     await expect(client.readResource({ uri })).rejects.toThrow("Resource not found");
   });
 
-  test("takes no folder and no caller from its address", () => {
+  test("accepts no folder and no caller in its address", () => {
     const asked = recallRequestIn("helmdeck://here/heron/recall?cwd=/etc&caller=bob&namespace=bob&limit=9");
     expect(asked).toEqual({ project: "heron" });
   });
 
-  test("says what is wrong with a memory that does not open", async () => {
+  test("gives the reason if memory does not open", async () => {
     const broken = unavailableMemory(
       new HelmdeckError("key_wrong", "Another key made it."),
       await tempPlace(),

@@ -97,7 +97,7 @@ describe("a session", () => {
     expect(contents).toMatchObject([{ text: expect.stringContaining('"scope":"caller=ada"') }]);
   });
 
-  test("is refused to another caller's token as if it were not there, and stays its owner's", async () => {
+  test("is not found for another caller's token, and stays open for its owner", async () => {
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const [ada, eve] = [await tokenOf("ada"), await tokenOf("eve")];
     const session = await open(url, ada);
@@ -118,7 +118,7 @@ describe("a session", () => {
     expect(await ping(url, ada, session)).toBe(200);
   });
 
-  test("takes a batch of a few messages, and none that would get round the caller's rate", async () => {
+  test("accepts a small batch, and refuses one that would bypass the caller's rate limit", async () => {
     const memory = await openTestMemory();
     const { url } = await serve(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
     const token = await tokenOf("ada");
@@ -137,7 +137,7 @@ describe("a session", () => {
     expect((await memory.listFacts("ada", {})).facts).toHaveLength(MOST_IN_BATCH);
   });
 
-  test("does not exist without a token, with or without its id", async () => {
+  test("is refused without a token, with or without its id", async () => {
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const session = await open(url, await tokenOf("ada"));
     for (const sent of [
@@ -185,7 +185,7 @@ describe("a session", () => {
     expect([await ping(url, token, idle), await ping(url, token, used)]).toEqual([404, 200]);
   });
 
-  test("with an open event stream loses the stream first, so that its client must show its token again", async () => {
+  test("first closes its event stream, so that the client must send its token again", async () => {
     const clock = new TestClock();
     const { url, tick } = await serveWithTicks(clock);
     const token = await tokenOf("ada");
@@ -199,7 +199,7 @@ describe("a session", () => {
     await again.body?.cancel();
   });
 
-  test("beyond the caller's share takes the place of the caller's own longest-idle one", async () => {
+  test("beyond the caller's limit replaces the caller's own longest-idle session", async () => {
     const clock = new TestClock();
     const limits = { perCaller: 2 };
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
@@ -217,7 +217,7 @@ describe("a session", () => {
     expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200]);
   });
 
-  test("is never ended for others, however many callers use their full share", async () => {
+  test("is never ended for another caller, however many callers reach their limit", async () => {
     const clock = new TestClock();
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
       now: clock.now,
@@ -235,7 +235,7 @@ describe("a session", () => {
     expect(await ping(url, newcomer, await open(url, newcomer))).toBe(200);
   });
 
-  test("of whoever has the most makes room among its own when all are taken", async () => {
+  test("replaces one of the caller with the most sessions if the server's limit is reached", async () => {
     const clock = new TestClock();
     const limits = { perCaller: 4, total: 4 };
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
@@ -253,7 +253,7 @@ describe("a session", () => {
     expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200, 200]);
   });
 
-  test("that is used outlives those that its caller only opens", async () => {
+  test("in use outlives sessions that its caller only opens", async () => {
     const clock = new TestClock();
     const limits = { perCaller: 3 };
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
@@ -270,11 +270,11 @@ describe("a session", () => {
     expect(await ping(url, token, used)).toBe(200);
   });
 
-  test("is one of 64 for a caller, and of a server's 1,024 as long as there are so many", () => {
+  test("is limited to 64 for each caller and 1,024 in total", () => {
     expect(SESSION_LIMITS).toEqual({ idleMs: 30 * 60_000, perCaller: 64, total: 1_024 });
   });
 
-  test("is refused with 429 when the caller's others are all in use", async () => {
+  test("is refused with 429 if all of the caller's other sessions are in use", async () => {
     const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
       limits: { perCaller: 1 },
     });
@@ -295,7 +295,7 @@ describe("a run over HTTP", () => {
     params: { name: "paint__slow_wall", arguments: { theme: "blue" } },
   };
 
-  test("ends when it is cancelled: its stream closes and its audit row is there", async () => {
+  test("ends when it is cancelled: its stream closes and it leaves its audit row", async () => {
     const pack = new SlowPack();
     const memory = await openTestMemory();
     const { url } = await serve(testServerContext({ memory, packs: [pack] }));
@@ -311,7 +311,7 @@ describe("a run over HTTP", () => {
       .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
   });
 
-  test("goes on to its end when the connection breaks, and leaves its audit row (fault 10)", async () => {
+  test("continues to its end after the connection breaks, and leaves its audit row (fault 10)", async () => {
     const pack = new SlowPack();
     const memory = await openTestMemory();
     const { url } = await serve(testServerContext({ memory, packs: [pack] }));
@@ -328,7 +328,7 @@ describe("a run over HTTP", () => {
       .toMatchObject([{ id: "paint.slow_wall", outcome: "ok" }]);
   });
 
-  test("is answered before the server stops", async () => {
+  test("is finished and answered before the server stops", async () => {
     const pack = new SlowPack();
     const { url, close } = await serve(testServerContext({ memory: await openTestMemory(), packs: [pack] }));
     const token = await tokenOf("ada");
@@ -340,7 +340,7 @@ describe("a run over HTTP", () => {
     await closing;
   });
 
-  test("is cancelled when the server has waited long enough, and leaves its audit row", async () => {
+  test("is cancelled after the server's grace period, and leaves its audit row", async () => {
     const pack = new SlowPack();
     const memory = await openTestMemory();
     const { url, close } = await serve(testServerContext({ memory, packs: [pack] }), { closeGraceMs: 1 });
@@ -367,7 +367,7 @@ describe("a subscriber over HTTP", () => {
     return { url, store };
   }
 
-  test("hears over its event stream what another process stored", async () => {
+  test("is notified over its event stream about another process's write", async () => {
     const { url, store } = await subscribed();
     const { client } = await connect(url, "ada");
     const heard = Promise.withResolvers<string>();
@@ -379,7 +379,7 @@ describe("a subscriber over HTTP", () => {
     expect(await heard.promise).toBe(MEMORY);
   });
 
-  test("hears once it has a stream what changed while it had none", async () => {
+  test("is notified about earlier changes when it opens an event stream", async () => {
     const { url, store } = await subscribed();
     const token = await tokenOf("ada");
     const session = await open(url, token);

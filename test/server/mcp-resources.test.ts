@@ -95,7 +95,7 @@ describe("resources", () => {
     }
   });
 
-  test("are listed, and no other name is answered", async () => {
+  test("are listed, and any other name is refused", async () => {
     const { client } = await Listener.connect(serviceOver(await openTestMemory()), "ada");
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual([MEMORY, DEFAULTS]);
     for (const uri of ["helmdeck://my-memory/bob", "helmdeck://my-memory?caller=bob", "file:///etc/passwd"]) {
@@ -104,7 +104,7 @@ describe("resources", () => {
     }
   });
 
-  test("say why there is nothing to read where memory is unavailable, and tools are listed all the same", async () => {
+  test("give the reason if memory is unavailable, and tools are still listed", async () => {
     const reason = new HelmdeckError("key_wrong", "The memory key belongs to another database.");
     const memory = unavailableMemory(reason, await tempPlace(), "better-sqlite3");
     const service = makeMcpService(
@@ -123,7 +123,7 @@ describe("resources", () => {
 });
 
 describe("a subscriber", () => {
-  test("is told at once of what its own call changed, and of nothing after it unsubscribed", async () => {
+  test("is notified at once about its own changes, and not after it unsubscribes", async () => {
     const listener = await Listener.connect(serviceOver(await openTestMemory()), "ada");
     const store = (key: string) =>
       listener.client.callTool({ name: "helmdeck__memory_store", arguments: { key, value: "v" } });
@@ -137,7 +137,7 @@ describe("a subscriber", () => {
     expect(listener.told).toEqual([MEMORY]);
   });
 
-  test("is told when another process wrote, of every resource it asked for, once", async () => {
+  test("is notified once about each subscribed resource when another process writes", async () => {
     const place = await tempPlace();
     const [ours, theirs] = [await openTestMemory(place), await openTestMemory(place)];
     const ticks = new Ticks();
@@ -156,7 +156,7 @@ describe("a subscriber", () => {
     await expect.poll(() => listener.told).toHaveLength(4);
   });
 
-  test("is not told of what others store", async () => {
+  test("is not notified about other callers' changes", async () => {
     const memory = await openTestMemory();
     const ticks = new Ticks();
     const service = serviceOver(memory, ticks);
@@ -170,7 +170,7 @@ describe("a subscriber", () => {
     expect(ada.told).toEqual([]);
   });
 
-  test("is told of what happened while memory could not be asked, when it can again", async () => {
+  test("is notified about earlier changes when memory is available again", async () => {
     const memory = await openTestMemory();
     let locked = false;
     const revision: Memory["revision"] = async (subject) => {
@@ -190,7 +190,7 @@ describe("a subscriber", () => {
     await expect.poll(() => listener.told).toEqual([MEMORY]);
   });
 
-  test("is told at once where the database tells of it, and looks in case it does not", async () => {
+  test("is notified at once if the database notifies, and by polling otherwise", async () => {
     const memory = await openTestMemory();
     const ticks = new Ticks();
     const listeners = new Set<() => void>();
@@ -212,7 +212,7 @@ describe("a subscriber", () => {
     expect([listeners.size, ticks.count]).toEqual([0, 0]);
   });
 
-  test("is looked after by one ticker for each subject, and by none when everybody has gone", async () => {
+  test("shares one timer with its subject's other subscribers, and the timer stops after the last one leaves", async () => {
     const ticks = new Ticks();
     const service = serviceOver(await openTestMemory(), ticks);
     const listeners = [

@@ -63,7 +63,7 @@ function recentRuns(memory: Memory) {
   return memory.defaults("main").then(({ recent }) => recent.map(({ id, outcome }) => [id, outcome]));
 }
 
-test("what was accepted is finished and answered when the input ends", async () => {
+test("accepted requests are finished and answered when the input ends", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
   const piped = new Piped(testServerContext({ memory, packs: [memoryStorePack(memory), pack] }));
@@ -85,7 +85,7 @@ test("what was accepted is finished and answered when the input ends", async () 
   expect((await memory.getFact("main", "tea"))?.value).toBe("oolong");
 });
 
-test("lines that are no messages are counted, not answered, and harm nothing", async () => {
+test("lines that are not messages are counted and not answered, and the server continues", async () => {
   const memory = await openTestMemory();
   const piped = new Piped(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
   piped.send(...HELLO, "SECRET: not json", '{"jsonrpc":"1.0"}', { jsonrpc: "2.0", id: 2, method: "ping" });
@@ -95,14 +95,14 @@ test("lines that are no messages are counted, not answered, and harm nothing", a
   expect(piped.messages().map(({ id }) => id)).toEqual([1, 2]);
 });
 
-test("an endless line is abandoned before it fills the memory of the machine", async () => {
+test("an endless line is dropped before it exhausts the machine's memory", async () => {
   const piped = new Piped(testServerContext({ memory: await openTestMemory() }));
   piped.stdin.write("x".repeat(11 * 1_024 * 1_024));
   await piped.ended;
   expect(piped.nonsense).toBe(1);
 });
 
-test("a signal cancels what runs, and its audit row is there", async () => {
+test("a signal cancels the running pack, which leaves an audit row", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
   const serverContext = testServerContext({ memory, packs: [pack] });
@@ -116,7 +116,7 @@ test("a signal cancels what runs, and its audit row is there", async () => {
   expect(piped.messages().map(({ id }) => id)).toEqual([1]);
 });
 
-test("a client that stops reading is not waited for, and its run is recorded", async () => {
+test("the server does not wait for a client that stops reading, and records its run", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
   const serverContext = testServerContext({ memory, packs: [pack] });

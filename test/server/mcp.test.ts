@@ -45,7 +45,7 @@ function textIn({ content }: CallToolResult): string {
 }
 
 describe("tools", () => {
-  test("are every pack and pipeline, with schemas and hints, under names without dots", async () => {
+  test("include every pack and pipeline, with schemas and hints, under names without dots", async () => {
     const memory = await openTestMemory();
     const packs = [memoryStorePack(memory), new SlowPack()];
     const client = await connect(testServerContext({ memory, packs, pipelines: new SlowPipeline() }));
@@ -83,7 +83,7 @@ describe("tools", () => {
     expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
   });
 
-  test("are found by helmdeck's dotted names too, which are not listed", async () => {
+  test("can also be called by helmdeck's dotted names, which are not listed", async () => {
     const memory = await openTestMemory();
     const client = await connect(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
     await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
@@ -105,7 +105,7 @@ describe("tools", () => {
     expect(() => makeMcpService(serverContext)).toThrow(message);
   });
 
-  test("refuse with a code, a message and a remedy, as an answer that a model can read", async () => {
+  test("refuse with a code, a message and a remedy in a result that a model can read", async () => {
     const refuse = async () => {
       throw new HelmdeckError("rate_limited", "GitHub allows no more requests until 14:00.\u001b[2J");
     };
@@ -119,7 +119,7 @@ describe("tools", () => {
     expect(result._meta).toMatchObject({ "helmdeck/error": { error: "rate_limited" } });
   });
 
-  test("show nothing of an error that was not foreseen, but report it", async () => {
+  test("hide the text of an unexpected error, but report it", async () => {
     const broken = new TypeError("cannot read SECRET-VALUE-4711");
     const defects: unknown[] = [];
     const fail = () => Promise.reject(broken);
@@ -132,7 +132,7 @@ describe("tools", () => {
     expect(defects).toMatchObject([{ code: "internal", cause: broken }]);
   });
 
-  test("that are not there break the protocol, without an echo of the name", async () => {
+  test("that do not exist give a protocol error that does not repeat the name", async () => {
     const client = await connect(await contextWith());
     await expect(call(client, "rm__-rf")).rejects.toMatchObject({
       code: -32_602,
@@ -140,7 +140,7 @@ describe("tools", () => {
     });
   });
 
-  test("link what a pack made; its caller can read it, as text or bytes, and nobody else", async () => {
+  test("link a pack's artifacts, which only the caller can read, as text or bytes", async () => {
     const make: Pack["run"] = async ({ artifacts }) => {
       await artifacts.put({
         name: "notes.md",
@@ -215,7 +215,7 @@ describe("a long run", () => {
       .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
   });
 
-  test("is aborted when the client goes away, and leaves its audit row (fault 10)", async () => {
+  test("is aborted when the client disconnects, and leaves its audit row (fault 10)", async () => {
     const pack = new SlowPack();
     const serverContext = await contextWith(pack);
     const client = await connect(serverContext);
@@ -253,7 +253,7 @@ describe("a pack's session", () => {
     return client.callTool({ name: "desk__look", arguments: {}, _meta }) as Promise<CallToolResult>;
   }
 
-  test("can be gone on in by the id that its answer tells, by its caller alone", async () => {
+  test("can be continued with the id in the answer, only by its caller", async () => {
     const [ada, bob] = await connectAll();
     const first = await look(ada);
     const run = first._meta?.["helmdeck/run"] as { readonly session_id: string };
@@ -263,7 +263,7 @@ describe("a pack's session", () => {
     expect((await look(ada)).structuredContent).toEqual({ wasHere: false });
   });
 
-  test("is named by text", async () => {
+  test("requires a string as its id", async () => {
     const [ada] = await connectAll();
     expect(textIn(await look(ada, { id: 7 }))).toMatch(
       /^invalid_input: _meta\["helmdeck\/session_id"\] must be a string/,
@@ -272,7 +272,7 @@ describe("a pack's session", () => {
 });
 
 describe("a pipeline", () => {
-  test("has no session to go on in", async () => {
+  test("has no session", async () => {
     const client = await connect(
       testServerContext({ memory: await openTestMemory(), pipelines: new SlowPipeline() }),
     );
@@ -292,7 +292,7 @@ describe("a pipeline", () => {
     await running;
   });
 
-  test("answers when it has ended", async () => {
+  test("answers after its last step", async () => {
     const pipelines = new SlowPipeline();
     const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const running = call(client, "pipeline__house", { theme: "blue" });
@@ -315,7 +315,7 @@ describe("a pipeline", () => {
     expect(await pipelines.ended("ada", "run_1")).toMatchObject({ state: "cancelled" });
   });
 
-  test("that fails is an error answer with the code of the step and the whole run", async () => {
+  test("that fails gives an error result with the failed step's code and the whole run", async () => {
     const pipelines = new SlowPipeline();
     const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const running = call(client, "pipeline__house", { theme: "blue" });

@@ -49,15 +49,15 @@ function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-describe("a server of memory alone", () => {
-  test("lists memory, in at most 6 KB as it is sent", async () => {
+describe("a server without packs", () => {
+  test("lists the memory tools in at most 6 KB", async () => {
     const sent = JSON.stringify(await (await connect(true)).listTools());
     expect(JSON.parse(sent).tools.map(({ name }: { name: string }) => name)).toEqual(NAMES);
     expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(MOST_BYTES);
     expect(sent).not.toContain("outputSchema");
   });
 
-  test("lists at least the tools that it names, if everything is listed", async () => {
+  test("lists at least its own tools if it lists everything", async () => {
     const { tools } = await (await connect(false)).listTools();
     const others = [
       "helmdeck__memory_renew",
@@ -68,7 +68,7 @@ describe("a server of memory alone", () => {
     expect(tools.map(({ name }) => name).sort()).toEqual([...NAMES, ...others].sort());
   });
 
-  test("knows no pack and no pipeline", async () => {
+  test("has no packs and no pipelines", async () => {
     const client = await connect(true);
     for (const name of ["github__list_issues", "swe__solve", "swe.solve", "pipeline__github__open-issues"])
       await expect(call(client, name)).rejects.toMatchObject({ code: -32_602 });
@@ -79,7 +79,7 @@ describe.each([
   ["memory alone", true],
   ["everything", false],
 ])("where %s is listed", (_, memoryOnly) => {
-  test("the names that helmdeck has stay callable", async () => {
+  test("helmdeck's tool names can still be called", async () => {
     const client = await connect(memoryOnly);
     for (const [at, dot] of ["helmdeck__", "helmdeck."].entries()) {
       const key = `called/${at}`;
@@ -90,7 +90,7 @@ describe.each([
     }
   });
 
-  test("every tool has a title, and no schema a list of types", async () => {
+  test("every tool has a title, and no schema contains a list of types", async () => {
     const { tools } = await (await connect(memoryOnly)).listTools();
     for (const tool of tools) {
       expect([tool.name, tool.title]).toEqual([tool.name, expect.stringMatching(/\S/)]);
@@ -98,7 +98,7 @@ describe.each([
     }
   });
 
-  test("what a client leaves out it may send as null, which is not listed", async () => {
+  test("an optional field accepts null, although the schema does not list it", async () => {
     const client = await connect(memoryOnly);
     const nulls = { prefix: null, category: null, expiring: null, limit: 1, cursor: null };
     expect((await call(client, "helmdeck__memory_list", nulls)).isError).toBeUndefined();
@@ -116,7 +116,7 @@ describe.each([
     expect(countOf(sent, `the ${MARK}`) + countOf(sent, `The ${MARK}`)).toBe(most);
   });
 
-  test("OpenClaw shows an answer once", async () => {
+  test("OpenClaw shows each answer only once", async () => {
     const { content, structuredContent } = await call(await connect(memoryOnly), "helmdeck__memory_list");
     // OpenClaw leaves the text out if it is the same data in this format.
     const asOpenClawWrites = JSON.stringify(structuredContent, null, 2);
@@ -127,13 +127,13 @@ describe.each([
     expect(shown.filter((part) => part !== undefined)).toHaveLength(1);
   });
 
-  test("a refusal is told, and what to do", async () => {
+  test("a refusal states the reason and the remedy", async () => {
     const refused = await call(await connect(memoryOnly), "helmdeck__memory_get", { key: "animals/none" });
     expect(refused).toMatchObject({ isError: true });
     expect(textOf(refused)).toMatch(/^not_found: There is no fact with that key\. List the facts/);
   });
 
-  test("prompts name tools that are listed, and are told apart from what there is not", async () => {
+  test("prompts name only listed tools, and an unknown prompt is refused", async () => {
     const client = await connect(memoryOnly);
     const listed = new Set((await client.listTools()).tools.map(({ name }) => name));
     const { prompts } = await client.listPrompts();

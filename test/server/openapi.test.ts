@@ -24,11 +24,11 @@ describe("the OpenAPI description", () => {
     expect(description.openapi).toBe("3.1.0");
   });
 
-  it("is the one in docs/reference; node scripts/write-openapi.ts writes it anew", async () => {
+  it("equals the file in docs/reference, which node scripts/write-openapi.ts writes", async () => {
     expect(await readFile(OPENAPI_FILE, "utf8")).toBe(await currentDescription());
   });
 
-  it("is served to anybody", async () => {
+  it("is served without a token", async () => {
     const { status, body } = await served.answerTo("/api/v1/openapi.json");
     expect([status, body]).toEqual([200, description]);
   });
@@ -43,7 +43,7 @@ describe("the OpenAPI description", () => {
     expect(described.sort()).toEqual([...new Set(routed)].sort());
   });
 
-  it("says of every operation of a caller that it may be refused, limited, or without memory", () => {
+  it("lists 400, 401, 403, 429 and 503 for every operation that needs a caller", () => {
     for (const [path, operations] of Object.entries(description.paths ?? {})) {
       if (OPEN_PATHS.has(path)) continue;
       for (const operation of Object.values(operations)) {

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 // verifies P-alone-pages
 describe("a page session", () => {
-  it("is found by its id alone, which nobody can guess", () => {
+  it("is found only by its id, which cannot be guessed", () => {
     const ids = Array.from({ length: 3 }, () => sessions.open(alice, NEVER));
     expect(new Set(ids).size).toBe(3);
     for (const id of ids) expect(Buffer.from(id, "base64url")).toHaveLength(32);
@@ -29,7 +29,7 @@ describe("a page session", () => {
     }
   });
 
-  it("is kept under another name than its id, which nothing in this process holds", () => {
+  it("is not stored under its id, which no part of the process holds", () => {
     const set = vi.spyOn(Map.prototype, "set");
     const id = sessions.open(alice, NEVER);
     sessions.find(id);
@@ -39,7 +39,7 @@ describe("a page session", () => {
     expect(kept.join()).not.toContain(id);
   });
 
-  it("has a form token of its own, which is not its id", () => {
+  it("has its own form token, which is not its id", () => {
     const [first, second] = [sessions.open(alice, NEVER), sessions.open(alice, NEVER)];
     const [one, other] = [sessions.find(first)?.formToken, sessions.find(second)?.formToken];
     expect(new Set([one, other, first, second]).size).toBe(4);
@@ -58,7 +58,7 @@ describe("a page session", () => {
     expect(sessions.find(id)).toBeUndefined(); // it stays expired, even if the clock goes back
   });
 
-  it("ends after twelve hours, however busy it is", () => {
+  it("ends after twelve hours, even if it is in use", () => {
     const id = sessions.open(alice, NEVER);
     for (let asked = 0; asked < 23; asked += 1) {
       now += 30 * MINUTE;
@@ -76,7 +76,7 @@ describe("a page session", () => {
     expect(sessions.find(id)).toBeUndefined();
   });
 
-  it("ends at once when it is ended, and no other with it", () => {
+  it("can be ended at once without ending another", () => {
     const [first, second] = [sessions.open(alice, NEVER), sessions.open(alice, NEVER)];
     sessions.end(first);
     expect(sessions.find(first)).toBeUndefined();
@@ -84,8 +84,8 @@ describe("a page session", () => {
   });
 });
 
-describe("of page sessions", () => {
-  it("a caller has so many, and the one that was not used for longest goes", () => {
+describe("page sessions", () => {
+  it("are limited for each caller, and the least recently used one ends", () => {
     const others = sessions.open(bob, NEVER);
     const [first = "", second = "", third = ""] = [1, 2, 3].map(() => sessions.open(alice, NEVER));
     sessions.find(first);
@@ -99,12 +99,12 @@ describe("of page sessions", () => {
     ]);
   });
 
-  it("there are so many in all, and the one that was not used for longest goes", () => {
+  it("are limited in total, and the least recently used one ends", () => {
     const ids = ["a", "b", "c", "d", "e", "f"].map((subject) => sessions.open({ ...alice, subject }, NEVER));
     expect(ids.map((id) => sessions.find(id) !== undefined)).toEqual([false, true, true, true, true, true]);
   });
 
-  it("those that are over make room before any that is not", () => {
+  it("are removed if expired before any that is not", () => {
     const ids = ["a", "b", "c", "d"].map((subject) => sessions.open({ ...alice, subject }, NEVER));
     sessions.open({ ...alice, subject: "short" }, now + MINUTE);
     now += MINUTE;

@@ -107,13 +107,13 @@ function routesOf(method: string): readonly string[] {
 }
 
 // verifies P-alone-pages, P-alone-subjects
-describe("of what is Alice's", () => {
-  it("there is a case here for every page", () => {
+describe("Alice's memory", () => {
+  it("has a test case for every page", () => {
     expect(routesOf("GET")).toEqual(Object.keys(shown).sort());
     expect(routesOf("POST")).toEqual(Object.keys(sent).sort());
   });
 
-  it("she sees what the others are tried for", async () => {
+  it("is visible to Alice on the pages where the others look for it", async () => {
     const pages = await Promise.all(
       Object.values(shown)
         .flat()
@@ -123,7 +123,7 @@ describe("of what is Alice's", () => {
   });
 
   it.each(Object.entries(shown))(
-    "nobody else sees anything on %s, nor does that change it",
+    "is not visible to anyone else on %s, and a visit does not change it",
     async (_route, paths) => {
       const before = await hers();
       for (const path of paths) {
@@ -138,7 +138,7 @@ describe("of what is Alice's", () => {
     },
   );
 
-  it.each(Object.entries(sent))("nobody else changes anything by %s", async (_route, forms) => {
+  it.each(Object.entries(sent))("cannot be changed by anyone else with %s", async (_route, forms) => {
     const before = await hers();
     for (const [path, fields] of forms) {
       for (const visitor of [visitors.bob, visitors.operator]) {
@@ -151,8 +151,8 @@ describe("of what is Alice's", () => {
   });
 });
 
-describe("what only looks", () => {
-  it("changes nothing of one's own either, whatever its address says", async () => {
+describe("a GET request", () => {
+  it("does not change the caller's own memory, whatever its parameters are", async () => {
     const before = await hers();
     for (const path of Object.values(shown).flat()) {
       const { searchParams } = new URL(path, "http://localhost");
@@ -173,7 +173,7 @@ describe("an operator", () => {
     for (const name of ["alice", "bob"]) expect(text).toContain(name);
   });
 
-  it("is nobody without the scope admin: whoever is no operator sees no other caller, nor how much all have", async () => {
+  it("needs the scope admin: without it a caller sees neither other callers nor total sizes", async () => {
     for (const path of ["/callers", "/health", "/growth"]) {
       const { text } = await visitors.bob.get(path);
       const tells = [/alice/, ALL_ENTRIES, MACHINE, /href="\/callers"/].map((pattern) => pattern.test(text));
@@ -184,9 +184,9 @@ describe("an operator", () => {
   });
 });
 
-describe("without a secret", () => {
+describe("a server without a secret", () => {
   // verifies P-alone-pages
-  it("a form still needs its token, and must come from here", async () => {
+  it("still requires a form's token and a same-origin request", async () => {
     const open = await ContextServer.open({ pages: {} });
     const [person, other] = [
       new PageVisitor(open),

@@ -41,7 +41,7 @@ function isSignIn({ status, text }: { readonly status: number; readonly text: st
 }
 
 describe("signing in", () => {
-  it("is asked for on every page, with a form that says how one gets a token", async () => {
+  it("is required on every page, with a form that explains how to get a token", async () => {
     const { status, headers, text } = await new PageVisitor(served).get("/");
     expect(status).toBe(401);
     expect(headers.get("content-type")).toMatch(/^text\/html/);
@@ -50,7 +50,7 @@ describe("signing in", () => {
     expect(text).toContain("helmdeck-memory token --subject");
   });
 
-  it("leads to the memory of the token's subject", async () => {
+  it("opens the memory of the token's subject", async () => {
     await served.serverContext.memory.storeFact("alice", { key: "editor", value: "tabs, never spaces" });
     const alice = new PageVisitor(served);
     const { status, headers } = await alice.signIn(await tokenFor("alice"));
@@ -59,14 +59,14 @@ describe("signing in", () => {
     expect(isSignIn(await new PageVisitor(served).get("/"))).toBe(true);
   });
 
-  it("gives a cookie that no script, no other site and no other path gets at, and that ends with the browser", async () => {
+  it("sets a session cookie that no script, other site or other path can read", async () => {
     const { headers } = await new PageVisitor(served).signIn(await tokenFor("alice"));
     const [cookie, ...more] = headers.getSetCookie();
     expect(more).toEqual([]);
     expect(cookie).toMatch(/^helmdeck-80=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
   });
 
-  it("gives a __Host- cookie where browsers come by TLS, and takes no other there", async () => {
+  it("sets a __Host- cookie if browsers connect over TLS, and then accepts no other", async () => {
     const Host = new URL(PUBLIC).host;
     const byTls = new PageVisitor(served, { Origin: PUBLIC, "Sec-Fetch-Site": "same-origin", Host });
     const { headers } = await byTls.signIn(await tokenFor("alice"));
@@ -81,8 +81,8 @@ describe("signing in", () => {
   });
 
   it.each([
-    ["of nobody", async () => ""],
-    ["that is none", async () => "canary-token"],
+    ["that is empty", async () => ""],
+    ["that is malformed", async () => "canary-token"],
     [
       "of another server",
       async () => (await mintToken(Buffer.alloc(32, 7), { subject: "alice", ttlSeconds: 60 }, NOW)).token,
@@ -99,7 +99,7 @@ describe("signing in", () => {
     if (token !== "") expect(text).not.toContain(token);
   });
 
-  it("takes a token with the blanks and line ends that copying adds", async () => {
+  it("accepts a token with blanks and line ends added by copying", async () => {
     const { status } = await new PageVisitor(served).signIn(` ${await tokenFor("alice")}\n`);
     expect(status).toBe(303);
   });
@@ -118,7 +118,7 @@ describe("signing in", () => {
     expect(isSignIn(await new PageVisitor(served).get("/", { Cookie: `${SESSION}=${unknown}` }))).toBe(true);
   });
 
-  it("is over after an hour without a request, after twelve in any case, and with the token", async () => {
+  it("expires after an hour without a request, after twelve hours, or with the token", async () => {
     const [idle, busy] = [await visitor(), new PageVisitor(served)];
     await busy.signIn((await mintToken(SECRET, { subject: "alice", ttlSeconds: 86_400 }, NOW)).token);
     for (let asked = 0; asked < 23; asked += 1) {
@@ -130,7 +130,7 @@ describe("signing in", () => {
     expect(isSignIn(await busy.get("/"))).toBe(true);
   });
 
-  it("is over with the token, however short that is good", async () => {
+  it("expires with the token, even if the token is short-lived", async () => {
     const alice = new PageVisitor(served);
     await alice.signIn((await mintToken(SECRET, { subject: "alice", ttlSeconds: 300 }, NOW)).token);
     now += 5 * MINUTE - 1;
@@ -139,7 +139,7 @@ describe("signing in", () => {
     expect(isSignIn(await alice.get("/"))).toBe(true);
   });
 
-  it("in a seventeenth browser ends the session that was not used for longest", async () => {
+  it("in a seventeenth browser ends the least recently used session", async () => {
     const browsers: PageVisitor[] = [];
     for (let n = 0; n < 17; n += 1) browsers.push(await visitor());
     const statuses = await Promise.all(browsers.map(async (one) => (await one.get("/")).status));
@@ -153,7 +153,7 @@ describe("signing in", () => {
 });
 
 describe("wrong tokens", () => {
-  it("count against the address, as on REST, and do not block signed-in people", async () => {
+  it("count towards the address's limit, as on REST, and do not block signed-in people", async () => {
     const limited = await ContextServer.open({ secret: SECRET, pages: {}, requestsPerMinute: 3 });
     const listening = await limited.server.listen({ port: 0 });
     const Origin = listening.url;
@@ -181,7 +181,7 @@ describe("wrong tokens", () => {
 });
 
 describe("signing out", () => {
-  it("ends the session on the server, and no other", async () => {
+  it("ends this session on the server, and no other", async () => {
     const [alice, elsewhere] = [await visitor(), await visitor()];
     const [id = ""] = alice.cookies.values();
     const { status, headers } = await alice.post("/sign-out", {});
@@ -191,7 +191,7 @@ describe("signing out", () => {
     expect((await elsewhere.get("/")).status).toBe(200);
   });
 
-  it("is not done by a link", async () => {
+  it("cannot be done by a link", async () => {
     const alice = await visitor();
     expect((await alice.get("/sign-out")).status).toBe(405);
     expect((await alice.get("/")).status).toBe(200);
@@ -213,7 +213,7 @@ describe("a form", () => {
   it.each([
     ["without a form token", () => ({})],
     ["with an empty form token", () => ({ form_token: "" })],
-    ["with a form token that is none", () => ({ form_token: "canary" })],
+    ["with an invalid form token", () => ({ form_token: "canary" })],
   ])("%s changes nothing", async (_what, fields) => {
     const { status, text } = await alice.send("/sign-out", fields());
     expect([status, text.includes("canary")]).toEqual([403, false]);
@@ -241,17 +241,14 @@ describe("a form", () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ["of another site", { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }],
     ["of another port of this machine", { Origin: "http://localhost:4000", "Sec-Fetch-Site": "same-site" }],
-    [
-      "of another site, whose browser says no more than that",
-      { Origin: "https://evil.example", "Sec-Fetch-Site": "" },
-    ],
-    ["of a site that hides where it is", { Origin: "null", "Sec-Fetch-Site": "cross-site" }],
-    ["of a page that hides where it is", { Origin: "null", "Sec-Fetch-Site": "" }],
-    ["of nobody knows where", { Origin: "", "Sec-Fetch-Site": "" }],
-    ["that claims to be from here, of another site", { Origin: "https://evil.example" }],
-    ["of the same name by another scheme", { Origin: "https://localhost" }],
-    ["of the public name, at another", { Origin: PUBLIC }],
-  ])("%s changes nothing, whatever else is right", async (_what, headers) => {
+    ["of another site, without Sec-Fetch-Site", { Origin: "https://evil.example", "Sec-Fetch-Site": "" }],
+    ["of another site, with the origin null", { Origin: "null", "Sec-Fetch-Site": "cross-site" }],
+    ["with the origin null, without Sec-Fetch-Site", { Origin: "null", "Sec-Fetch-Site": "" }],
+    ["with neither Origin nor Sec-Fetch-Site", { Origin: "", "Sec-Fetch-Site": "" }],
+    ["of another site, with a same-origin Sec-Fetch-Site", { Origin: "https://evil.example" }],
+    ["of the same host with another scheme", { Origin: "https://localhost" }],
+    ["of the public name, sent to another name", { Origin: PUBLIC }],
+  ])("%s changes nothing, although everything else is valid", async (_what, headers) => {
     const form_token = await alice.formToken();
     const given = Object.fromEntries(Object.entries({ ...headers }).filter(([, value]) => value !== ""));
     const left = new PageVisitor(served, given);
@@ -267,8 +264,8 @@ describe("a form", () => {
   });
 
   it.each<[string, Readonly<Record<string, string>>]>([
-    ["that says Sec-Fetch-Site alone", { "Sec-Fetch-Site": "same-origin" }],
-    ["that says Origin alone", { Origin: ORIGIN }],
+    ["that sends only Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }],
+    ["that sends only Origin", { Origin: ORIGIN }],
   ])("of a browser %s is taken", async (_what, headers) => {
     const form_token = await alice.formToken();
     const same = new PageVisitor(served, headers);
@@ -276,7 +273,7 @@ describe("a form", () => {
     expect((await same.send("/sign-out", { form_token })).status).toBe(303);
   });
 
-  it("of a session that is over says that nothing was changed", async () => {
+  it("of an expired session reports that nothing was changed", async () => {
     const form_token = await alice.formToken();
     now += HOUR;
     const answer = await alice.send("/sign-out", { form_token });
@@ -306,7 +303,7 @@ describe("a form", () => {
     expect(text).not.toContain(form_token);
   });
 
-  it("of another site gives nothing back", async () => {
+  it("sent by another site gets no content back", async () => {
     const evil = new PageVisitor(served, { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" });
     expect((await evil.send("/remember", { value: "canary" })).text).not.toContain("canary");
   });
@@ -320,7 +317,7 @@ describe("a form", () => {
     },
   );
 
-  it("that is no percent-encoded UTF-8, or beyond the limit, is refused", async () => {
+  it("that is not percent-encoded UTF-8, or beyond the limit, is refused", async () => {
     const form_token = await alice.formToken();
     const headers = { "Content-Type": "application/x-www-form-urlencoded", Origin: ORIGIN };
     const send = (body: string) =>
@@ -349,7 +346,7 @@ describe("a page", () => {
     expect((await alice.get("/?q=canary", headers)).status).toBe(403);
   });
 
-  it("is there for a link that a person follows from elsewhere, and for an address that they type", async () => {
+  it("opens from a link on another site, and from a typed address", async () => {
     const alice = await visitor();
     const link = {
       "Sec-Fetch-Site": "cross-site",
@@ -360,14 +357,14 @@ describe("a page", () => {
     expect((await alice.get("/", { "Sec-Fetch-Site": "none" })).status).toBe(200);
   });
 
-  it("is not there under a name that leads here", async () => {
+  it("is not served under an unknown host name", async () => {
     const alice = await visitor();
     for (const path of ["/", "/sign-in"]) {
       expect((await alice.get(path, { Host: "evil.example" })).status).toBe(403);
     }
   });
 
-  it("is kept by no cache, shown in no frame, and says to nobody else where one was", async () => {
+  it("forbids caches, frames and referrers", async () => {
     const alice = await visitor();
     for (const [who, path] of [
       [alice, "/"],
@@ -396,7 +393,7 @@ describe("a page", () => {
     ]);
   });
 
-  it("that is not there is a plain page for browsers, and JSON for the rest", async () => {
+  it("that does not exist gives browsers an HTML page, and other clients JSON", async () => {
     const { status, text, headers } = await new PageVisitor(served).get("/no/such/page");
     expect([status, headers.get("content-type")]).toEqual([404, expect.stringMatching(/^text\/html/)]);
     expect(text).toContain("There is no such page");
@@ -410,7 +407,7 @@ describe("a page", () => {
 
 // verifies P-alone-pages
 describe("a session", () => {
-  it("is nobody's on REST and MCP", async () => {
+  it("is not accepted on REST and MCP", async () => {
     const Cookie = `${SESSION}=${(await visitor()).cookies.get(SESSION)}`;
     for (const route of served.server.app.routes) {
       if (!route.path.startsWith("/api/v1/") || route.method === "ALL") continue;
@@ -424,7 +421,7 @@ describe("a session", () => {
     expect((await served.answerTo("/metrics", { headers: { Cookie } })).status).toBe(401);
   });
 
-  it("is not made by a bearer token", async () => {
+  it("is not started by a bearer token", async () => {
     const Authorization = `Bearer ${await tokenFor("alice")}`;
     const answer = await new PageVisitor(served).get("/", { Authorization });
     expect(isSignIn(answer)).toBe(true);
@@ -436,7 +433,7 @@ describe("a session", () => {
 
 describe("logs and metrics", () => {
   // verifies P-quiet-words
-  it("hold no word that was searched for, no token, no form token and no session", async () => {
+  it("contain no query, no token, no form token and no session", async () => {
     const alice = await visitor("canary-subject");
     const secrets = [await alice.formToken(), ...alice.cookies.values(), await tokenFor("canary-subject")];
     await alice.get("/?q=canary-words");
@@ -454,7 +451,7 @@ describe("logs and metrics", () => {
 });
 
 describe("a defect in a page", () => {
-  it("is shown without its words, counted and reported", async () => {
+  it("is shown without its text, counted and reported", async () => {
     const broken = await ContextServer.open({
       pages: {},
       change: (context) => ({
@@ -492,7 +489,7 @@ describe("pages without a secret", () => {
 });
 
 describe("a server without pages", () => {
-  it("has nothing at /", async () => {
+  it("serves nothing at /", async () => {
     const without = await ContextServer.open({ secret: SECRET });
     const visitor = new PageVisitor(without);
     for (const answer of [

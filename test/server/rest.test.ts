@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => served.close());
 
 describe("store", () => {
-  it("answers with key, category and expiry as helmdeck does", async () => {
+  it("answers with key, category and expiry in helmdeck's format", async () => {
     const { status, body } = await alice.post("/api/v1/memory/store", {
       key: " deploy/tool ",
       value: "Konflux",
@@ -42,7 +42,7 @@ describe("store", () => {
     });
   });
 
-  it("says when something was replaced, and when only its life was renewed", async () => {
+  it("reports whether a fact was replaced, or only its expiry was renewed", async () => {
     await alice.post("/api/v1/memory/store", { key: "a", value: "one" });
     const again = await alice.post("/api/v1/memory/store", { key: "a", value: "one" });
     const other = await alice.post("/api/v1/memory/store", { key: "a", value: "two" });
@@ -53,7 +53,7 @@ describe("store", () => {
   it.each([
     ["no key", { value: "v" }, "key"],
     ["no value", { key: "k" }, "value"],
-    ["a key of the wrong kind", { key: 7, value: "v" }, "key"],
+    ["a key of the wrong type", { key: 7, value: "v" }, "key"],
     ["a reserved category", { key: "k", value: "v", category: "pack_history" }, "category"],
     ["a ttl below an hour", { key: "k", value: "v", ttl_seconds: 60 }, "ttl_seconds"],
     ["a ttl above a year", { key: "k", value: "v", ttl_seconds: 31_536_001 }, "ttl_seconds"],
@@ -69,7 +69,7 @@ describe("store", () => {
     expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
   });
 
-  it("takes the largest fact there may be, however its text is escaped", async () => {
+  it("accepts a fact of the maximum size, even with every character escaped", async () => {
     const value = "\u0007".repeat(64 * 1_024); // six characters of JSON for each byte
     const { status } = await alice.post("/api/v1/memory/store", { key: "bell", value });
     expect(status).toBe(200);
@@ -77,7 +77,7 @@ describe("store", () => {
 });
 
 describe("facts", () => {
-  it("are found again by key, whatever characters the key has", async () => {
+  it("are returned by key, whatever characters the key has", async () => {
     for (const key of ["deploy/konflux", "100% sure", "a?b#c", "ключ/é", "%2F", "a+b c"]) {
       await alice.post("/api/v1/memory/store", { key, value: `value of ${key}` });
       const { status, body } = await alice.get(`/api/v1/memory/facts/${encodeURIComponent(key)}`);
@@ -86,7 +86,7 @@ describe("facts", () => {
     }
   });
 
-  it("carry times, tags, fingerprint and path", async () => {
+  it("have times, tags, fingerprint and path", async () => {
     await alice.post("/api/v1/memory/store", { key: "k", value: "React over Vue", tags: ["ui"] });
     expect((await alice.get("/api/v1/memory/facts/k")).body).toEqual({
       key: "k",
@@ -102,7 +102,7 @@ describe("facts", () => {
     });
   });
 
-  it("that are not there are not_found, and another's look the same", async () => {
+  it("that do not exist or belong to another caller are both not_found", async () => {
     await alice.post("/api/v1/memory/store", { key: "k", value: "hers" });
     const missing = await bob.get("/api/v1/memory/facts/none");
     const hers = await bob.get("/api/v1/memory/facts/k");
@@ -138,7 +138,7 @@ describe("forget", () => {
     await alice.post("/api/v1/memory/store", { key: "k", value: "v" });
   });
 
-  it("counts in a dry run, and deletes otherwise", async () => {
+  it("only counts in a dry run, and deletes otherwise", async () => {
     const dry = await alice.post("/api/v1/memory/forget", { scope: "key:k", dry_run: true });
     expect(dry.body).toEqual({ scope: "key:k", deleted: 1, dry_run: true, erased: "nothing" });
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
@@ -147,7 +147,7 @@ describe("forget", () => {
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(404);
   });
 
-  it("gets by what a search shows what it forgets by it", async () => {
+  it("accepts the same names from a search result for get and for forget", async () => {
     const { docid, path } = { docid: "user_facts/k", path: "helmdeck/user_facts/k.md" };
     for (const shown of [docid, path, `${path}#L1-L5`, `${docid}#L3`]) {
       const got = await alice.get(`/api/v1/memory/facts/${encodeURIComponent(shown)}`);
@@ -158,14 +158,14 @@ describe("forget", () => {
     expect((await alice.get(`/api/v1/memory/facts/${encodeURIComponent(docid)}`)).status).toBe(404);
   });
 
-  it("leaves other callers alone", async () => {
+  it("does not affect other callers", async () => {
     expect((await bob.post("/api/v1/memory/forget", { scope: "everything" })).body.deleted).toBe(0);
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
   });
 });
 
 describe("corpus and my-memory", () => {
-  it("give chunks in pages, ranked ones with a query, and a summary without values", async () => {
+  it("return chunks in pages, ranked chunks for a query, and a summary without values", async () => {
     await alice.post("/api/v1/memory/store", { key: "deploy/tool", value: "We deploy through Konflux" });
     await alice.post("/api/v1/memory/store", { key: "lunch", value: "soup" });
     const all = await alice.get("/api/v1/memory/corpus?limit=1");
@@ -191,7 +191,7 @@ describe("defaults and callers", () => {
     await alice.post("/api/v1/packs/paint.wall", { theme: "blue" });
   });
 
-  it("are learnt from runs, in helmdeck's shape", async () => {
+  it("are learnt from runs, in helmdeck's format", async () => {
     const { body } = await alice.get("/api/v1/memory/defaults");
     expect(body).toMatchObject({
       scope: "caller=alice",
@@ -209,7 +209,7 @@ describe("defaults and callers", () => {
     expect((await admin.get("/api/v1/memory/defaults?caller=alice")).body.packs).toHaveLength(1);
   });
 
-  it("show everybody to an admin, and only oneself to others", async () => {
+  it("list all callers for an admin, and only the caller itself otherwise", async () => {
     expect((await admin.get("/api/v1/memory/callers")).body).toEqual({
       callers: [{ namespace: "alice", count: 1 }],
     });
@@ -243,16 +243,16 @@ describe("packs", () => {
     expect([status, body.output]).toEqual([200, { input: { theme: "blue" } }]);
   });
 
-  it.each(["2.0.0", "v2", "1", "v10"])("do not run by a version that is not there: %s", async (version) => {
+  it.each(["2.0.0", "v2", "1", "v10"])("do not run by a version that does not exist: %s", async (version) => {
     const { status, body } = await alice.post(`/api/v1/packs/paint.wall/${version}`, {});
     expect([status, body.message]).toEqual([404, expect.stringContaining("has only version 1.0.0")]);
     expect((await alice.get("/api/v1/memory/defaults")).body.recent).toEqual([]);
   });
 
   it.each([
-    ["nothing of its kind", {}],
-    ["its kind", { "Content-Type": "application/json" }],
-  ])("run without a body as with {}, which says %s", async (_, headers) => {
+    ["without a Content-Type", {}],
+    ["with a Content-Type", { "Content-Type": "application/json" }],
+  ])("run without a body as with {}, and %s", async (_, headers) => {
     const authorization = { Authorization: `Bearer ${await tokenFor("alice")}` };
     const post = { method: "POST", headers: { ...authorization, ...headers } };
     for (const path of ["/api/v1/packs/paint.wall", "/api/v1/packs/paint.wall/latest"])
@@ -276,7 +276,7 @@ describe("packs", () => {
     });
   });
 
-  it("make files that only their caller gets, and no browser shows", async () => {
+  it("make artifacts that only their caller can download, and no browser renders", async () => {
     await alice.post("/api/v1/packs/paint.wall", {});
     const file = await alice.get("/api/v1/artifacts/art_0");
     expect([file.status, file.text]).toEqual([200, "<b>blue</b>"]);
@@ -286,7 +286,7 @@ describe("packs", () => {
     expect((await bob.get("/api/v1/artifacts/art_0")).status).toBe(404);
   });
 
-  it("that are not there are not_found", async () => {
+  it("that do not exist are not_found", async () => {
     expect((await alice.post("/api/v1/packs/no.such", {})).status).toBe(404);
   });
 });
@@ -298,7 +298,7 @@ describe("pipelines", () => {
     ]);
   });
 
-  it("take their inputs plainly or under inputs", async () => {
+  it("accept their inputs at the top level or under inputs", async () => {
     for (const body of [{ theme: "blue" }, { inputs: { theme: "blue" } }]) {
       await alice.post("/api/v1/pipelines/house/run?wait=false", body);
       expect(house.inputs).toEqual({ theme: "blue" });
@@ -321,7 +321,7 @@ describe("pipelines", () => {
     expect((await alice.get("/api/v1/pipelines/runs/run_1")).body.run_id).toBe("run_1");
   });
 
-  it("are waited for by default, and can be cancelled meanwhile", async () => {
+  it("answer when they end by default, and can be cancelled before", async () => {
     const waiting = alice.post("/api/v1/pipelines/house/run", { theme: "blue" });
     await house.begun;
     const cancelled = await alice.delete("/api/v1/pipelines/runs/run_1");

@@ -67,7 +67,7 @@ async function atHost(url: string, host: string): Promise<{ readonly status: num
 }
 
 describe("serve", () => {
-  it("says in one line where it serves, of what and for whom", async () => {
+  it("prints one line with its address, its memory and its callers", async () => {
     const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
     running.add(child);
     const [line] = await once(createInterface(child.stdout), "line");
@@ -78,7 +78,7 @@ describe("serve", () => {
     expect(line).not.toContain(KEY);
   });
 
-  it("takes the tokens that `token` makes, and shares memory with the command line", async () => {
+  it("accepts tokens made by `token`, and shares memory with the command line", async () => {
     const env = { HELMDECK_JWT_SECRET: SECRET, HELMDECK_MEMORY_KEY: KEY };
     const { url, summary } = await serve(["--require-memory"], env);
     expect(summary).toMatchObject({ memory: "ready", authentication: "HELMDECK_JWT_SECRET" });
@@ -99,7 +99,7 @@ describe("serve", () => {
     expect(status).toBe(401);
   });
 
-  it("without a key and without data keeps memory in the process, and warns", async () => {
+  it("without a key and without data keeps memory in the process only, and warns", async () => {
     const child = home.start(["serve", "--port", "0", "--json"]);
     running.add(child);
     const log = text(child.stderr);
@@ -112,7 +112,7 @@ describe("serve", () => {
   });
 
   // verifies P-quiet-words
-  it("logs ids, routes, statuses and times, and nothing that was sent", async () => {
+  it("logs ids, routes, statuses and times, and nothing of the request's content", async () => {
     const env = { HELMDECK_JWT_SECRET: SECRET };
     const served = await serve([], env);
     const token = (await home.run(["token", "--subject", "canary-subject"], { env })).stdout.trim();
@@ -141,7 +141,7 @@ describe("serve", () => {
 });
 
 describe("the pages of serve", () => {
-  it("are where the second line says, and show whom the memory belongs to", async () => {
+  it("are at the address in the second line, and show whose memory it is", async () => {
     const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
     running.add(child);
     // An iterator keeps lines that arrive at the same time.
@@ -159,7 +159,7 @@ describe("the pages of serve", () => {
     expect(await page.text()).toContain("unknown");
   });
 
-  it("ask for a token where the server has a secret, under the public name too", async () => {
+  it("ask for a token if the server has a secret, under the public name too", async () => {
     const args = ["--public-origin", "https://deck.example"];
     const { url, summary } = await serve(args, { HELMDECK_JWT_SECRET: SECRET });
     expect(summary.pages).toBe("https://deck.example/");
@@ -169,7 +169,7 @@ describe("the pages of serve", () => {
     expect((await atHost(url, "evil.example")).status).toBe(403);
   });
 
-  it("are left out with --no-pages", async () => {
+  it("are absent with --no-pages", async () => {
     const { url, summary } = await serve(["--no-pages"]);
     expect(summary.pages).toBeNull();
     const page = await fetch(`${url}/`, { headers: { Accept: "text/html" } });
@@ -197,14 +197,14 @@ describe("serve does not start", () => {
     ["without a key and with --require-memory", ["--require-memory"], {}, "memory_unavailable"],
     ["on an open address without authentication", ["--host", "0.0.0.0"], {}, "forbidden"],
     ["with a short secret", [], { HELMDECK_JWT_SECRET: "short" }, "key_malformed"],
-    ["with pipelines that are not there", ["--pipelines", "/no/such/folder"], {}, "invalid_input"],
+    ["with a missing folder of pipelines", ["--pipelines", "/no/such/folder"], {}, "invalid_input"],
   ])("%s, and says so in one line", async (_what, args, env, error) => {
     const { code, stdout, stderr } = await home.run(["serve", "--port", "0", ...args], { env });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(new RegExp(`^${error}: .+\\n$`));
   });
 
-  it("on a port that is in use, and says so in one line", async () => {
+  it("on a port that is in use, and reports it in one line", async () => {
     const { url } = await serve();
     const { code, stderr } = await home.run(["serve", "--port", new URL(url).port], {
       env: { HELMDECK_MEMORY_KEY: KEY },
@@ -217,14 +217,14 @@ describe("serve does not start", () => {
 });
 
 describe("a server that is stopped", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("by %s ends by itself, with exit code 0", async (signal) => {
+  it.each(["SIGTERM", "SIGINT"] as const)("by %s ends with exit code 0", async (signal) => {
     const { process: child, ended, url } = await serve();
     await store(url, { key: "k", value: "v" }); // leaves a connection open
     child.kill(signal);
     expect(await ended).toEqual([0, null]);
   });
 
-  it("by a second signal ends at once, whatever is still under way", async () => {
+  it("by a second signal ends at once, even with requests still running", async () => {
     const { process: child, ended, url } = await serve();
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname).on("error", () => {});
@@ -245,7 +245,7 @@ describe("a server that is stopped", () => {
   });
 
   // verifies P-durable-kill
-  it("by kill -9 between accept and answer has every write that it acknowledged", async () => {
+  it("by kill -9 between request and answer keeps every acknowledged write", async () => {
     const acknowledged: string[] = [];
     for (let cycle = 0; cycle < 3; cycle += 1) {
       const served = await serve();

@@ -62,7 +62,7 @@ describe("a client that is slow or broken", () => {
     expect((await served.as().get("/api/v1/memory/facts")).body.facts).toEqual([]);
   });
 
-  it("that leaves in the middle of its body is no defect of ours", async () => {
+  it("that disconnects in the middle of its body causes no server error", async () => {
     const socket = await open();
     socket.write(post("/api/v1/memory/store", "{}").replace("Length: 2", "Length: 99"));
     const response = await fetch(`${listening.url}/healthz`); // by then the server has read the request
@@ -72,7 +72,7 @@ describe("a client that is slow or broken", () => {
     expect(served.defects).toEqual([]);
   });
 
-  it("that leaves in the middle of a body in chunks, or breaks them, is no defect of ours", async () => {
+  it("that disconnects in the middle of a chunked body, or sends invalid chunks, causes no server error", async () => {
     const begun = `${post("/api/v1/memory/store", "").replace("Content-Length: 0", "Transfer-Encoding: chunked")}5\r\n{"key`;
     const socket = await open();
     socket.write(begun);
@@ -84,7 +84,7 @@ describe("a client that is slow or broken", () => {
   });
 
   it.each([
-    ["what is no HTTP", "hello\r\n\r\n", 400, "invalid_input"],
+    ["invalid HTTP", "hello\r\n\r\n", 400, "invalid_input"],
     [
       "headers beyond the limit",
       `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
@@ -142,12 +142,12 @@ describe("a client that is slow or broken", () => {
 });
 
 describe("listening", () => {
-  it("is on loopback unless told otherwise", () => {
+  it("uses loopback by default", () => {
     expect(listening.address).toBe("127.0.0.1");
     expect(listening.url).toBe(`http://127.0.0.1:${listening.port}`);
   });
 
-  it("says in one sentence that a port is in use", async () => {
+  it("reports in one sentence that a port is in use", async () => {
     const other = createTcpServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
@@ -158,7 +158,7 @@ describe("listening", () => {
     other.close();
   });
 
-  it("is refused on a name that nobody knows", async () => {
+  it("is refused for a host name that cannot be resolved", async () => {
     await expect(served.server.listen({ host: "no-such-host.invalid", port: 0 })).rejects.toMatchObject({
       code: "invalid_input",
     });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { nextTurn } from "../../app/index.ts";
 import { STARTED_PER_TURN, staggerRequests } from "../../server/guards/stagger-requests.ts";
 
-test("of many requests that come at once, a few are begun in each turn, in the order of their coming", async () => {
+test("many simultaneous requests are started a few per turn, in the order of arrival", async () => {
   const begun: number[] = [];
   const app = new Hono().get("/:number", staggerRequests(), (c) => {
     begun.push(Number(c.req.param("number")));
