@@ -33,7 +33,7 @@ describe("docker-compose v1.29", () => {
     expect(service?.mem_limit).toBe("2g");
   });
 
-  it("takes an image by digest, another model, another port", () => {
+  it("accepts an image by digest, another model and another port", () => {
     const digest = `ollama/ollama:0.24.0@sha256:${"0".repeat(64)}`;
     const services = servicesIn([BASE, HOST_PORT], {
       HELMDECK_EMBEDDINGS_IMAGE: digest,
@@ -45,7 +45,7 @@ describe("docker-compose v1.29", () => {
     expect(services["helmdeck-embeddings-init"]?.environment?.EMBEDDING_MODEL).toBe("mxbai-embed-large");
   });
 
-  it("reads the engine alone, and behind a profile two engines on a PostgreSQL without a port", () => {
+  it("reads the file with one engine, and with a profile the file with two engines and a PostgreSQL without a published port", () => {
     const services = servicesIn([ENGINE]);
     const always = Object.keys(services).filter((name) => services[name]?.profiles === undefined);
     expect(always).toEqual(["helmdeck-memory"]);

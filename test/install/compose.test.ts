@@ -62,7 +62,7 @@ const FAULTS: Readonly<Record<string, Partial<Service>>> = {
 const services = Object.entries(read(BASE).services);
 
 describe("compose.embeddings.yml", () => {
-  it("has the service and its one-shot helper, and every rule has a planted fault", () => {
+  it("defines the service and its one-shot helper, and each rule has a violation", () => {
     expect(services.map(([name]) => name)).toEqual(["helmdeck-embeddings", "helmdeck-embeddings-init"]);
     expect(Object.keys(FAULTS)).toEqual(Object.keys(RULES));
   });
@@ -72,17 +72,17 @@ describe("compose.embeddings.yml", () => {
     ({ service, rule }) => expect(broken(service)).not.toContain(rule),
   );
 
-  it.each(Object.entries(FAULTS))("the rule that it %s fails on a planted fault", (rule, fault) => {
+  it.each(Object.entries(FAULTS))("a violation of the rule '%s' is found", (rule, fault) => {
     for (const [, service] of services) expect(broken({ ...service, ...fault })).toEqual([rule]);
   });
 
-  it("is reached on the network baas-net, which it does not make itself", () => {
+  it("uses the external network baas-net and does not create it", () => {
     const file = read(BASE);
     expect(file.networks).toEqual({ "baas-net": { external: true } });
     for (const [, service] of services) expect(service.networks).toEqual(["baas-net"]);
   });
 
-  it("keeps the model loaded, in memory and on a volume whose name does not depend on the project", () => {
+  it("keeps the model in memory and on a volume that has the same name in every project", () => {
     const [, service] = services[0] ?? [];
     expect(service?.environment?.OLLAMA_KEEP_ALIVE).toBe("-1");
     expect(service?.volumes).toEqual(["helmdeck-embeddings-models:/root/.ollama"]);
@@ -91,7 +91,7 @@ describe("compose.embeddings.yml", () => {
     });
   });
 
-  it("knows whether the server is up without curl, which the image has not", () => {
+  it("checks the server's health without curl, which is not in the image", () => {
     const [, service] = services[0] ?? [];
     expect(service?.healthcheck).toMatchObject({ test: ["CMD", "ollama", "list"] });
   });
@@ -102,14 +102,14 @@ describe("compose.embeddings.yml", () => {
 });
 
 describe("the overlays", () => {
-  it("publish a port on loopback alone, and change nothing else", () => {
+  it("publish a port on loopback only, and change nothing else", () => {
     const file = read(HOST_PORT);
     expect(file).toEqual({
       services: { "helmdeck-embeddings": { ports: [`127.0.0.1:\${HELMDECK_EMBEDDINGS_PORT:-11434}:11434`] } },
     });
   });
 
-  it("lend the cards, and change nothing else", () => {
+  it("give access to the GPUs, and change nothing else", () => {
     const devices = [{ driver: "nvidia", count: "all", capabilities: ["gpu"] }];
     expect(read(GPU)).toEqual({
       services: { "helmdeck-embeddings": { deploy: { resources: { reservations: { devices } } } } },

@@ -7,7 +7,7 @@ import { withoutPlugin } from "../../install/plugins-section.ts";
 import { memory } from "./configuration.ts";
 
 describe("patchBetween", () => {
-  it("is what a merge patch has to say to get from one to the other", () => {
+  it("returns the merge patch that changes one configuration into the other", () => {
     fc.assert(
       fc.property(memory, memory, (from, to) => {
         const patch = patchBetween(from, to);
@@ -23,7 +23,12 @@ describe("withoutPlugin", () => {
   it.each<[string, Json | undefined, Json | undefined, Json | undefined]>([
     ["nothing was there", undefined, off, undefined],
     ["an empty object was there", {}, { entries: { [ID]: {} } }, {}],
-    ["others are there", { entries: { x: {} } }, { entries: { x: {}, [ID]: {} } }, { entries: { x: {} } }],
+    [
+      "other plugins have entries",
+      { entries: { x: {} } },
+      { entries: { x: {}, [ID]: {} } },
+      { entries: { x: {} } },
+    ],
     [
       "a list was there",
       { allow: ["memory-core"] },
@@ -36,22 +41,22 @@ describe("withoutPlugin", () => {
       { allow: ["ollama", ID] },
       { allow: ["ollama"] },
     ],
-    ["the host took all of it", undefined, undefined, undefined],
+    ["the host removed all of it", undefined, undefined, undefined],
   ])("when %s", (_, before, now, expected) => {
     expect(withoutPlugin({ before, last: off, now }, ID, ["ollama"])).toEqual(expected);
   });
 
   it.each<[string, JsonObject, Json, JsonObject]>([
-    ["as it was", { config: { a: 1 } }, { enabled: true, config: { a: 1 } }, { config: { a: 1 } }],
+    ["unchanged", { config: { a: 1 } }, { enabled: true, config: { a: 1 } }, { config: { a: 1 } }],
     [
-      "as its operator left it",
+      "with the operator's later change",
       { config: { a: 1 } },
       { enabled: true, config: { a: 2 } },
       { config: { a: 2 } },
     ],
-    ["switched off, as it was", { enabled: false }, { enabled: true }, { enabled: false }],
+    ["disabled again", { enabled: false }, { enabled: true }, { enabled: false }],
     ["after a run that was killed", { config: { a: 1 } }, { enabled: false }, { config: { a: 1 } }],
-  ])("an operator's entry comes back %s, whatever the host left of it", (_, entry, last, expected) => {
+  ])("restores an operator's entry %s, whatever the host has left of it", (_, entry, last, expected) => {
     const then = { before: { entries: { [ID]: entry } }, last: { entries: { [ID]: last } } };
     for (const now of [undefined, {}, off, { entries: {} }])
       expect(withoutPlugin({ ...then, now }, ID, [])).toEqual({ entries: { [ID]: expected } });

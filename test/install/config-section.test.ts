@@ -30,7 +30,7 @@ const OURS_OF_FACTS = factsSetting({ provider: "ollama", model: "nomic-embed-tex
 const KEY = "sk-own";
 
 describe.each(SECTIONS)("%s", (_, section, setting) => {
-  it("is exactly what it was when nobody else wrote, after any number of settings", () => {
+  it("is restored exactly after any number of settings if nothing else changed", () => {
     fc.assert(
       fc.property(memory, fc.array(setting, { minLength: 1, maxLength: 3 }), (before, sets) => {
         let [now, change]: [Json | undefined, Change | undefined] = [before, undefined];
@@ -43,7 +43,7 @@ describe.each(SECTIONS)("%s", (_, section, setting) => {
     );
   });
 
-  it("is exactly what it was when a run was killed before it wrote", () => {
+  it("is restored exactly if a run was killed before its write", () => {
     fc.assert(
       fc.property(memory, setting, (before, set) => {
         expect(restored(section, changeOf(section, undefined, before, set), before)).toEqual(before);
@@ -51,7 +51,7 @@ describe.each(SECTIONS)("%s", (_, section, setting) => {
     );
   });
 
-  it("keeps what somebody added, and gives the rest back", () => {
+  it("keeps keys that the operator added, and restores the others", () => {
     const foreign = fc.tuple(fc.constantFrom("citations", "extra"), fc.constantFrom<Json>("auto", 3));
     fc.assert(
       fc.property(memory, setting, foreign, (before, set, [name, value]) => {
@@ -66,29 +66,29 @@ describe.each(SECTIONS)("%s", (_, section, setting) => {
   });
 });
 
-describe("what somebody chose since", () => {
+describe("the operator's choice after the installation", () => {
   const before = { search: { provider: "openai", remote: { baseUrl: "https://openai", apiKey: KEY } } };
   const change = { before, sets: [OURS] };
   const remote = { baseUrl: "http://a:1" };
 
   it.each<[string, Json, Json]>([
     [
-      "another provider: ours beside it goes",
+      "another provider: our settings beside it are removed",
       { provider: "voyage", model: "nomic-embed-text", remote },
       { provider: "voyage" },
     ],
     [
-      "another provider and its model",
+      "another provider with its model is kept",
       { provider: "voyage", model: "voyage-3", remote },
       { provider: "voyage", model: "voyage-3" },
     ],
     [
-      "an Ollama of their own",
+      "the operator's own Ollama is kept",
       { provider: "ollama", model: "bge-m3", remote: { baseUrl: "http://theirs:1" } },
       { provider: "ollama", model: "bge-m3", remote: { baseUrl: "http://theirs:1" } },
     ],
     [
-      "another model on our service, which goes",
+      "another model on our service is removed with the service",
       { provider: "ollama", model: "bge-m3", remote },
       before.search,
     ],
@@ -98,13 +98,13 @@ describe("what somebody chose since", () => {
 
   it.each<[string, Json, Json]>([
     [
-      "another address",
+      "another address is kept",
       { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" },
       { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" },
     ],
-    ["nothing", { provider: "none" }, { provider: "none" }],
+    ["no embeddings", { provider: "none" }, { provider: "none" }],
     [
-      "another model on our service, which goes",
+      "another model on our service is removed with the service",
       { provider: "ollama", model: "bge-m3", url: "http://a:1" },
       { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY },
     ],
@@ -116,7 +116,7 @@ describe("what somebody chose since", () => {
 });
 
 describe("a key for one service", () => {
-  it("never stands beside the address of another, whatever was changed in between", () => {
+  it("never appears with the address of another service, whatever changed in between", () => {
     const provider = fc.constantFrom("openai-compatible", "ollama", "voyage");
     const address = fc.constantFrom("https://own", "http://a:1", "http://theirs:1");
     const facts = fc.record<JsonObject>({ provider, url: address, model }, { requiredKeys: [] });

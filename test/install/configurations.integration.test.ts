@@ -20,7 +20,7 @@ import { environmentIn, runSteps } from "./fixtures.ts";
 import { type HostPatch, loadHostWriter } from "./host-writer.ts";
 
 const RUNS = sized(40, 200);
-/** The host's writer takes a tenth of a second for each of up to a thousand writes, more on a busy machine. */
+/** Up to a thousand writes, a tenth of a second each, more on a busy machine. */
 const TIMEOUT_MS = 600_000;
 const ID = "helmdeck-memory";
 const BASE_URL = "http://127.0.0.1:11434";
@@ -40,7 +40,7 @@ beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-configs-")));
   process.env.OPENCLAW_CONFIG_PATH = join(folder, "openclaw.json");
   process.env.OPENCLAW_STATE_DIR = folder;
-  // The host prints a remark on every file that has lost a comment.
+  // The host prints a message for every file that loses a comment.
   for (const name of ["log", "warn", "error"] as const) vi.spyOn(console, name).mockImplementation(() => {});
   hostPatch = await loadHostWriter();
 });
@@ -101,7 +101,7 @@ const style = fc.record({
 
 describe("openclaw.json", () => {
   it(
-    `${RUNS} of them come through installation and uninstallation`,
+    `${RUNS}of them survive installation and uninstallation unchanged`,
     async () => {
       let whole = 0;
       await fc.assert(
@@ -208,7 +208,7 @@ async function makeRig(text: string): Promise<Rig> {
   };
 }
 
-/** `openclaw` and `npm`, as far as these steps call them. */
+/** The commands of `openclaw` and `npm` that these steps call. */
 function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
   const configured = () => parseJson5(readFileSync(join(folder, "openclaw.json"), "utf8"));
   return async (file, args, { input = "" } = {}) => {

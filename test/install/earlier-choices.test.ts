@@ -16,7 +16,7 @@ const kept = (entries: JournalEntries, ...args: string[]) => chosen(entries, ...
 
 // verifies P-install-kept
 describe("a later run", () => {
-  it("without options keeps each choice of the last installation, and names it", () => {
+  it("without options keeps each choice of the last installation, and lists them", () => {
     expect(chosen({ choices: NONE })).toMatchObject(NONE);
     expect(kept({ choices: NONE })).toEqual(["--no-embeddings"]);
     expect(chosen({ choices: URL })).toMatchObject(URL);
@@ -28,7 +28,7 @@ describe("a later run", () => {
     expect(kept({ choices: SIDECAR, target })).toEqual(["--openclaw container:claw"]);
   });
 
-  it("names nothing where everything is the default", () => {
+  it("lists nothing if every choice is the default", () => {
     expect(chosen({ choices: SIDECAR })).toMatchObject({ ...SIDECAR, kept: [] });
     expect(chosen({})).toMatchObject({ ...SIDECAR, kept: [] });
   });
@@ -42,13 +42,13 @@ describe("a later run", () => {
     [{ ...SIDECAR, gpu: true }, ["--no-gpu"], SIDECAR],
     [{ ...URL, model: "bge-m3" }, ["--embedding-model", MODEL], URL],
     [SIDECAR, ["--engine", "https://memory.example", "--token-file", "/h/t"], NONE],
-  ] as const)("with an option follows it: after %j, %j", (choices, args, wanted) => {
+  ] as const)("with an option uses that option: after %j, %j", (choices, args, wanted) => {
     const options = chosen({ choices }, ...args);
     expect(options).toMatchObject(wanted);
     expect(options.kept.filter((option) => option.startsWith(args[0]))).toEqual([]);
   });
 
-  it("that changes one choice keeps the others", () => {
+  it("keeps the other choices when one changes", () => {
     const choices = { ...URL, model: "bge-m3" };
     const other = "http://10.0.0.5:11434";
     const options = chosen({ choices }, "--embeddings-url", other);
@@ -56,12 +56,12 @@ describe("a later run", () => {
     expect(options.kept).toEqual(["--embedding-model bge-m3"]);
   });
 
-  it("that installs nothing takes nothing over", () => {
+  it("takes over no choice if it installs nothing", () => {
     for (const mode of ["--verify", "--repair", "--uninstall"])
       expect(kept({ choices: NONE }, mode)).toEqual([]);
   });
 
-  it("names the engine and the tools' record too, which stay in OpenClaw's configuration", () => {
+  it("also lists the engine and the recording of tools, which stay in OpenClaw's configuration", () => {
     const engine = { url: "https://memory.example", tokens: { main: "/h/t" }, fingerprint256: "ab" };
     const facts = withJournal(
       { source: { source: { kind: "engine" } }, auditTools: { answer: "all", isSet: true, isDue: false } },
@@ -95,25 +95,25 @@ describe("the record of version 0.1.0", () => {
   });
 
   it.each<[string, JournalEntries, object]>([
-    ["nothing", {}, { ...SIDECAR, mayLeaveOutEmbeddings: true }],
+    ["empty", {}, { ...SIDECAR, mayLeaveOutEmbeddings: true }],
     ["keyword search", { installedPlugin: true }, NONE],
     ["a sidecar", { ...set(OWN), startedSidecar: true }, SIDECAR],
     ["a sidecar for a container", set("http://helmdeck-embeddings:11434"), SIDECAR],
     ["a run that was killed before it set anything", { startedSidecar: true }, SIDECAR],
-    ["an Ollama of the operator's", set(OWN), URL],
+    ["the operator's own Ollama", set(OWN), URL],
     ["another model", set(OWN, "bge-m3"), { ...URL, model: "bge-m3" }],
     [
-      "an Ollama elsewhere after a sidecar",
+      "an Ollama on another machine after a sidecar",
       { ...set("http://10.0.0.5:11434"), startedSidecar: true },
       { embeddings: { kind: "url", url: "http://10.0.0.5:11434" } },
     ],
     [
-      "OpenClaw's own search alone",
+      "OpenClaw's own search only",
       {
         installedPlugin: true,
         search: { sets: [{ search: { model: "bge-m3", remote: { baseUrl: OWN } } }], allowed: [] },
       },
       { ...URL, model: "bge-m3" },
     ],
-  ])("of %s is read", (_, entries, wanted) => expect(chosen(entries)).toMatchObject(wanted));
+  ])("is read: %s", (_, entries, wanted) => expect(chosen(entries)).toMatchObject(wanted));
 });

@@ -11,7 +11,7 @@ const kinds = (facts: Facts, ...args: string[]) =>
   makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
 
 describe("--engine", () => {
-  it("has no local store and no sidecar, and is tested through the engine", () => {
+  it("plans no local store and no sidecar, and runs the smoke test through the engine", () => {
     const { steps, questions } = makePlan(FACTS, options(...ASKED));
     expect(steps.map(({ kind }) => kind)).toEqual([
       "back-up-config",
@@ -23,7 +23,7 @@ describe("--engine", () => {
     expect(questions).toEqual([]);
   });
 
-  it("is said in the plan, without what is in the file", () => {
+  it("appears in the plan without the token file's content", () => {
     const step = makePlan(FACTS, options(...ASKED)).steps.find(({ kind }) => kind === "point-source");
     if (step === undefined) throw new Error("there is no such step");
     expect(definitionOf(step).title(step)).toBe(
@@ -31,7 +31,7 @@ describe("--engine", () => {
     );
   });
 
-  it("changes nothing where it is so, and stays where nobody names another", () => {
+  it("changes nothing if the engine is already set, and keeps it in a run without the option", () => {
     const at = withOpenClaw({ engine: ENGINE }, INSTALLED);
     expect(kinds(at, ...ASKED)).not.toContain("point-source");
     expect(kinds(at, ...ASKED, "--token-file", "work=/h/work.token")).toContain("point-source");
@@ -42,14 +42,14 @@ describe("--engine", () => {
     ]);
   });
 
-  it("is taken back with the rest", () => {
+  it("is restored by an uninstallation", () => {
     const set = withJournal({ source: { source: { kind: "engine" } }, configIsAsLeft: false });
     expect(kinds(set, "--uninstall")).toContain("restore-source");
   });
 });
 
 describe("the options of an engine", () => {
-  it("take a file for each agent", () => {
+  it("accept a token file for each agent", () => {
     const { engine, embeddings } = options(...ASKED, "--token-file", "work=/h/work.token");
     expect(engine).toEqual({ ...ENGINE, tokens: { main: "/h/main.token", work: "/h/work.token" } });
     expect(embeddings).toEqual({ kind: "none" });
@@ -72,7 +72,7 @@ describe("the options of an engine", () => {
     [[...ASKED, "--gpu"], "exclude each other"],
     [[...ASKED, "--embeddings"], "exclude each other"],
     [[...ASKED, "--uninstall"], "is only for an installation"],
-  ])("%j is refused", (args, says) => {
+  ])("refuse %j", (args, says) => {
     expect(() => options(...args)).toThrow(says);
   });
 });

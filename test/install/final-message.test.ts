@@ -33,7 +33,7 @@ async function said(facts: Facts, args: readonly string[] = [], env: Readonly<Re
 }
 
 describe("after an installation", () => {
-  it("something to try is named, for the agent and for a shell, and the way back", async () => {
+  it("suggests something to try, for the agent and in a shell, and names the uninstall command", async () => {
     const text = await said(FACTS);
     expect(text).toMatch(/tell your agent +"Remember that /);
     expect(text).toMatch(/in a shell +openclaw helmdeck search "/);
@@ -41,7 +41,7 @@ describe("after an installation", () => {
     expect(await said(IN_CONTAINER)).toContain("docker exec claw openclaw helmdeck search");
   });
 
-  it("the key is named with its place and the wish for a copy; once more where it was just made", async () => {
+  it("names the key's location and asks for a copy; for a new key also names the command to confirm it", async () => {
     const made = await said(withOpenClaw({ memory: memory("none") }));
     expect(made).toMatch(/The key is \S+\/m\.key\. Keep a copy in a safe place/);
     expect(made).toMatch(/run: .* key saved/);
@@ -54,8 +54,7 @@ describe("after an installation", () => {
     );
   });
 
-  it("nothing is said of it after a look alone", async () =>
-    expect(await said(INSTALLED, ["--verify"])).toBe(""));
+  it("says nothing of this after --verify", async () => expect(await said(INSTALLED, ["--verify"])).toBe(""));
 });
 
 describe("the command helmdeck-memory", () => {
@@ -66,21 +65,21 @@ describe("the command helmdeck-memory", () => {
     return dirname(file);
   };
 
-  it("is not spoken of where it is in the path", async () => {
+  it("is used without a hint if it is on the path", async () => {
     const PATH = program("bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
     expect(text).not.toContain("in your path");
     expect(text).toContain("run: helmdeck-memory key saved");
   });
 
-  it("is not in the path of whoever runs the package with npx", async () => {
+  it("is offered with npm install if the package runs with npx", async () => {
     const PATH = program("_npx", "1", "node_modules", ".bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
     expect(text).toContain("To put the command helmdeck-memory on your path: npm install -g helmdeck-memory");
     expect(text).toContain("run: npx helmdeck-memory key saved");
   });
 
-  it("is linked from a clone, and a folder that is not in the path is named", async () => {
+  it("is offered as a link in a clone, with a note if the folder is not on the path", async () => {
     program("scripts", "with-deps.mjs");
     const link = `ln -s ${folder}/dist/helmdeck-memory.mjs ${folder}/.local/bin/helmdeck-memory`;
     expect(await said(FACTS)).toContain(`${link}   (and ${folder}/.local/bin in your PATH)`);
@@ -92,7 +91,7 @@ describe("the command helmdeck-memory", () => {
 describe("after an uninstallation", () => {
   const UNINSTALL = ["--uninstall"];
 
-  it("what stays is listed with the command that deletes it, and only what is there", async () => {
+  it("lists each remaining file with the command that deletes it, and only files that exist", async () => {
     const facts = withOpenClaw({ memory: memory("file") }, INSTALLED);
     const none = await said(facts, UNINSTALL);
     expect(none).not.toContain("m.sqlite");
@@ -120,20 +119,20 @@ describe("after an uninstallation", () => {
     ]);
   });
 
-  it("--purge leaves the image, and nothing is said where nothing is left", async () => {
+  it("lists the image after --purge, and nothing if nothing is left", async () => {
     const purged = await said(INSTALLED, [...UNINSTALL, "--purge"]);
     expect(purged).toContain("docker image rm");
     expect(purged).not.toContain("docker volume rm");
     expect(await said(FACTS, UNINSTALL)).toBe("");
   });
 
-  it("the model in an Ollama of the operator's own is named, and left to the operator", async () => {
+  it("lists the model in the operator's own Ollama with the command that deletes it", async () => {
     const text = await said(withJournal({ startedSidecar: false }), UNINSTALL);
     expect(text).toMatch(/the model nomic-embed-text: the Ollama at http:\S+\n +ollama rm nomic-embed-text/);
     expect(text).not.toContain("docker");
   });
 
-  it("in a container what is remembered is named by its place there", async () => {
+  it("names the location inside the container if OpenClaw runs in one", async () => {
     const text = await said(IN_CONTAINER, UNINSTALL);
     expect(text).toMatch(
       /its key: OpenClaw's state folder in container:claw\n +.*--purge --openclaw container:claw/,

@@ -53,23 +53,33 @@ const TOKEN = "OPENCLAW_GATEWAY_TOKEN";
 describe("the gateway", () => {
   it.each<[string, Json | undefined, Json | undefined, GatewayFacts]>([
     ["answers", { ok: true }, undefined, "running"],
-    ["is not there", NOTHING, undefined, "stopped"],
-    ["says nothing that can be read", undefined, undefined, "silent"],
-    ["is not there, and this shell has no token", NO_CREDENTIALS, NO_CREDENTIALS, "stopped"],
+    ["does not run", NOTHING, undefined, "stopped"],
+    ["gives an unreadable answer", undefined, undefined, "silent"],
+    ["does not run, and this shell has no token", NO_CREDENTIALS, NO_CREDENTIALS, "stopped"],
     ["runs, and this shell has no token", NO_CREDENTIALS, REACHABLE, { variable: TOKEN, problem: "missing" }],
     [
-      "lets a paired device look and no more",
+      "gives a paired device read access only",
       NO_CREDENTIALS,
       { ok: true },
       { variable: TOKEN, problem: "missing" },
     ],
     ["refuses the token", MISMATCH, undefined, { variable: TOKEN, problem: "refused" }],
-    ["refuses everybody", RATE_LIMITED, undefined, { variable: TOKEN, problem: "locked_out" }],
-    ["lets nobody try", NO_CREDENTIALS, RATE_LIMITED, { variable: TOKEN, problem: "locked_out" }],
+    [
+      "refuses every request after too many attempts",
+      RATE_LIMITED,
+      undefined,
+      { variable: TOKEN, problem: "locked_out" },
+    ],
+    [
+      "reports that it accepts no attempts now",
+      NO_CREDENTIALS,
+      RATE_LIMITED,
+      { variable: TOKEN, problem: "locked_out" },
+    ],
     ["hangs", TIMEOUT, TIMEOUT, "silent"],
-    ["only starts", TIMEOUT, { status: "starting", startupPhase: "plugins" }, "silent"],
-    ["is there on a second look", TIMEOUT, { ok: true }, "running"],
-    ["is gone on a second look", TIMEOUT, NOTHING, "stopped"],
+    ["is still starting", TIMEOUT, { status: "starting", startupPhase: "plugins" }, "silent"],
+    ["answers the second query", TIMEOUT, { ok: true }, "running"],
+    ["has stopped by the second query", TIMEOUT, NOTHING, "stopped"],
   ])("%s", async (_, call, health, state) => {
     expect(await inspectGateway(answering(call, health), {})).toEqual(state);
   });
@@ -81,12 +91,12 @@ describe("the gateway", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference in OpenClaw's configuration
     [{ mode: "password", password: "${MY_PASSWORD}" }, "MY_PASSWORD"],
     [{ token: { source: "file", provider: "default", id: "/run/token" } }, TOKEN],
-  ])("with %j says which variable is missing", async (auth, variable) => {
+  ])("names the missing variable for %j", async (auth, variable) => {
     const state = await inspectGateway(answering(NO_CREDENTIALS, REACHABLE), { gateway: { auth } });
     expect(state).toEqual({ variable, problem: "missing" });
   });
 
-  it("of another machine is not asked", async () => {
+  it("is not queried if it is on another machine", async () => {
     const never = { ask: () => Promise.reject(new Error("it was asked")) };
     expect(await inspectGateway(never, { gateway: { mode: "remote" } })).toBe("remote");
   });

@@ -24,34 +24,34 @@ afterEach(() => {
 });
 
 describe("the lock", () => {
-  it("is one at a time, and says who has it", async () => {
+  it("has one holder at a time, and names the holder's process", async () => {
     const child = await holder();
     expect(acquireInstallerLock(file)).toEqual({ isAcquired: false, holder: child.pid });
   });
 
-  it("stays taken while nothing refers to it any more", async () => {
+  it("stays taken when its object is garbage-collected", async () => {
     const child = await holder(["--expose-gc"]);
     expect(await answered(child, "collect")).toBe("collected");
     expect(acquireInstallerLock(file)).toEqual({ isAcquired: false, holder: child.pid });
   });
 
-  it("is free again at once when its holder was killed, and when it ended", async () => {
+  it("is free as soon as its holder is killed or releases it", async () => {
     const child = await holder();
     child.kill("SIGKILL");
     await once(child, "exit");
     const lock = acquireInstallerLock(file);
-    if (!lock.isAcquired) throw new Error("a dead holder still has it");
+    if (!lock.isAcquired) throw new Error("the dead holder still has the lock");
     lock.release();
     expect(acquireInstallerLock(file)).toMatchObject({ isAcquired: true });
   });
 
-  it("goes to one of many that come at once", async () => {
+  it("goes to exactly one of many processes that ask at once", async () => {
     const said = await Promise.all(Array.from({ length: RACERS }, () => saidBy(spawned(HOLDS))));
     expect(said.filter((word) => word === "ours")).toEqual(["ours"]);
     expect(said.filter((word) => word === "theirs")).toHaveLength(RACERS - 1);
   });
 
-  it("is written where no other account may look", () => {
+  it("is readable by its own account only", () => {
     const before = process.umask(0o000);
     try {
       acquireInstallerLock(file);
@@ -62,15 +62,15 @@ describe("the lock", () => {
     expect(statSync(join(file, "..")).mode & 0o777).toBe(0o700);
   });
 
-  it("is refused with a reason where the file is something else", () => {
+  it("fails with a reason if the file is not a lock", () => {
     mkdirSync(join(folder, "state"));
     writeFileSync(file, "this is no lock, and longer than a header of it would be\n".repeat(20));
     expect(() => acquireInstallerLock(file)).toThrow(/install\.lock cannot be used.*move it away/);
   });
 });
 
-describe("install.sh beside another one", () => {
-  it("says so, changes nothing and ends with 2; a dry run is no trouble to anybody", async () => {
+describe("install.sh while another one runs", () => {
+  it("names the running one, changes nothing and exits with 2; a dry run is allowed", async () => {
     const first = spawned(INSTALLS, ["--no-embeddings", "--yes"]);
     const firstEnd = ended(first);
     await untilThere(join(folder, "waiting"));
@@ -87,7 +87,7 @@ describe("install.sh beside another one", () => {
     expect((await firstEnd).text).toContain("OpenClaw is not on this machine");
   });
 
-  it("ends with 2 and the reason where the lock cannot be made", async () => {
+  it("exits with 2 and the reason if the lock cannot be created", async () => {
     writeFileSync(join(folder, "xdg"), "a file where a folder should be");
     const { code, text } = await ended(spawned(INSTALLS, ["--no-embeddings", "--yes", "--json"]));
     expect(code).toBe(2);

@@ -46,7 +46,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe("without Docker", () => {
   beforeEach(() => void programs.delete("docker"));
 
-  it("both ways on are offered, and nothing is done", async () => {
+  it("offers both alternatives, and changes nothing", async () => {
     const { code, report } = await installJson([]);
     expect(code).toBe(2);
     expect(report.missing[0]?.remedy).toMatch(/--embeddings-url URL.*--no-embeddings/);
@@ -54,14 +54,14 @@ describe("without Docker", () => {
     expectNothingChanged();
   });
 
-  it("a person may go on without embeddings", async () => {
+  it("asks whether to continue without embeddings", async () => {
     const { text, asked } = await installLines(["--dry-run"], () => true);
     expect(asked[0]).toMatch(/^Docker cannot be used here\. Continue without embeddings/);
     expect(text).toContain("WITHOUT embeddings");
     expect(text).not.toContain("sidecar\n");
   });
 
-  it("--yes goes on without them, and says so in the summary", async () => {
+  it("continues without embeddings with --yes, and warns in the summary", async () => {
     const { code, report } = await installJson(["--yes", "--dry-run"]);
     expect(code).toBe(0);
     expect(report.plan.map(({ kind }) => kind)).toEqual([
@@ -86,7 +86,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
   });
   afterEach(() => standIn.close());
 
-  it("that is offered, and used when a person says so", async () => {
+  it("offers that Ollama, and uses it after a yes", async () => {
     const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("Ollama"));
     expect(asked).toEqual([
       expect.stringContaining(`an Ollama answers at ${standIn.address}. Use it for embeddings?`),
@@ -96,13 +96,13 @@ describe("without Docker, but with an Ollama on this machine", () => {
     expect(text).not.toContain("sidecar");
   });
 
-  it("a no leads to keywords, which are asked about, too", async () => {
+  it("offers keyword search after a no", async () => {
     const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("keywords"));
     expect(asked.length).toBe(2);
     expect(text).not.toContain("embed helmdeck's facts");
   });
 
-  it("--yes leaves it alone, and says how it would be used; so does a run that nobody can be asked in", async () => {
+  it("does not use it with --yes or without a terminal, and names the option that would", async () => {
     const { report } = await installJson(["--yes", "--dry-run"]);
     expect(report.plan.map(({ kind }) => kind)).not.toContain("pull-model");
     expect(report.warnings.join()).toContain(`--embeddings-url ${standIn.address}`);
@@ -112,7 +112,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
   });
 
   it.each(["0.0.0.0:PORT", ":PORT", "http://localhost:PORT", "[::]:PORT"])(
-    "it is found where OLLAMA_HOST is %s",
+    "finds it if OLLAMA_HOST is %s",
     async (host) => {
       ollamaHost = host.replace("PORT", port);
       expect((await installJson([])).report.missing[0]?.remedy).toMatch(`:${port})`);
@@ -120,7 +120,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
   );
 
   it.each(["ollama.example:11434", "http://192.0.2.1:11434", "https://127.0.0.1:1", "//", "127.0.0.1:9"])(
-    "it is not looked for elsewhere, and not found where nothing answers: %s",
+    "queries loopback addresses only, and finds no Ollama if none answers: %s",
     async (host) => {
       ollamaHost = host;
       expect((await installJson([])).report.missing[0]?.remedy).toContain("(--embeddings-url URL)");
@@ -130,7 +130,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
 });
 
 describe("without OpenClaw", () => {
-  it("it is offered, never installed", async () => {
+  it("names the command that installs it, and does not run it", async () => {
     programs.delete("openclaw");
     const { code, report } = await installJson(["--yes"]);
     expect(code).toBe(2);
@@ -142,7 +142,7 @@ describe("without OpenClaw", () => {
 });
 
 describe("questions", () => {
-  it("a plan is shown before it is asked about, and a no changes nothing", async () => {
+  it("shows the plan before the question, and changes nothing after a no", async () => {
     const { code, text, asked } = await installLines(["--no-embeddings"], () => false);
     expect(asked.at(-1)).toBe("Continue?");
     expect(text).toMatch(
@@ -152,7 +152,7 @@ describe("questions", () => {
     expectNothingChanged();
   });
 
-  it("what the agent does with any tool is recorded only after a yes, and asked about alone", async () => {
+  it("asks separately about recording all tools, and records them only after a yes", async () => {
     const yes = await installLines(["--no-embeddings"], (question) =>
       question.includes("did you do yesterday"),
     );
@@ -165,21 +165,21 @@ describe("questions", () => {
     expectNothingChanged();
   });
 
-  it("--audit-tools answers where nobody is asked", async () => {
+  it("takes the answer from --audit-tools if it cannot ask", async () => {
     const { report } = await installJson(["--yes", "--dry-run", "--audit-tools", "all"]);
     expect(report.plan.find(({ kind }) => kind === "audit-tools")).toMatchObject({ answer: "all" });
     expect(() => options("--audit-tools", "some")).toThrow("all, helmdeck");
     expect(() => options("--uninstall", "--audit-tools", "all")).toThrow("is only for an installation");
   });
 
-  it("where nobody can answer, --yes is needed", async () => {
+  it("requires --yes if it cannot ask", async () => {
     const { code, report } = await installJson(["--no-embeddings"]);
     expect(code).toBe(1);
     expect(report.warnings.join()).toContain("pass --yes");
     expectNothingChanged();
   });
 
-  it("a provider of the operator's own goes only when a person says so", async () => {
+  it("replaces the operator's own provider only after a yes", async () => {
     search = { provider: "openai" };
     const no = await installLines([], () => false);
     expect(no.asked[0]).toContain("your own provider openai");
@@ -203,7 +203,7 @@ describe("what an operator set for helmdeck's facts", () => {
     ["keyword search (provider none)", { provider: "none" }],
     ["an unusable service", { provider: "openai-compatible" }],
     ["an unusable service", { url: "http://x:1", apiKey: { source: "env", provider: "p", id: "i" } }],
-  ])("goes only when a person says so: %s", async (name, embeddings) => {
+  ])("is replaced only after a yes: %s", async (name, embeddings) => {
     configure(embeddings);
     const no = await installLines([], () => false);
     expect(no.asked[0]).toContain(`helmdeck's facts are set to ${name}.`);
@@ -215,7 +215,7 @@ describe("what an operator set for helmdeck's facts", () => {
     expectNothingChanged();
   });
 
-  it("is nothing where nothing is set, and nothing to change where it is right", async () => {
+  it("causes no question if it is unset, and no change if it is already correct", async () => {
     configure({});
     expect((await installLines([], () => false)).asked.join()).not.toContain("are set to");
     const planned = await installJson(["--yes", "--dry-run"]);
@@ -238,7 +238,7 @@ describe("a second run", () => {
       choices: { embeddings, model: "nomic-embed-text", gpu: false },
     });
 
-  it("starts no sidecar that the first one did without, and says so in the plan", async () => {
+  it("starts no sidecar if the first one had none, and says so in the plan", async () => {
     earlier({ kind: "none" });
     const { text } = await installLines(["--dry-run"], () => true);
     expect(text).toContain("Kept from the last installation: --no-embeddings (");
@@ -249,7 +249,7 @@ describe("a second run", () => {
     expect(kinds((await installJson(["--embeddings", "--dry-run"])).report)).toContain("start-sidecar");
   });
 
-  it("knows what a run that failed was asked for", async () => {
+  it("keeps the options of a run that failed", async () => {
     expect((await installJson(["--embeddings", "--embedding-model", "bge-m3", "--yes"])).code).toBe(3);
     const { report } = await installJson(["--dry-run"]);
     expect(report.kept).toEqual(["--embedding-model bge-m3"]);
@@ -257,7 +257,7 @@ describe("a second run", () => {
     expect(kinds((await installJson(["--uninstall", "--dry-run"])).report)).toContain("forget-journal");
   });
 
-  it("keeps what it shows also where something is missing", async () => {
+  it("lists the kept options also if a requirement is missing", async () => {
     earlier({ kind: "url", url: "http://127.0.0.1:9" });
     const { code, text } = await installLines(["--yes"], () => true);
     expect(code).toBe(2);
@@ -266,7 +266,7 @@ describe("a second run", () => {
     );
   });
 
-  it("does not give up the sidecar because Docker is down: only a first run goes on without, or a person", async () => {
+  it("keeps the sidecar if Docker is down, unless a person agrees to continue without it", async () => {
     programs.delete("docker");
     earlier({ kind: "sidecar" });
     const { code, report } = await installJson(["--yes"]);
@@ -276,15 +276,15 @@ describe("a second run", () => {
     expect(person.text).toContain("WITHOUT embeddings");
   });
 
-  it("says that a model changes nothing where nothing is embedded", async () => {
+  it("warns that a model changes nothing without embeddings", async () => {
     earlier({ kind: "none" });
     const { report } = await installJson(["--embedding-model", "bge-m3", "--dry-run"]);
     expect(report.warnings.join()).toContain("--embedding-model changes nothing without embeddings");
   });
 });
 
-describe("a journal that version 0.1 wrote", () => {
-  it("is taken back whole", async () => {
+describe("a journal of version 0.1", () => {
+  it("is undone completely", async () => {
     const sets = [
       { search: { provider: "ollama", model: "m", remote: { baseUrl: "http://127.0.0.1:11434" } } },
     ];
@@ -310,10 +310,10 @@ describe("a journal that version 0.1 wrote", () => {
   });
 });
 
-describe("looking at a machine", () => {
+describe("inspecting a machine", () => {
   const commands = () => ran.filter((command) => command.startsWith("openclaw")).sort();
 
-  it("takes four commands of OpenClaw, one to three seconds each, where nothing of ours is", async () => {
+  it("runs only four of OpenClaw's commands, which take one to three seconds each, if nothing of ours is installed", async () => {
     await installJson(["--no-embeddings", "--dry-run"]);
     expect(commands()).toEqual([
       "openclaw --version",
@@ -324,7 +324,7 @@ describe("looking at a machine", () => {
   });
 
   it.each(["state/helmdeck-memory/install.lock", "claw/helmdeck-memory.key"])(
-    "asks for the index of the notes where %s says that we were here",
+    "queries the index of the notes if %s shows an earlier installation",
     async (trace) => {
       mkdirSync(join(folder, trace), { recursive: true });
       await installJson(["--no-embeddings", "--dry-run"]);
@@ -332,7 +332,7 @@ describe("looking at a machine", () => {
     },
   );
 
-  it("says what OpenClaw has against its configuration", async () => {
+  it("shows why OpenClaw rejects its configuration", async () => {
     search = null;
     const { code, report } = await installJson(["--dry-run"]);
     expect(code).toBe(2);
@@ -344,8 +344,8 @@ describe("looking at a machine", () => {
   });
 });
 
-describe("what is printed", () => {
-  it("has no control characters where it is no terminal, and colours where it is one that wants them", async () => {
+describe("the output", () => {
+  it("has no control characters outside a terminal, and colours on a terminal unless they are turned off", async () => {
     const plain = await installLines(["--no-embeddings", "--dry-run"], () => true);
     expect(plain.text).not.toContain("\x1b");
     const coloured = await installLines(["--no-embeddings", "--dry-run"], () => true, { isTTY: true });
@@ -358,14 +358,14 @@ describe("what is printed", () => {
     expect(unwanted.text).not.toMatch(COLOUR);
   });
 
-  it("says before the download how large the image is, and what there is without it", async () => {
+  it("states the image's size before the download, and the option that avoids it", async () => {
     const { text } = await installLines(["--dry-run"], () => true);
     expect(text).toMatch(
       /start the embedding sidecar \(downloads .*several GB.*9 GB on disk.*--no-embeddings/,
     );
   });
 
-  it("ends with what was done", async () => {
+  it("ends with the result", async () => {
     const { text } = await installLines(["--no-embeddings", "--dry-run"], () => true);
     expect(text.trimEnd().split("\n").at(-1)).toBe("This was the plan. Nothing was changed.");
     const nothing = await installLines(["--uninstall"], () => true);

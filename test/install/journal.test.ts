@@ -22,13 +22,13 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, "..", ".."), { recursive: true, force: true }));
 
 describe("the journal", () => {
-  it("is not there until something is recorded", async () => {
+  it("has no file until something is recorded", async () => {
     const journal = await Journal.read(folder);
     expect(journal.entries).toEqual({});
     expect(globSync(join(folder, "**"))).toEqual([]);
   });
 
-  it("comes back as it was recorded, and forgets an entry that is undefined", async () => {
+  it("reads what it recorded, and drops an entry that is undefined", async () => {
     const journal = await Journal.read(folder);
     const search = { before: { search: { provider: "none" } }, sets: [{ search: {} }], allowed: ["ollama"] };
     await journal.record({ target: { kind: "container", name: "claw" }, search, madeNetwork: true });
@@ -39,7 +39,7 @@ describe("the journal", () => {
     });
   });
 
-  it("lets no other account in, whatever the umask, the copy of the configuration included", async () => {
+  it("gives no other account access to its files, the configuration's copy included, whatever the umask", async () => {
     const before = process.umask(0o000);
     try {
       const journal = await Journal.read(folder);
@@ -53,13 +53,13 @@ describe("the journal", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it("closes a folder that stood open", async () => {
+  it("makes a folder private that other accounts could read", async () => {
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     await (await Journal.read(folder)).record({ madeNetwork: true });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it("keeps the copy byte for byte, and takes it away when it is no longer wanted", async () => {
+  it("keeps the copy byte for byte, and deletes it when it is no longer wanted", async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0x00, 0xff]);
     const journal = await Journal.read(folder);
     await journal.keepCopy(bytes);
@@ -77,13 +77,13 @@ describe("the journal", () => {
     '{"version":2}',
     '{"version":1,"unknown":1}',
     '{"version":1,"target":{"kind":"moon"}}',
-  ])("refuses to guess what %j means", async (text) => {
+  ])("rejects %j", async (text) => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "journal.json"), text);
     await expect(Journal.read(folder)).rejects.toThrow("cannot be read as the installer's journal");
   });
 
-  it("lies where the account's own state does", () => {
+  it("is in the account's state folder", () => {
     expect(journalFolder({}, "/home/u")).toBe("/home/u/.local/state/helmdeck-memory/install");
     expect(journalFolder({ XDG_STATE_HOME: "/s" }, "/home/u")).toBe("/s/helmdeck-memory/install");
     expect(journalFolder({ XDG_STATE_HOME: "" }, "/home/u")).toContain("/home/u/");

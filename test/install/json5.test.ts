@@ -66,7 +66,7 @@ describe("parseJson5", () => {
     );
   });
 
-  it("agrees with the host on damaged texts, whether they can still be read and as what", () => {
+  it("accepts, reads or refuses damaged texts as the host does", () => {
     const damaged = fc
       .tuple(
         fc.constantFrom(...SAMPLES),
@@ -82,7 +82,7 @@ describe("parseJson5", () => {
     );
   });
 
-  it("names the line of a mistake and never what stands there", () => {
+  it("names the line of an error and never shows its content", () => {
     const text = "{\n  token: 'hunter2' 'hunter3'\n}";
     expect(() => parseJson5(text)).toThrow("line 2");
     expect(() => parseJson5(text)).not.toThrow(/hunter/);

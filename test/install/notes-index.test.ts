@@ -13,27 +13,27 @@ const OLLAMA = { memory: { search: { provider: "ollama" } } };
 
 describe("an index of OpenClaw's notes", () => {
   it.each<[string, Json, Json | undefined, boolean | undefined]>([
-    ["of words, where nobody chose a provider", of("mismatched", WITHOUT), {}, undefined],
-    ["that is not made yet, where nobody chose", of("missing", WITHOUT), undefined, undefined],
-    ["of the provider that is set", of("valid", WITH_VECTORS), OLLAMA, undefined],
-    ["of an agent that searches no notes", { agentId: "main", status: null }, OLLAMA, undefined],
-    ["of a provider that is gone", of("mismatched", WITH_VECTORS), {}, false],
+    ["without vectors, if no provider is set", of("mismatched", WITHOUT), {}, undefined],
+    ["missing, if no provider is set", of("missing", WITHOUT), undefined, undefined],
+    ["by the provider that is set", of("valid", WITH_VECTORS), OLLAMA, undefined],
+    ["of an agent without search in its notes", { agentId: "main", status: null }, OLLAMA, undefined],
+    ["by a removed provider", of("mismatched", WITH_VECTORS), {}, false],
     [
-      "of a provider that is gone, where auto is set",
+      "by a removed provider, if auto is set",
       of("mismatched", WITH_VECTORS),
       { memory: { search: { provider: "auto" } } },
       false,
     ],
-    ["of another model than the one that is set", of("mismatched", WITH_VECTORS), OLLAMA, true],
-    ["of words, where a provider is set", of("mismatched", WITHOUT), OLLAMA, true],
+    ["by another model than the one that is set", of("mismatched", WITH_VECTORS), OLLAMA, true],
+    ["without vectors, if a provider is set", of("mismatched", WITHOUT), OLLAMA, true],
     [
-      "of vectors, where somebody chose words",
+      "with vectors, if the provider is none",
       of("mismatched", WITH_VECTORS),
       { memory: { search: { provider: "none" } } },
       true,
     ],
     [
-      "of an agent with a provider of its own",
+      "of an agent that has its own provider",
       of("mismatched", WITH_VECTORS),
       { agents: { entries: { main: { memory: { search: { provider: "openai" } } } } } },
       true,
@@ -43,7 +43,7 @@ describe("an index of OpenClaw's notes", () => {
     expect(unfitIndexes([agent], config)).toEqual(unfit);
   });
 
-  it("cannot be told where OpenClaw does not say", () => {
+  it("is unknown if OpenClaw's answer does not say", () => {
     expect(unfitIndexes({ ok: false }, {})).toBeUndefined();
     expect(unfitIndexes(undefined, {})).toBeUndefined();
   });

@@ -22,7 +22,7 @@ let indexedBy: string | undefined;
 let alive: Set<string>;
 let hasNotes: boolean;
 let commands: string[];
-/** How many more resets find the index busy. */
+/** The number of resets that will still find the index busy. */
 let busy: number;
 /** The providers that the gateway embeds with, in order. The last one stays. */
 let gatewayUses: string[];
@@ -55,35 +55,35 @@ const index = (changes: { mustWork?: boolean; awaitsGateway?: boolean } = {}): S
   ...changes,
 });
 
-describe("once our service is taken back, where nobody had chosen a provider", () => {
+describe("after our service is removed, if no provider was set before", () => {
   beforeEach(async () => {
     write({});
     await run(point(), index({ mustWork: true }));
     expect(indexedBy).toBe("ollama");
   });
 
-  it("the vectors go, since nothing else lets OpenClaw index again", async () => {
+  it("the vectors are deleted, so that OpenClaw can index again", async () => {
     await run(restore(), index());
     expect(canIndex()).toBe(true);
     expect(commands).toContain("memory reset --yes --agent main");
     expect(warnings).toEqual([]);
   });
 
-  it("they stay in OpenClaw's cache where its default provider is there and takes over", async () => {
+  it("the vectors stay in OpenClaw's cache if its default provider takes over", async () => {
     alive.add("openai");
     await run(restore(), index());
     expect([indexedBy, canIndex()]).toEqual(["openai", true]);
     expect(commands.some((command) => command.includes("reset"))).toBe(false);
   });
 
-  it("also where there is no note at the moment, of which OpenClaw says that nothing is to be done", async () => {
+  it("the vectors are deleted also if there are no notes at the moment, so that OpenClaw has nothing to index", async () => {
     hasNotes = false;
     await run(restore(), index());
     hasNotes = true;
     expect(canIndex()).toBe(true);
   });
 
-  it("a busy index is waited for, and one that stays busy is told with what helps", async () => {
+  it("the step waits for a busy index, and warns with a remedy if it stays busy", async () => {
     busy = 5;
     await run(restore(), index());
     expect(canIndex()).toBe(true);
@@ -97,7 +97,7 @@ describe("once our service is taken back, where nobody had chosen a provider", (
   });
 
   it.each(["memory status", "memory index", "memory reset", "config patch"])(
-    "a run that is killed at %s is finished by the next one",
+    "the next run finishes a run that was killed at %s",
     async (command) => {
       isKilled = (now) => now.startsWith(command);
       await run(restore(), index()).catch(() => {});
@@ -110,7 +110,7 @@ describe("once our service is taken back, where nobody had chosen a provider", (
     },
   );
 
-  it("a gateway that still embeds with it is waited for: it would put the vectors back", async () => {
+  it("the step waits until the gateway no longer embeds with our service, or it would restore the vectors", async () => {
     gatewayUses = ["ollama", "restarts", "ollama", "none"];
     commands = [];
     await run(restore(), index({ awaitsGateway: true }));
@@ -119,7 +119,7 @@ describe("once our service is taken back, where nobody had chosen a provider", (
     expect([canIndex(), warnings]).toEqual([true, []]);
   });
 
-  it("a gateway that never lets go of it is told", async () => {
+  it("the step warns if the gateway keeps using our service", async () => {
     gatewayUses = ["ollama"];
     await run(restore(), index({ awaitsGateway: true }));
     expect(warnings.join()).toContain("openclaw gateway restart");
@@ -127,8 +127,8 @@ describe("once our service is taken back, where nobody had chosen a provider", (
   });
 });
 
-describe("a provider that somebody chose", () => {
-  it("in the meantime stays, and OpenClaw indexes with it", async () => {
+describe("the operator's own provider", () => {
+  it("is kept if it was set after the installation, and OpenClaw indexes with it", async () => {
     write({});
     await run(point(), index());
     const theirs = { memory: { search: { provider: "gemini", model: "g" } } };
@@ -139,7 +139,7 @@ describe("a provider that somebody chose", () => {
     expect(commands.some((command) => command.includes("reset"))).toBe(false);
   });
 
-  it("and that is down keeps what it paid for, and what is said then helps", async () => {
+  it("keeps its vectors if it is down, and the warning names a command that works", async () => {
     write({ memory: { search: { provider: "gemini" } } });
     await run(point(), index());
     await run(restore(), index());
@@ -152,7 +152,7 @@ describe("a provider that somebody chose", () => {
     expect(indexedBy).toBe("gemini");
   });
 
-  it("is not asked to index again what it has indexed", async () => {
+  it("does not index again what it has indexed", async () => {
     write({});
     await run(point(), index());
     commands = [];
@@ -161,15 +161,15 @@ describe("a provider that somebody chose", () => {
   });
 });
 
-describe("an index that cannot be made", () => {
-  it("ends a step that must work, with its reason", async () => {
+describe("an index that cannot be built", () => {
+  it("fails a step that must work, with the reason", async () => {
     write({});
     await run(point());
     alive.clear();
     await expect(run(index({ mustWork: true }))).rejects.toThrow("provider ollama is unavailable");
   });
 
-  it("is no reason to write a journal where there was none", async () => {
+  it("does not create a journal if there was none", async () => {
     write({});
     indexedBy = "ollama";
     await run(index());

@@ -48,13 +48,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const seen = (name: string) => readFileSync(join(folder, name), "utf8");
 
 describe("OpenClaw's command", () => {
-  it("is told a change of its configuration through standard input, never in an argument", async () => {
+  it("receives configuration changes through standard input, never in an argument", async () => {
     await openclaw.patchConfig({ memory: { search: { remote: { apiKey: SECRET } } } });
     expect(seen("input")).toContain(SECRET);
     expect(seen("arguments")).not.toContain(SECRET);
   });
 
-  it("in a container is given what is secret by name; the value is in docker's environment alone", async () => {
+  it("receives a secret in a container by name, with the value in docker's environment only", async () => {
     const run = makeRun({ PATH: `${folder}:${process.env.PATH}`, SEEN: folder });
     await new Docker(run, folder).exec("claw", ["openclaw"], { env: { TOKEN: SECRET } });
     expect(seen("arguments")).toContain("--env\nTOKEN\n");
@@ -62,19 +62,19 @@ describe("OpenClaw's command", () => {
     expect(seen("environment")).toBe(SECRET);
   });
 
-  it("fails with its last line that says something", async () => {
+  it("fails with the last meaningful line of the output", async () => {
     await expect(openclaw.must("do it", ["fails"])).rejects.toThrow("OpenClaw could not do it: the reason");
   });
 
-  it("says what to do with a gateway that has not loaded the plugin", async () => {
+  it("names the remedy if the gateway has not loaded the plugin", async () => {
     await expect(openclaw.callTool("helmdeck__memory_store", {})).rejects.toThrow(
       /Tool not available.*restart: openclaw gateway restart, then: install\.sh --verify/,
     );
   });
 
-  it("has a version", () => expect(openclaw.version).toBe("2026.9.6"));
+  it("reports its version", () => expect(openclaw.version).toBe("2026.9.6"));
 
-  it("keeps the mode of a configuration that is put back", async () => {
+  it("keeps the file mode of a configuration that it restores", async () => {
     const file = join(folder, "openclaw.json");
     writeFileSync(file, "{}", { mode: 0o600 });
     await openclaw.writeConfigFile(file, Buffer.from("{ a: 1 }"));

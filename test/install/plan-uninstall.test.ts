@@ -9,7 +9,7 @@ const kinds = (facts: Facts, ...args: string[]) =>
 
 // verifies P-install-undone
 describe("an uninstallation", () => {
-  it("takes back what the journal says, byte for byte when nobody wrote since", () => {
+  it("undoes what the journal records, and restores the configuration byte for byte if nothing else changed it", () => {
     expect(kinds(INSTALLED, "--uninstall")).toEqual([
       "uninstall-plugin",
       "restore-config-copy",
@@ -20,28 +20,28 @@ describe("an uninstallation", () => {
     ]);
   });
 
-  it("takes back key by key when somebody wrote since", () => {
+  it("restores single settings if the configuration changed since", () => {
     const facts = withJournal({ configIsAsLeft: false });
     const steps = kinds(facts, "--uninstall");
     expect(steps.slice(0, 3)).toEqual(["restore-facts", "restore-search", "uninstall-plugin"]);
     expect(steps).not.toContain("restore-config-copy");
   });
 
-  it("keeps data without --purge, and leaves a plugin that was there before", () => {
+  it("keeps data without --purge, and keeps a plugin that was installed before", () => {
     expect(kinds(INSTALLED, "--uninstall")).not.toContain("delete-memory");
     expect(kinds(INSTALLED, "--uninstall", "--purge")).toContain("delete-memory");
     const facts = withJournal({ installedPlugin: false });
     expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
   });
 
-  it("clears away what a killed uninstallation left of the plugin", () => {
+  it("removes what a killed uninstallation left of the plugin", () => {
     const steps = (facts: Facts) =>
       makePlan(facts, options("--uninstall")).steps.filter(({ kind }) => kind === "uninstall-plugin");
     expect(steps(INSTALLED)).toMatchObject([{ isThere: true }]);
     expect(steps(withOpenClaw({ installed: "absent" }, INSTALLED))).toMatchObject([{ isThere: false }]);
   });
 
-  it("waits for a configuration that OpenClaw accepts, and goes on where OpenClaw is gone", () => {
+  it("requires a configuration that OpenClaw accepts, but continues if OpenClaw is no longer installed", () => {
     const broken = { state: "broken", target: { kind: "host" }, reason: "not valid" } as const;
     const plan = makePlan({ ...INSTALLED, openclaw: broken }, options("--uninstall"));
     expect([plan.steps, plan.unmet.length]).toEqual([[], 1]);
@@ -52,14 +52,14 @@ describe("an uninstallation", () => {
     ]);
   });
 
-  it("removes the network also where no sidecar is left on it", () => {
+  it("removes the network also if it started no sidecar", () => {
     expect(kinds(withJournal({ startedSidecar: false }), "--uninstall").slice(-2)).toEqual([
       "remove-network",
       "forget-journal",
     ]);
   });
 
-  it("has nothing to do where nothing was installed", () => {
+  it("has no steps if nothing was installed", () => {
     expect(kinds(FACTS, "--uninstall")).toEqual([]);
   });
 });
@@ -71,7 +71,7 @@ describe("OpenClaw's index of its own notes", () => {
   const due = (facts: Facts): Facts =>
     withJournal({ target: { kind: "host" }, indexDue: true, search: undefined }, facts);
 
-  it("is made anew once the former provider is back, when the gateway has let go of ours", () => {
+  it("is rebuilt after the former provider is restored and the gateway no longer uses ours", () => {
     for (const mode of ["--uninstall", "--no-embeddings"]) {
       expect(index(INSTALLED, mode)).toMatchObject([{ mustWork: false, awaitsGateway: true }]);
       const stopped = withOpenClaw({ gateway: "stopped" }, INSTALLED);
@@ -80,7 +80,7 @@ describe("OpenClaw's index of its own notes", () => {
     expect(index(FACTS)).toMatchObject([{ mustWork: true, awaitsGateway: false }]);
   });
 
-  it("is made anew by the next run, whichever that is, after one that was killed in between", () => {
+  it("is rebuilt by any next run if the last one was killed before it", () => {
     for (const mode of ["--uninstall", "--no-embeddings", "--repair"])
       expect(index(due(INSTALLED), mode)).toHaveLength(1);
     const pointed = withJournal({ indexDue: true });
@@ -88,7 +88,7 @@ describe("OpenClaw's index of its own notes", () => {
     expect(kinds(due(FACTS), "--uninstall").at(-1)).toBe("forget-journal");
   });
 
-  it("that an earlier version left behind is mended where this program is or goes, and told of elsewhere", () => {
+  it("is repaired after an earlier version if the plugin is installed or removed now, and reported otherwise", () => {
     const left = withOpenClaw({ unfitIndexes: stuck }, withJournal({ search: undefined }));
     expect(index(left, "--uninstall")).toHaveLength(1);
     expect(index(left, "--no-embeddings")).toHaveLength(1);
@@ -102,14 +102,14 @@ describe("OpenClaw's index of its own notes", () => {
     ]);
   });
 
-  it("of a provider that somebody chose is made anew only when asked for by name", () => {
+  it("is rebuilt for the operator's own provider only with --repair", () => {
     const theirs = withOpenClaw({ unfitIndexes: [{ agentId: "main", isChosen: true }] });
     expect(makePlan(theirs, options("--uninstall"))).toMatchObject({ steps: [], warnings: [] });
     expect(index(theirs, "--no-embeddings")).toEqual([]);
     expect(index(theirs, "--repair")).toHaveLength(1);
   });
 
-  it("has nothing to repair where it fits, and needs no gateway's token for it", () => {
+  it("needs no repair if it fits, and a repair needs no gateway token", () => {
     expect(kinds(withOpenClaw({ unfitIndexes: [] }), "--repair")).toEqual([]);
     const locked = withOpenClaw({ unfitIndexes: stuck, gateway: { variable: "T", problem: "missing" } });
     expect(index(locked, "--repair")).toHaveLength(1);

@@ -14,13 +14,13 @@ describe("the question about other tools", () => {
   const answered = (answer: "all" | "helmdeck", isDue = false) =>
     withJournal({ auditTools: { answer, isSet: answer === "all", isDue } }, NEW);
 
-  it("is asked once: not after an answer, nor where somebody set it", () => {
+  it("is asked once: not after an answer, and not if the setting exists", () => {
     expect(about(NEW)).toEqual(["tools"]);
     for (const answer of ["all", "helmdeck"] as const) expect(about(answered(answer))).toEqual([]);
     expect(about(withOpenClaw({ auditTools: "helmdeck" }, INSTALLED))).toEqual([]);
   });
 
-  it("an answer is carried out once, finished after a kill, and taken back", () => {
+  it("has its answer applied once, completed after a kill, and undone by an uninstallation", () => {
     const done = withOpenClaw({ auditTools: "all" }, answered("all"));
     expect(kinds(done, "--audit-tools", "all")).not.toContain("audit-tools");
     expect(kinds(answered("all", true))).toContain("audit-tools");
@@ -31,7 +31,7 @@ describe("the question about other tools", () => {
 });
 
 describe("an installation", () => {
-  it("points OpenClaw and helmdeck's facts at the sidecar only after an embedding came back, and the smoke test is last", () => {
+  it("points OpenClaw and helmdeck's facts at the sidecar only after a successful embedding, and ends with the smoke test", () => {
     const steps = kinds(FACTS);
     expect(steps.indexOf("check-embedding")).toBeGreaterThan(steps.indexOf("pull-model"));
     expect(steps.indexOf("point-search")).toBeGreaterThan(steps.indexOf("check-embedding"));
@@ -41,7 +41,7 @@ describe("an installation", () => {
     expect(steps.at(-1)).toBe("prove");
   });
 
-  it("has nothing to change where everything is right", () => {
+  it("changes nothing if everything is correct", () => {
     expect(kinds(INSTALLED)).toEqual(["check-embedding", "prove"]);
   });
 
@@ -51,20 +51,23 @@ describe("an installation", () => {
     expect(plan.steps).toContainEqual(expect.objectContaining({ kind: "point-search", replaces: undefined }));
   });
 
-  it.each([["openai"], ["ollama"], ["gemini"]])("never replaces an operator's own %s unasked", (provider) => {
-    const facts = withSearch({ provider, baseUrl: "http://elsewhere:11434" });
-    const plan = makePlan(facts, options("--yes"));
-    expect(plan.questions).toMatchObject([{ about: "search", text: expect.stringContaining(provider) }]);
-    expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-search");
-    expect(plan.warnings.join()).toContain(`keeps its provider ${provider}`);
-    expect(plan.steps.at(-1)).toMatchObject({ kind: "prove", embeddings: undefined });
-    const agreed = makePlan(facts, { ...options(), replaces: ["search"] });
-    expect(agreed.steps).toContainEqual(
-      expect.objectContaining({ kind: "point-search", replaces: provider }),
-    );
-  });
+  it.each([["openai"], ["ollama"], ["gemini"]])(
+    "never replaces the operator's own %s without asking",
+    (provider) => {
+      const facts = withSearch({ provider, baseUrl: "http://elsewhere:11434" });
+      const plan = makePlan(facts, options("--yes"));
+      expect(plan.questions).toMatchObject([{ about: "search", text: expect.stringContaining(provider) }]);
+      expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-search");
+      expect(plan.warnings.join()).toContain(`keeps its provider ${provider}`);
+      expect(plan.steps.at(-1)).toMatchObject({ kind: "prove", embeddings: undefined });
+      const agreed = makePlan(facts, { ...options(), replaces: ["search"] });
+      expect(agreed.steps).toContainEqual(
+        expect.objectContaining({ kind: "point-search", replaces: provider }),
+      );
+    },
+  );
 
-  it("sees its own earlier setting as no operator's own: another model is set without asking", () => {
+  it("changes the model of its own earlier setting without asking", () => {
     const plan = makePlan(INSTALLED, options("--embedding-model", "mxbai-embed-large"));
     expect(plan.questions).toEqual([]);
     for (const kind of ["point-search", "point-facts"])
@@ -72,10 +75,10 @@ describe("an installation", () => {
   });
 
   it.each<[string, OpenClawReady["facts"]]>([
-    ["a service of their own", { provider: "openai-compatible", url: "https://e.example/v1", model: "m" }],
+    ["another service", { provider: "openai-compatible", url: "https://e.example/v1", model: "m" }],
     ["another Ollama", { ...SERVICE, url: "http://10.0.0.5:11434" }],
-    ["the wish that nothing is embedded", { provider: "none" }],
-    ["a setting that cannot be used", { provider: "unusable" }],
+    ["no embeddings", { provider: "none" }],
+    ["an unusable setting", { provider: "unusable" }],
   ])("asks before it replaces what an operator set for helmdeck's facts: %s", (_, facts) => {
     const theirs = withOpenClaw({ facts });
     const plan = makePlan(theirs, options("--yes"));
@@ -89,13 +92,13 @@ describe("an installation", () => {
     );
   });
 
-  it("sees helmdeck's facts as right under a model's whole name, and tests them with it", () => {
+  it("accepts the model's full name in helmdeck's settings as correct", () => {
     const facts = withOpenClaw({ facts: { ...SERVICE, model: "nomic-embed-text:latest" } }, INSTALLED);
     expect(makePlan(facts, options()).steps.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
     expect(makePlan(facts, options()).steps.at(-1)).toMatchObject({ facts: SERVICE });
   });
 
-  it("embeds helmdeck's facts also where OpenClaw's own search is left as it is", () => {
+  it("embeds helmdeck's facts also if it does not change OpenClaw's own search", () => {
     for (const left of [withSearch({ enabled: false }), withSearch({ provider: "openai" })]) {
       expect(kinds(left, "--yes")).toContain("point-facts");
       expect(kinds(left, "--yes")).not.toContain("point-search");
@@ -103,7 +106,7 @@ describe("an installation", () => {
     }
   });
 
-  it("--verify tests helmdeck's facts by meaning with the service that is set, whoever set it", () => {
+  it("--verify tests semantic search in helmdeck's facts with the service that is set, whoever set it", () => {
     const theirs = { provider: "openai-compatible", url: "https://e.example/v1", model: "m" } as const;
     const smokeTest = (facts: OpenClawReady["facts"]) =>
       makePlan(withOpenClaw({ facts }), options("--verify")).steps.at(-1);
@@ -111,7 +114,7 @@ describe("an installation", () => {
     expect(smokeTest({ provider: "none" })).toMatchObject({ kind: "prove", facts: undefined });
   });
 
-  it("allows the provider's plugin where plugins.allow is set, and leaves the list alone where it is not", () => {
+  it("adds the provider's plugin to plugins.allow only if that list is set", () => {
     const allow = (facts: Facts) =>
       makePlan(facts, options()).steps.flatMap((step) => (step.kind === "point-search" ? step.allow : []));
     expect(allow(withOpenClaw({ allowedPlugins: ["memory-core"] }))).toEqual(["ollama"]);
@@ -119,12 +122,12 @@ describe("an installation", () => {
     expect(allow(FACTS)).toEqual([]);
   });
 
-  it("leaves a search that is switched off as it is, and one whose provider's plugin is", () => {
+  it("does not change a search that is disabled, or a search with a disabled provider plugin", () => {
     expect(kinds(withSearch({ enabled: false }))).not.toContain("point-search");
     expect(kinds(withOpenClaw({ disabledPlugins: ["ollama"] }))).not.toContain("point-search");
   });
 
-  it("without embeddings needs no Docker; where they were, it takes them back before the sidecar stops", () => {
+  it("needs no Docker without embeddings, and removes earlier embedding settings before it stops the sidecar", () => {
     const steps = kinds({ ...FACTS, docker: { state: "missing" } }, "--no-embeddings");
     expect(steps).toEqual(["make-key", "back-up-config", "install-plugin", "prove"]);
     const back = kinds(INSTALLED, "--no-embeddings");
@@ -132,7 +135,7 @@ describe("an installation", () => {
     expect(makePlan(INSTALLED, options("--no-embeddings")).steps.at(-1)).toMatchObject({ facts: undefined });
   });
 
-  it("uses an Ollama that is there, without Docker", () => {
+  it("uses an existing Ollama without Docker", () => {
     const facts: Facts = {
       ...FACTS,
       docker: { state: "missing" },
@@ -148,7 +151,7 @@ describe("an installation", () => {
     );
   });
 
-  it("stops the sidecar that it started when another service takes its place, after nothing refers to it", () => {
+  it("stops its own sidecar if another service replaces it, after the last setting that names it", () => {
     const facts: Facts = {
       ...withJournal({ startedSidecar: true }),
       service: { url: "http://10.0.0.5:11434", health: "ok", hasModel: true },
@@ -161,14 +164,14 @@ describe("an installation", () => {
   });
 
   it.each(["http://127.0.0.1:11434", "http://localhost:11434", "http://helmdeck-embeddings:11434"])(
-    "does not stop the sidecar when %s names it",
+    "does not stop the sidecar if %s names it",
     (url) => {
       const facts = withJournal({ startedSidecar: true });
       expect(kinds(facts, "--embeddings-url", url)).not.toContain("stop-sidecar");
     },
   );
 
-  it("reaches a containerised OpenClaw by name, and asks from inside before it points there", () => {
+  it("gives OpenClaw in a container the sidecar's name, after a check from inside the container", () => {
     const facts = withOpenClaw({
       target: { kind: "container", name: "claw" },
       memory: undefined,
@@ -203,8 +206,8 @@ describe("an installation", () => {
   });
 });
 
-describe("what is missing", () => {
-  it("is listed all at once, each with a remedy, and nothing is planned", () => {
+describe("missing requirements", () => {
+  it("are all listed at once, each with a remedy, and nothing is planned", () => {
     const facts: Facts = { ...FACTS, docker: { state: "missing" }, openclaw: { state: "missing" } };
     const plan = makePlan(facts, options());
     expect(plan.unmet.map(({ what }) => what)).toEqual(["openclaw", "docker"]);
@@ -216,45 +219,49 @@ describe("what is missing", () => {
 
   it.each<[string, Facts, RegExp]>([
     ["an old OpenClaw", withOpenClaw({ version: "2026.7.35" }), /older than 2026\.8\.1/],
-    ["a gateway elsewhere", withOpenClaw({ gateway: "remote" }), /another machine/],
-    ["plugins switched off", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are disabled/],
-    ["no disk", { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } }, /of disk; 5\.0 GB are free/],
+    ["a gateway on another machine", withOpenClaw({ gateway: "remote" }), /another machine/],
+    ["disabled plugins", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are disabled/],
     [
-      "no memory",
+      "too little disk space",
+      { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } },
+      /of disk; 5\.0 GB are free/,
+    ],
+    [
+      "too little memory",
       { ...FACTS, machine: { freeDiskBytes: 50e9, memoryBytes: 1e9 } },
       /of memory; this one has 1\.0/,
     ],
     [
-      "no compose",
+      "no Docker Compose",
       { ...FACTS, docker: { state: "no_compose", engine: "20.10" } },
       /compose is not installed/,
     ],
-    ["an engine that is down", { ...FACTS, docker: { state: "unreachable" } }, /does not answer/],
-  ])("is found: %s", (_, facts, message) => {
+    ["a Docker engine that is down", { ...FACTS, docker: { state: "unreachable" } }, /does not answer/],
+  ])("are reported: %s", (_, facts, message) => {
     const { unmet, steps } = makePlan(facts, options());
     expect(unmet.map((one) => one.message).join()).toMatch(message);
     expect(steps).toEqual([]);
   });
 
-  it("is not a newer OpenClaw, nor disk for an image that is there", () => {
+  it("do not include a newer OpenClaw, or disk space for an image that exists", () => {
     expect(makePlan(withOpenClaw({ version: "2026.10.1" }), options()).unmet).toEqual([]);
     expect(
       makePlan({ ...INSTALLED, machine: { freeDiskBytes: 1e6, memoryBytes: 8e9 } }, options()).unmet,
     ).toEqual([]);
   });
 
-  it("is an answer to which OpenClaw, when there are two", () => {
+  it("include the choice of an OpenClaw if there are two", () => {
     const facts: Facts = { ...FACTS, openclaw: { state: "ambiguous", choices: ["host", "container:claw"] } };
     expect(makePlan(facts, options()).unmet[0]?.remedy).toContain("--openclaw host");
   });
 
-  it("is the first installation's end, when another OpenClaw is named", () => {
+  it("include the uninstallation of the first OpenClaw if another one is named", () => {
     const facts = withOpenClaw({ target: { kind: "container", name: "claw" } }, INSTALLED);
     expect(makePlan(facts, options()).unmet[0]?.message).toContain("host");
   });
 });
 
-describe("a gateway that runs and lets this shell not in", () => {
+describe("a running gateway that refuses this shell", () => {
   const lock = (problem: "missing" | "refused" | "locked_out") => ({
     variable: "OPENCLAW_GATEWAY_TOKEN",
     problem,
@@ -265,7 +272,7 @@ describe("a gateway that runs and lets this shell not in", () => {
     ["with a wrong one", lock("refused"), /export OPENCLAW_GATEWAY_TOKEN=/],
     ["after too many wrong ones", lock("locked_out"), /Wait/],
     ["without an answer", "silent", /openclaw gateway status/],
-  ])("ends the run before anything is changed, and no second one is started: %s", (_, gateway, remedy) => {
+  ])("ends the run before any change, and no second gateway is started: %s", (_, gateway, remedy) => {
     for (const args of [[], ["--no-embeddings"], ["--verify"]]) {
       const plan = makePlan(withOpenClaw({ gateway }), options(...args));
       expect(plan.unmet).toMatchObject([{ what: "gateway", remedy: expect.stringMatching(remedy) }]);
@@ -275,7 +282,7 @@ describe("a gateway that runs and lets this shell not in", () => {
     expect([uninstall.steps, uninstall.unmet]).toMatchObject([[], [{ what: "gateway" }]]);
   });
 
-  it("in a container gets it from the container's environment", () => {
+  it("takes the token from the container's environment if it runs in a container", () => {
     const target = { kind: "container", name: "claw" } as const;
     const { unmet } = makePlan(
       withOpenClaw({ gateway: lock("missing"), target }),
@@ -284,7 +291,7 @@ describe("a gateway that runs and lets this shell not in", () => {
     expect(unmet[0]?.remedy).toMatch(/OPENCLAW_GATEWAY_TOKEN .* environment of the container claw/);
   });
 
-  it("is no matter where nothing of OpenClaw's is taken back", () => {
+  it("does not matter if the uninstallation changes nothing in OpenClaw", () => {
     const plan = makePlan(
       withOpenClaw({ gateway: lock("missing"), installed: "absent" }),
       options("--uninstall"),
@@ -311,7 +318,7 @@ describe("the command line", () => {
     [["extra"]],
   ])("refuses %j", (args) => expect(() => options(...args)).toThrow());
 
-  it("has an exit code for the part of every step", () => {
+  it("has an exit code for each part of the installation", () => {
     expect(definitionOf({ kind: "pull-model" }).exitCode).toBe(3);
     expect(definitionOf({ kind: "install-plugin" }).exitCode).toBe(4);
     expect(definitionOf({ kind: "prove" }).exitCode).toBe(5);

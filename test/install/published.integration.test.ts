@@ -55,7 +55,7 @@ describe("npm publish --dry-run", () => {
   it.each([
     ["helmdeck-memory", () => engine],
     ["@helmdeck/helmdeck-memory", () => plugin],
-  ])("of %s corrects nothing and warns of nothing but that nobody is logged in", async (name, tarball) => {
+  ])("corrects nothing in %s and warns only of the missing login", async (name, tarball) => {
     const published = await publishForShow(tarball());
     expect(published.code).toBe(0);
     expect(published.stdout).toContain(`+ ${name}@`);
@@ -69,7 +69,7 @@ describe("npm publish --dry-run", () => {
 });
 
 describe("helmdeck-memory from its tarball", () => {
-  it("brings one package along, whose binaries cannot be bundled", () => {
+  it("has one dependency, which cannot be bundled because it has binaries", () => {
     const modules = join(folder, "prefix", "lib", "node_modules", "helmdeck-memory", "node_modules");
     expect(readdirSync(modules).filter((name) => !name.startsWith("."))).toEqual([
       "better-sqlite3",
@@ -78,7 +78,7 @@ describe("helmdeck-memory from its tarball", () => {
   });
 
   it(
-    "npx runs its installer, which changes nothing in a dry run and says how it was called",
+    "runs its installer with npx, changes nothing in a dry run, and names the npx command in its help",
     async () => {
       const npx = (...args: readonly string[]) =>
         run("npx", ["--yes", "--package", engine, "helmdeck-memory", "install", ...args], npm, folder);
@@ -91,7 +91,7 @@ describe("helmdeck-memory from its tarball", () => {
   );
 
   it(
-    "npm i -g brings all that an installation needs, and its end names what can be typed",
+    "installs everything after npm i -g, and its final message names commands that work",
     async () => {
       const { code, stdout, stderr } = await run(
         "helmdeck-memory",
@@ -110,7 +110,7 @@ describe("helmdeck-memory from its tarball", () => {
   );
 
   it(
-    "and takes it back, saying what stays",
+    "uninstalls everything and lists what stays",
     async () => {
       const { code, stdout } = await run("helmdeck-memory", ["install", "--uninstall", "--yes"], env);
       expect(code).toBe(0);
@@ -122,9 +122,9 @@ describe("helmdeck-memory from its tarball", () => {
   );
 });
 
-describe("the plugin, once it is in a registry", () => {
+describe("the plugin in a registry", () => {
   it(
-    "is installed by its name, and OpenClaw has nothing to say against name or manifest",
+    "is installed by its name, and OpenClaw reports no problem with its name or manifest",
     async () => {
       const manifest = JSON.parse(readFileSync(join(PLUGIN_DIST, "package.json"), "utf8"));
       const registry = await publishLocally(manifest, plugin);

@@ -92,12 +92,12 @@ describe("why a command of OpenClaw failed", () => {
     expect(reasonOf({ exitCode: 1, stdout, stderr })).toBe(reason);
   });
 
-  it("that took too long is no fault of what it printed last", () => {
+  it("ignores the last line of a command that took too long", () => {
     const ran = { exitCode: undefined, stdout: "", stderr: "warning: cannot do x\n", hasTimedOut: true };
     expect(reasonOf(ran)).toBe("it took too long and was stopped");
   });
 
-  it("is cut to a length that can be read", () => {
+  it("is shortened to a readable length", () => {
     expect(lineIn(`failed: ${"x".repeat(5_000)}`)?.length).toBe(500);
     expect(lineIn("")).toBeUndefined();
   });

@@ -24,8 +24,8 @@ function reporter(out: { readonly isTTY: boolean; readonly columns?: number }): 
   return new LineReporter({ ...out, write: (more: string) => (text += more) }, {}, every);
 }
 
-describe("a line that is open", () => {
-  it("moves on a terminal until the step is over, and then stands with its outcome", () => {
+describe("the current line", () => {
+  it("is animated on a terminal until the step ends, and then shows its outcome", () => {
     const terminal = reporter({ isTTY: true });
     terminal.begin(STEP);
     tick?.();
@@ -35,7 +35,7 @@ describe("a line that is open", () => {
     expect(tick).toBeUndefined();
   });
 
-  it("stops moving when the step fails, and when a bar takes its place", () => {
+  it("stops its animation when the step fails", () => {
     const terminal = reporter({ isTTY: true });
     terminal.begin(STEP);
     terminal.failed({ step: STEP, outcome: "failed", ms: 1, error: "because" });
@@ -43,7 +43,7 @@ describe("a line that is open", () => {
     expect(text).toContain("because");
   });
 
-  it("moves also while the machine is looked at", () => {
+  it("is animated also while the installer inspects the machine", () => {
     const done = reporter({ isTTY: true }).working("Checking this machine");
     tick?.();
     expect(text).toMatch(/Checking this machine \d+ s$/);
@@ -52,7 +52,7 @@ describe("a line that is open", () => {
     expect(tick).toBeUndefined();
   });
 
-  it("fits into one row of the terminal, or it could not be written over", () => {
+  it("fits into one row of the terminal, so that it can be overwritten", () => {
     const terminal = reporter({ isTTY: true, columns: 30 });
     terminal.begin(STEP);
     tick?.();
@@ -62,12 +62,12 @@ describe("a line that is open", () => {
     expect(rows.every((row) => row.length < 30)).toBe(true);
   });
 
-  it("is whole on a terminal that was given no size", () => {
+  it("is not shortened on a terminal of unknown size", () => {
     reporter({ isTTY: true, columns: 0 }).working("Checking this machine");
     expect(text).toContain("Checking this machine");
   });
 
-  it("is written once where it is no terminal", () => {
+  it("is written once if the output is not a terminal", () => {
     const file = reporter({ isTTY: false });
     file.working("Checking this machine")();
     file.begin(STEP);

@@ -15,13 +15,13 @@ beforeAll(() => {
 afterAll(() => sandbox.remove());
 
 describe("install.sh", () => {
-  it("runs the program, arguments whole", () => {
+  it("runs the program and passes arguments unchanged", () => {
     const { status, stderr } = sandbox.run(["sh", sandbox.script, "--a b", "*", ""]);
     expect([status, stderr]).toEqual([0, ""]);
     expect(sandbox.ran()).toBe('["--a b","*",""]\n');
   });
 
-  it("runs through links, from a folder with a space, with CDPATH set", () => {
+  it("runs through symbolic links, from a folder with a space, and with CDPATH set", () => {
     sandbox.clearHome();
     const spaced = join(sandbox.folder, "a b");
     cpSync(sandbox.packageRoot, spaced, { recursive: true });
@@ -33,7 +33,7 @@ describe("install.sh", () => {
     expect(sandbox.ran()).toBe('["x"]\n');
   });
 
-  it("does nothing when it was cut off, at every 64 bytes", () => {
+  it("does nothing if it is truncated, tested at every 64 bytes", () => {
     const cut = join(sandbox.packageRoot, "install", "cut.sh");
     const done: string[] = [];
     for (let length = 0; length < text.length - 1; length += CUT_EVERY) {
@@ -47,7 +47,7 @@ describe("install.sh", () => {
     rmSync(cut);
   });
 
-  it("says what to do where there is no Node, or an old one", () => {
+  it("names a remedy if Node is missing or too old", () => {
     const tools = join(sandbox.folder, "tools");
     mkdirSync(tools, { recursive: true });
     for (const name of ["sh", "dirname", "readlink"])

@@ -37,11 +37,11 @@ const restore = (): Step => ({ kind: "restore-facts", configPath });
 
 describe("helmdeck's facts", () => {
   it.each<[string, JsonObject | undefined]>([
-    ["nothing", undefined],
+    ["no former entry", undefined],
     ["other settings", { promptHints: false }],
     ["a service and its key", { embeddings: OWN, promptHints: false }],
-    ["the wish that nothing is embedded", { embeddings: { provider: "none" } }],
-  ])("are pointed and given back where there was %s", async (_, before) => {
+    ["no embeddings", { embeddings: { provider: "none" } }],
+  ])("use the sidecar, and have their former setting after the restore: %s", async (_, before) => {
     configure(before);
     await run(point());
     expect(embeddings()).toEqual({ provider: "ollama", url: URL, model: "nomic-embed-text" });
@@ -50,13 +50,13 @@ describe("helmdeck's facts", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("never let a key for the former service reach the new one", async () => {
+  it("never send the former service's key to the new one", async () => {
     configure({ embeddings: OWN });
     await run(point());
     expect(readFileSync(configPath, "utf8")).not.toContain("sk-own");
   });
 
-  it("come back as they were at first after a second model", async () => {
+  it("have their first setting after a second model and the restore", async () => {
     configure({ embeddings: OWN });
     await run(point());
     await run(point("mxbai-embed-large"));
@@ -64,7 +64,7 @@ describe("helmdeck's facts", () => {
     expect(settings()).toEqual({ embeddings: OWN });
   });
 
-  it("come back also when the run was killed before it wrote, or after", async () => {
+  it("have their first setting after a run that was killed before or after its write", async () => {
     configure({ embeddings: OWN });
     isKilled = true;
     await run(point());
@@ -78,7 +78,7 @@ describe("helmdeck's facts", () => {
     expect(settings()).toEqual({ embeddings: OWN });
   });
 
-  it("keep what somebody chose since, and it is said", async () => {
+  it("keep a later choice of the operator, with a warning", async () => {
     configure({ embeddings: OWN });
     await run(point());
     const theirs = { provider: "ollama", url: "http://10.0.0.5:11434", model: "bge-m3" };
@@ -88,7 +88,7 @@ describe("helmdeck's facts", () => {
     expect(warnings.join()).toContain("changed since the installation");
   });
 
-  it("are told nothing where there is nothing to tell", async () => {
+  it("need no patch if the setting is already correct", async () => {
     configure({ embeddings: { provider: "ollama", url: URL, model: "nomic-embed-text" } });
     await run(point());
     await run(restore());
@@ -102,11 +102,11 @@ describe("which tools' calls are recorded", () => {
   const takeBack = (): Step => ({ kind: "restore-audit-tools", configPath });
 
   it.each<[string, JsonObject | undefined]>([
-    ["nothing", undefined],
+    ["no former entry", undefined],
     ["no settings", {}],
     ["other settings", { promptHints: false }],
-    ["the same as a wish", { auditTools: "helmdeck" }],
-  ])("is set after a yes, and given back where there was %s", async (_, before) => {
+    ["the same setting", { auditTools: "helmdeck" }],
+  ])("is set after a yes, and restored: %s", async (_, before) => {
     configure(before);
     await run(answer("all"));
     expect(settings().auditTools).toBe("all");
@@ -115,7 +115,7 @@ describe("which tools' calls are recorded", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is only noted after a no", async () => {
+  it("is only recorded in the journal after a no", async () => {
     configure({ promptHints: false });
     await run(answer("helmdeck"));
     expect(patches).toEqual([]);
@@ -123,7 +123,7 @@ describe("which tools' calls are recorded", () => {
     expect(entries.auditTools).toMatchObject({ answer: "helmdeck", isSet: false, isDue: false });
   });
 
-  it("comes back as it was at first after a yes and a no, and where the run was killed", async () => {
+  it("is restored after a yes, a no and a killed run", async () => {
     configure(undefined);
     isKilled = true;
     await run(answer("all"));
@@ -136,7 +136,7 @@ describe("which tools' calls are recorded", () => {
     expect(settings()).toBeUndefined();
   });
 
-  it("stays what somebody chose since, and it is said", async () => {
+  it("keeps a later choice of the operator, with a warning", async () => {
     configure(undefined);
     await run(answer("all"));
     configure({ auditTools: "helmdeck" });
@@ -146,20 +146,20 @@ describe("which tools' calls are recorded", () => {
   });
 });
 
-describe("who keeps memory", () => {
+describe("the source of memory", () => {
   const ENGINE = { url: "https://memory.example", tokens: { main: "/home/u/main.token" } };
   const source = { kind: "engine", url: ENGINE.url, tokens: { main: { file: "/home/u/main.token" } } };
   const pointAt = (url = ENGINE.url): Step => ({ kind: "point-source", configPath, ...ENGINE, url });
   const giveBack = (): Step => ({ kind: "restore-source", configPath });
 
   it.each<[string, JsonObject | undefined]>([
-    ["nothing", undefined],
+    ["no former entry", undefined],
     ["other settings", { promptHints: false }],
     [
       "another engine",
       { source: { kind: "engine", url: "https://other", tokens: { work: { file: "/o" } } } },
     ],
-  ])("is an engine, and given back where there was %s", async (_, before) => {
+  ])("is an engine, and is restored: %s", async (_, before) => {
     configure(before);
     await run(pointAt());
     expect(settings()).toEqual({ ...before, source });
@@ -168,7 +168,7 @@ describe("who keeps memory", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("comes back as it was at first after a second engine, and after a run that was killed", async () => {
+  it("is restored after a second engine and a killed run", async () => {
     configure(undefined);
     await run(pointAt("https://first"));
     isKilled = true;
@@ -179,7 +179,7 @@ describe("who keeps memory", () => {
     expect(settings()).toBeUndefined();
   });
 
-  it("stays what somebody chose since, and it is said", async () => {
+  it("keeps a later choice of the operator, with a warning", async () => {
     configure(undefined);
     await run(pointAt());
     configure({ source: { kind: "embedded" } });

@@ -32,26 +32,26 @@ describe("the model", () => {
   const pull = (): Step => ({ kind: "pull-model", model: MODEL, service: { url: ollama.address } });
   const pulls = () => ollama.requests.filter(({ path }) => path === "/api/pull");
 
-  it("is downloaded where it is not there, and then asked for no more", async () => {
+  it("is downloaded if it is missing, and only once", async () => {
     expect((await run(pull())).outcome).toBe("done");
     expect(pulls()).toHaveLength(1);
     expect(await run(pull())).toMatchObject({ outcome: "done", remark: "already downloaded" });
     expect(pulls()).toHaveLength(1);
   });
 
-  it("that is there needs no network", async () => {
+  it("needs no network if it exists", async () => {
     await run(pull());
     ollama.setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
     expect((await run(pull())).outcome).toBe("done");
   });
 
-  it("is downloaded, too, where the service does not say what it has", async () => {
+  it("is downloaded also if the service does not list its models", async () => {
     ollama.setFault({ kind: "status", status: 500, path: "/api/tags" });
     expect((await run(pull())).outcome).toBe("done");
     expect(pulls()).toHaveLength(1);
   });
 
-  it("that finds no memory is told so, with how to give it more", async () => {
+  it("fails with the setting for more memory if it runs out of memory", async () => {
     await run(pull());
     const error = "llama runner process has terminated: signal: killed";
     ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
@@ -60,13 +60,13 @@ describe("the model", () => {
   });
 });
 
-describe("a sidecar that is started", () => {
+describe("the sidecar", () => {
   const start: Step = {
     ...{ kind: "start-sidecar", compose: "docker-compose", files: [], environment: {} },
     downloadsImage: false,
   };
 
-  it("is waited for until it is healthy", async () => {
+  it("is ready when it is healthy", async () => {
     states = [
       { Status: "running", health: "starting" },
       { Status: "running", health: "starting", restarts: 1 },
@@ -77,14 +77,14 @@ describe("a sidecar that is started", () => {
 
   it.each<[string, (typeof states)[number]]>([
     ["has ended", { Status: "exited" }],
-    ["ends again and again", { Status: "restarting", restarts: 3 }],
-  ])("that %s is not waited for, and its own reason is told", async (_, state) => {
+    ["restarts again and again", { Status: "restarting", restarts: 3 }],
+  ])("fails at once with its own reason if it %s", async (_, state) => {
     states = [{ Status: "running", health: "starting" }, state];
     expect((await run(start)).error).toMatch(/stopped: Error: permission denied: \/root\/\.ollama/);
     expect(waitedMs).toBeLessThan(10_000);
   });
 
-  it("that hangs is given up after three minutes", async () => {
+  it("fails after three minutes if it hangs", async () => {
     states = [{ Status: "running", health: "starting" }];
     let now = 0;
     expect((await run(start, () => (now += 1_000))).error).toContain("not healthy within 180 s");

@@ -61,7 +61,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the gateway of the smoke test", () => {
-  it("is asked with its own token, lets go, and is gone with all it started", async () => {
+  it("is called with its own token, and ends with its child processes", async () => {
     const token = await withGateway(await openclaw(), environment(), async (gateway) => {
       expect(pids().every(isAlive)).toBe(true);
       return (await gateway.must("say its token", ["token"])).trim();
@@ -73,7 +73,7 @@ describe("the gateway of the smoke test", () => {
     expect(pids().some(isAlive)).toBe(false);
   });
 
-  it("is gone after a failure, too", async () => {
+  it("ends also after a failure", async () => {
     const failing = withGateway(await openclaw(), environment(), async () => {
       throw new Error("not passed");
     });
@@ -81,7 +81,7 @@ describe("the gateway of the smoke test", () => {
     expect(pids().some(isAlive)).toBe(false);
   });
 
-  it("that ends at once is not waited for, and its own reason is told, with what to set", async () => {
+  it("fails at once if it ends early, with its own reason and the setting that helps", async () => {
     env = { ...env, DIES: "at-once" };
     let pauses = 0;
     const counted = async (ms: number) => {
@@ -99,7 +99,7 @@ describe("the gateway of the smoke test", () => {
     expect(foldersOfSmokeTests()).toEqual([]);
   });
 
-  it("that ends in the middle ends every wait with its reason", async () => {
+  it("stops every wait with its reason if it ends during the test", async () => {
     const testing = withGateway(await openclaw(), environment(), async (_, watchedPause) => {
       writeFileSync(join(folder, "die"), "");
       await watchedPause(600_000);
@@ -108,7 +108,7 @@ describe("the gateway of the smoke test", () => {
     expect(pids().some(isAlive)).toBe(false);
   });
 
-  it("is gone soon after the installer was killed", async () => {
+  it("ends soon after the installer is killed", async () => {
     const installer = spawn(process.execPath, ["--input-type=module", "-e", KILLED], {
       env,
       stdio: ["ignore", "pipe", "inherit"],

@@ -45,7 +45,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the smoke test", () => {
-  it("finds a fact by its own words and by other words, says so, and forgets it", async () => {
+  it("finds a fact by its own words and by a paraphrase, reports both, and forgets it", async () => {
     const { exitCode, steps } = await tested(STEP);
     expect(steps[0]?.error).toBeUndefined();
     expect(exitCode).toBe(0);
@@ -53,7 +53,7 @@ describe("the smoke test", () => {
     expect(forgotten).toEqual(["key:install.sh/proof"]);
   });
 
-  it("asks first by the fact's words, then without one, nor a stem or synonym of one", async () => {
+  it("asks first with the fact's words, then without any of them, their stems or synonyms", async () => {
     await tested(STEP);
     const [own = "", other = ""] = asked;
     const fact = termsOf(`${stored?.key} ${stored?.value}`);
@@ -67,7 +67,7 @@ describe("the smoke test", () => {
     expect(fact.flatMap(meant).filter((term) => termsOf(other).includes(term))).toEqual([]);
   });
 
-  it("asks what a memory without embeddings cannot answer, and one with them can", async () => {
+  it("asks a question that only a memory with embeddings can answer", async () => {
     const service = await startStandInOllama({ models: [SERVICE.model] });
     try {
       expect(await foundIn({ provider: "none" })).toEqual({ own: true, other: false });
@@ -78,7 +78,7 @@ describe("the smoke test", () => {
     }
   });
 
-  it("without embeddings asks by the fact's own words alone, and asks nobody about embeddings", async () => {
+  it("asks only with the fact's own words without embeddings, and does not query their state", async () => {
     statuses = [];
     const { exitCode, steps } = await tested({ ...STEP, facts: undefined });
     expect(exitCode).toBe(0);
@@ -101,11 +101,11 @@ describe("the smoke test", () => {
   });
 });
 
-describe("the smoke test where an engine keeps memory", () => {
+describe("the smoke test with an engine", () => {
   const AT_ENGINE: RunSmokeTest = { ...STEP, facts: undefined, engineUrl: "https://memory.example" };
   const engine = { url: "https://memory.example", tookMs: 3 };
 
-  it("waits until the gateway asks it, then stores, finds and forgets through it", async () => {
+  it("waits until the gateway uses the engine, then stores, finds and forgets through it", async () => {
     statuses = [{ state: "ready" }, { state: "ready", engine }];
     const { exitCode, steps } = await tested(AT_ENGINE);
     expect([exitCode, steps[0]?.remark]).toEqual([0, expect.stringContaining("by its own words")]);
@@ -119,8 +119,8 @@ describe("the smoke test where an engine keeps memory", () => {
       /cannot be reached/,
     ],
     ["is another one", { state: "ready", engine: { ...engine, url: "https://other" } }, /does not use it/],
-    ["is none", { state: "ready" }, /does not use it/],
-  ])("fails where the engine %s, and stores nothing", async (_, status, reason) => {
+    ["is not used", { state: "ready" }, /does not use it/],
+  ])("fails if the engine %s, and stores nothing", async (_, status, reason) => {
     statuses = [status];
     const { exitCode, error } = await tested(AT_ENGINE);
     expect(exitCode).toBe(5);
@@ -129,7 +129,7 @@ describe("the smoke test where an engine keeps memory", () => {
   });
 });
 
-describe("a smoke test that fails ends with 5, says why, and leaves no marker", () => {
+describe("a failing smoke test exits with 5, gives the reason, and leaves no marker", () => {
   it.each<[string, Json, RegExp]>([
     ["no service", { embeddings: { provider: "none" } }, /the gateway runs without embeddings.*Restart/],
     [
@@ -139,11 +139,11 @@ describe("a smoke test that fails ends with 5, says why, and leaves no marker", 
     ],
     ["another model", { embeddings: { ...EMBEDS, model: "bge-m3:latest" } }, /uses bge-m3:latest/],
     [
-      "a setting that it cannot use",
+      "an unusable setting",
       { embeddings: { provider: "unusable", problem: "embeddings.apiKey could not be read." } },
       /apiKey could not be read\. Restart/,
     ],
-    ["memory that is off", { state: "failed", error: { message: "The key is wrong." } }, /The key is wrong/],
+    ["failed memory", { state: "failed", error: { message: "The key is wrong." } }, /The key is wrong/],
     ["no answer", null, /does not say/],
   ])("the gateway has %s", async (_, status, reason) => {
     statuses = [status];
@@ -153,8 +153,8 @@ describe("a smoke test that fails ends with 5, says why, and leaves no marker", 
 
   it.each<[string, JsonObject, RegExp]>([
     ["the service fails", { failure: "connection refused" }, /no embeddings from .*\(connection refused\)/],
-    ["it stands still", { state: "working", waiting: 7 }, /of 8 entries, 7 are not embedded yet/],
-    ["the model sees nothing in it", {}, /nomic-embed-text does not match.*--embedding-model/],
+    ["embedding makes no progress", { state: "working", waiting: 7 }, /of 8 entries, 7 are not embedded yet/],
+    ["the model does not match the paraphrase", {}, /nomic-embed-text does not match.*--embedding-model/],
   ])("%s", async (_, status, reason) => {
     statuses = [{ embeddings: { ...EMBEDS, ...status } }];
     finds = (query) => query === asked[0];
@@ -163,7 +163,7 @@ describe("a smoke test that fails ends with 5, says why, and leaves no marker", 
     expect(forgotten).toHaveLength(1);
   });
 
-  it("embedding goes on and on", async () => {
+  it("embedding does not finish in time", async () => {
     statuses = Array.from({ length: 5_000 }, (_, embedded) => ({
       embeddings: { ...EMBEDS, state: "working", embedded, waiting: 5_000 },
     }));
@@ -173,7 +173,7 @@ describe("a smoke test that fails ends with 5, says why, and leaves no marker", 
     expect(clockMs).toBeLessThan(700_000);
   });
 
-  it("words do not find it", async () => {
+  it("keyword search does not find the fact", async () => {
     finds = () => false;
     await expectFailure(/did not find a stored fact by its own words/);
     expect(forgotten).toHaveLength(1);
@@ -181,7 +181,7 @@ describe("a smoke test that fails ends with 5, says why, and leaves no marker", 
 });
 
 describe("a marker that the gateway cannot forget", () => {
-  it("is told, and no memory is made to forget it in", async () => {
+  it("causes a warning, and no local memory is created to forget it in", async () => {
     const place = { databasePath: join(folder, "memory.sqlite"), keyPath: join(folder, "memory.key") };
     forgotten = ["fails"];
     const { exitCode, warnings } = await tested({ ...STEP, memory: place });
