@@ -82,7 +82,7 @@ async function fakeGitHub(): Promise<{ readonly baseUrl: string; readonly reques
 }
 
 describe("with memory", () => {
-  test("a stored fact is found, and the packs that ship are there", async () => {
+  test("a stored fact is found, and the shipped packs are available", async () => {
     const serverContext = await openTestServerContext();
     expect(serverContext.memoryState).toMatchObject({ state: "ready" });
     expect(serverContext.packs.list().map(({ name }) => name)).toEqual(
@@ -102,7 +102,7 @@ describe("with memory", () => {
     expect((await serverContext.memory.getFact("ben", "deploy")) ?? "nothing").toBe("nothing");
   });
 
-  test("the pipeline that ships counts issues, remembers the number, and everything is in the audit and the defaults", async () => {
+  test("the shipped pipeline counts issues and stores the number, and its runs are in the audit and the defaults", async () => {
     const github = await fakeGitHub();
     const serverContext = await openTestServerContext({
       packSettings: { github: { baseUrl: github.baseUrl } },
@@ -133,7 +133,7 @@ describe("with memory", () => {
     expect(github.requests).toHaveLength(1); // the second run was answered from the cache
   });
 
-  test("a failed and a refused run are in the audit, one row each", async () => {
+  test("a failed and a refused run have one audit row each", async () => {
     const serverContext = await openTestServerContext({
       pipelinesFolder: await folderWith(REMEMBER.replace("word: {}", "word: { default: '' }")),
     });
@@ -157,8 +157,8 @@ describe("with memory", () => {
   });
 });
 
-describe("what rows keep of a run's free text", () => {
-  test("is only what is learnt from, 200 characters of each, for packs and pipelines alike", async () => {
+describe("the free text in a run's rows", () => {
+  test("is limited to learnable inputs, 200 characters each, for packs and pipelines", async () => {
     const serverContext = await openTestServerContext({ pipelinesFolder: await folderWith(REMEMBER) });
     const long = "é".repeat(500);
     const { runId } = await serverContext.pipelines.start({
@@ -184,7 +184,7 @@ describe("what rows keep of a run's free text", () => {
 });
 
 describe("closing", () => {
-  test("finishes the runs that were accepted, with their rows and what they stored", async () => {
+  test("finishes accepted runs, with their rows and stored facts", async () => {
     const place = await tempPlace();
     const serverContext = await openTestServerContext({
       ...place,
@@ -209,7 +209,7 @@ describe("closing", () => {
 });
 
 describe("without a key and data", () => {
-  test("everything works in this process, and nothing is left on disk", async () => {
+  test("everything works in this process, and nothing is written to disk", async () => {
     const place = await tempPlace();
     const serverContext = await openTestServerContext({
       ...place,
@@ -236,10 +236,10 @@ describe("without a key and data", () => {
   });
 });
 
-describe("with a key that is none", () => {
+describe("with an invalid key", () => {
   const broken = { env: { HELMDECK_MEMORY_KEY: "none" } };
 
-  test("packs that need no memory run as ever, uncached, and leave no trace", async () => {
+  test("packs that need no memory run as usual, uncached, and leave no trace", async () => {
     const github = await fakeGitHub();
     const troubles: ServerContextTrouble[] = [];
     const serverContext = await openTestServerContext({
@@ -262,7 +262,7 @@ describe("with a key that is none", () => {
     expect(troubles).toEqual([]);
   });
 
-  test("whatever needs memory says why there is none", async () => {
+  test("everything that needs memory fails with the reason", async () => {
     const serverContext = await openTestServerContext({
       ...broken,
       pipelinesFolder: await folderWith(REMEMBER),
@@ -291,7 +291,7 @@ describe("with a key that is none", () => {
 });
 
 describe("opening", () => {
-  test("is refused for an unsound pipeline, with file and line, and leaves no memory open", async () => {
+  test("is refused for an invalid pipeline, with file and line, and closes the memory", async () => {
     const place = await tempPlace();
     const pipelinesFolder = await folderWith(`${REMEMBER}when: never\n`);
     await expect(openTestServerContext({ ...place, pipelinesFolder })).rejects.toMatchObject({
@@ -301,7 +301,7 @@ describe("opening", () => {
     expect(await exists(`${place.databasePath}-wal`)).toBe(false); // the last connection to close removes it
   });
 
-  test("works where the folder for sessions and artifacts cannot be made; who needs it is told", async () => {
+  test("works without a folder for sessions and artifacts, whose use then fails with a reason", async () => {
     const folder = await tempFolder();
     await writeFile(join(folder, "file"), "");
     const serverContext = await openTestServerContext({ workFolder: join(folder, "file", "work") });
@@ -312,7 +312,7 @@ describe("opening", () => {
     });
   });
 
-  test("keeps artifacts for a later server context, each for its caller", async () => {
+  test("returns artifacts of an earlier server context, to their caller only", async () => {
     const place = await tempPlace();
     const first = await openTestServerContext(place);
     const artifact = { name: "a.txt", mediaType: "text/plain", content: Buffer.from("hello") };
@@ -323,7 +323,7 @@ describe("opening", () => {
     expect(await second.artifacts.get("ben", id)).toBeUndefined();
   });
 
-  test("ends what a killed server left in its sessions", async () => {
+  test("deletes the sessions that a killed server left", async () => {
     const place = await tempPlace();
     const left = join(dirname(place.keyPath), "helmdeck-memory-work", "sessions", "server-0123456789abcdef");
     await mkdir(join(left, "session"), { recursive: true });

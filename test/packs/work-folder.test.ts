@@ -22,11 +22,11 @@ afterEach(async () => {
 
 const request = { pack: "test.pack", signal: new AbortController().signal };
 
-it("is not made before a pack needs it", () => {
+it("is not created before a pack needs it", () => {
   expect(existsSync(folder)).toBe(false);
 });
 
-it("lets a caller go on in the session of an earlier run, and nobody else", async () => {
+it("gives the session of an earlier run to its own caller only", async () => {
   const first = await work.sessions.acquire({ ...request, caller: "alice" });
   await writeFile(join(first.folder, "draft"), "half done");
   await work.sessions.release(first);
@@ -36,7 +36,7 @@ it("lets a caller go on in the session of an earlier run, and nobody else", asyn
   expect(await readFile(join(second.folder, "draft"), "utf8")).toBe("half done");
 });
 
-it("leaves no session behind when it closes", async () => {
+it("has no sessions left after it closes", async () => {
   const session = await work.sessions.acquire({ ...request, caller: "alice" });
   await work.sessions.release(session);
   expect(existsSync(session.folder)).toBe(true);

@@ -12,7 +12,7 @@ import { tempFolder } from "../../app/fixtures/memories.ts";
 const PAGE = new URL("../../../docs/reference/agent-memory.md", import.meta.url);
 const page = readFileSync(PAGE, "utf8");
 
-test("the example prints what the page says", async () => {
+test("the example prints the output that the page shows", async () => {
   const [, example = "", printed = ""] =
     /```ts\n(import .*?)```\n\nprints\n\n```text\n(.*?)```/s.exec(page) ?? [];
   const file = join(await tempFolder(), "example.ts");
@@ -22,7 +22,7 @@ test("the example prints what the page says", async () => {
   expect(stdout).toBe(printed);
 });
 
-test("the page names every limit and every field that is learnt from", () => {
+test("the page names every limit and every field that defaults are learnt from", () => {
   for (const field of LEARNABLE_FIELDS) expect(page).toContain(`\`${field}\``);
   for (const limit of [
     PACK_LIMITS.nameCharacters,

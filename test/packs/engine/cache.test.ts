@@ -32,7 +32,7 @@ function counter(more: Partial<Pack> = {}) {
   return pack;
 }
 
-test("the same input is answered from the cache until its time is over, with a row for every run", async () => {
+test("the same input is answered from the cache until the entry expires, with a row for every run", async () => {
   const { engine, clock, rows } = await openPackRig([counter()]);
   expect(await engine.run(ask("counter"))).toMatchObject({ output: { runs: 1 }, cached: false });
   clock.pass(TTL_SECONDS * 1_000 - 1);
@@ -42,7 +42,7 @@ test("the same input is answered from the cache until its time is over, with a r
   expect(await rows()).toMatchObject([{ outcome: "ok" }, { outcome: "ok" }, { outcome: "ok" }]);
 });
 
-test("an input is the same however it is spelt; another input and another caller are not", async () => {
+test("equal inputs share a cache entry in any spelling; another input or another caller does not", async () => {
   const { engine } = await openPackRig([counter()]);
   const runsOf = async (input: unknown, caller = ANA) =>
     (await engine.run(ask("counter", input, { caller }))).output;
@@ -55,7 +55,7 @@ test("an input is the same however it is spelt; another input and another caller
   expect(await runsOf({ a: { x: 0, y: "é" }, b: 2 }, "ana:s")).toEqual({ runs: 4 });
 });
 
-test("fault 7: a fact or a note keyed like a cached answer touches nothing", async () => {
+test("fault 7: a fact or a note with the key of a cached answer does not change the cache", async () => {
   const { engine, entries, store, clock, memory } = await openPackRig([counter()]);
   await engine.run(ask("counter"));
   const [row] = await entries("cache");
@@ -83,7 +83,7 @@ test("fault 7: a fact or a note keyed like a cached answer touches nothing", asy
   expect(await engine.run(ask("counter"))).toMatchObject({ output: { runs: 2 }, cached: false });
 });
 
-test("fault 9: another version of a pack does not get the answers of the former", async () => {
+test("fault 9: another version of a pack does not get answers of the former version", async () => {
   const { engine, another } = await openPackRig([counter()]);
   await engine.run(ask("counter"));
   const next = another([counter({ version: "1.1.0" })]);
@@ -91,7 +91,7 @@ test("fault 9: another version of a pack does not get the answers of the former"
   expect(await next.run(ask("counter"))).toMatchObject({ cached: true });
 });
 
-test("fault 9: a hit that the output schema refuses is no hit, and is overwritten", async () => {
+test("fault 9: a cached answer that the output schema refuses is a miss, and is overwritten", async () => {
   const { engine, another } = await openPackRig([counter()]);
   await engine.run(ask("counter"));
   const stricter = another([counter({ output: z.object({ runs: z.number(), at: z.string() }), run: dated })]);
@@ -101,7 +101,7 @@ test("fault 9: a hit that the output schema refuses is no hit, and is overwritte
 
 const dated = async () => ({ runs: 9, at: "now" });
 
-test("fault 9: a hit keeps its artifacts, and is a miss once one of them is gone", async () => {
+test("fault 9: a hit returns its artifacts, and is a miss after one of them is deleted", async () => {
   const made = counter({
     run: async ({ artifacts }) => {
       await artifacts.put({ name: "a.txt", mediaType: "text/plain", content: Buffer.from("a") });
@@ -118,7 +118,7 @@ test("fault 9: a hit keeps its artifacts, and is a miss once one of them is gone
   expect(third.artifacts[0]?.id).not.toBe(first.artifacts[0]?.id);
 });
 
-test("fault 12: cached answers and notes are no facts: not in a list, not in my-memory, not in a search", async () => {
+test("fault 12: cached answers and notes are not facts: no list, my-memory or search shows them", async () => {
   const noting = counter({
     run: async (ec) => {
       await ec.memory?.store("konflux/note", "deploy through konflux", { category: "user_facts" });
@@ -134,7 +134,7 @@ test("fault 12: cached answers and notes are no facts: not in a list, not in my-
   expect((await memory.search(ANA, { query: "konflux" })).results).toEqual([]);
 });
 
-describe("nothing is cached of", () => {
+describe("nothing is cached for", () => {
   const cachedRows = async (pack: Pack, input: unknown = {}) => {
     const { engine, entries, lost } = await openPackRig([pack]);
     const run = await engine.run(ask("counter", input)).catch((error: HelmdeckError) => error.code);
@@ -165,7 +165,7 @@ describe("nothing is cached of", () => {
     expect(await cachedRows(large)).toMatchObject({ again: { cached: false }, rows: 0, lost: [] });
   });
 
-  test("an answer that would come back as another", async () => {
+  test("an answer that changes when its schema parses it again", async () => {
     const growing = z.string().overwrite((text) => `${text}!`);
     expect(await cachedRows(counter({ output: growing, run: async () => "a" }))).toMatchObject({
       run: { output: "a!" },
@@ -174,7 +174,7 @@ describe("nothing is cached of", () => {
     });
   });
 
-  test("an answer that has no JSON form; that is reported", async () => {
+  test("an answer without a JSON form, which is reported", async () => {
     const odd = counter({ output: z.unknown(), run: async () => 1n });
     expect(await cachedRows(odd)).toMatchObject({
       again: { output: 1n },
@@ -183,14 +183,14 @@ describe("nothing is cached of", () => {
     });
   });
 
-  test("an input that has no one spelling", async () => {
+  test("an input without a canonical form", async () => {
     expect(await cachedRows(counter(), { a: new Date(0) })).toMatchObject({
       again: { output: { runs: 2 } },
       rows: 0,
     });
   });
 
-  test("a run that was cancelled, though its handler made something of it", async () => {
+  test("a cancelled run, even if its handler returns an answer", async () => {
     const started = gate<PackContext>();
     const half = counter({
       run: async (ec) => {
@@ -210,7 +210,7 @@ describe("nothing is cached of", () => {
   });
 });
 
-describe("memory that fails costs no run:", () => {
+describe("memory that fails does not fail a run:", () => {
   const broken = async (): Promise<never> => {
     throw new HelmdeckError("store_locked", "Locked.");
   };
@@ -230,7 +230,7 @@ describe("memory that fails costs no run:", () => {
     expect(lost.cache).toEqual(["store_locked"]);
   });
 
-  test("a cached row that does not open is a miss, is reported, and is overwritten", async () => {
+  test("a cached row that cannot be decrypted is a miss, is reported, and is overwritten", async () => {
     const { engine, entries, damage, lost } = await openPackRig([counter()]);
     await engine.run(ask("counter"));
     const [row] = await entries("cache");
@@ -241,7 +241,7 @@ describe("memory that fails costs no run:", () => {
     expect(await engine.run(ask("counter"))).toMatchObject({ output: { runs: 2 }, cached: true });
   });
 
-  test("a cached row that is no answer is a miss and is overwritten", async () => {
+  test("a cached row that is not an answer is a miss and is overwritten", async () => {
     const { engine, entries, store } = await openPackRig([counter()]);
     for (const value of [
       "{",
@@ -288,7 +288,7 @@ describe("concurrent identical misses", () => {
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  test("run the handler once; each waiter has the answer, the progress and a row of its own", async () => {
+  test("run the handler once; each waiter gets the answer, the progress and its own row", async () => {
     const { pack, runs, nth } = slowCounter();
     const { engine, rows } = await openPackRig([pack]);
     const seen: number[] = [];
@@ -305,7 +305,7 @@ describe("concurrent identical misses", () => {
     expect((await rows()).map(({ learn_inputs }) => learn_inputs?.title).sort()).toEqual(["a", "b", "c"]);
   });
 
-  test("of two callers run it twice", async () => {
+  test("run the handler twice for two callers", async () => {
     const { pack, runs, nth } = slowCounter();
     const { engine } = await openPackRig([pack]);
     const both = [ANA, "ben"].map((caller) => engine.run(ask("counter", {}, { caller })));
@@ -314,7 +314,7 @@ describe("concurrent identical misses", () => {
     expect(runs.map(({ ec }) => ec.caller).sort()).toEqual(["ana", "ben"]);
   });
 
-  test("survive the one who came first and left", async () => {
+  test("continue after the first waiter leaves", async () => {
     const { pack, nth } = slowCounter();
     const { engine, rows } = await openPackRig([pack]);
     const leave = new AbortController();
@@ -330,7 +330,7 @@ describe("concurrent identical misses", () => {
     expect((await rows()).map(({ outcome }) => outcome)).toEqual(["cancelled", "ok"]);
   });
 
-  test("end with the last who leaves, and who comes then begins anew", async () => {
+  test("end when the last waiter leaves, and the next request starts a new run", async () => {
     const { pack, nth } = slowCounter();
     const { engine } = await openPackRig([pack]);
     const leave = new AbortController();
@@ -344,7 +344,7 @@ describe("concurrent identical misses", () => {
     expect(await again).toMatchObject({ output: { runs: 2 }, cached: false });
   });
 
-  test("all get the error of a handler that failed, each with a row, and the next to come begins anew", async () => {
+  test("all get the error of a failed handler, each with a row, and the next request starts a new run", async () => {
     const { pack, nth } = slowCounter();
     const { engine, rows } = await openPackRig([pack]);
     const both = [1, 2].map(() => failureOf(engine.run(ask("counter"))));
@@ -362,7 +362,7 @@ describe("concurrent identical misses", () => {
     ]);
   });
 
-  test("have one deadline, of the handler that runs for them", async () => {
+  test("share the deadline of the one handler that runs", async () => {
     const { pack, nth } = slowCounter();
     const { engine, timer } = await openPackRig([pack]);
     const first = failureOf(engine.run(ask("counter")));
@@ -376,7 +376,7 @@ describe("concurrent identical misses", () => {
   });
 });
 
-test("without a store nothing is cached, and clients are told so", async () => {
+test("without a store nothing is cached, and the list of packs says so", async () => {
   const { sessions, artifacts, clock } = await openPackRig([]);
   const engine = createPackEngine({ packs: [counter()], sessions, artifacts, now: clock.now });
   expect(engine.list()[0]?.cached).toBe(false);

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../../packs/engine/canonical-json.ts";
 
 const json = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" });
 
-test("has one text for one value, in whatever order its fields come", () => {
+test("has one text for one value, in any order of its fields", () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
@@ -22,7 +22,7 @@ test("is JSON for the same value", () => {
   );
 });
 
-test("has two texts for two values", () => {
+test("has different texts for different values", () => {
   fc.assert(
     fc.property(json, json, (a, b) => {
       const same = canonicalJson(a) === canonicalJson(b);
@@ -35,10 +35,10 @@ test("has two texts for two values", () => {
 test.each([
   ["fields in another order", { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }],
   ["minus zero", [-0], [0]],
-  ["a number spelt otherwise", JSON.parse("1e2"), 100],
+  ["a number in another notation", JSON.parse("1e2"), 100],
   ["an escaped letter", JSON.parse('"\\u00e9"'), "é"],
   ["an undefined field", { a: 1, b: undefined }, { a: 1 }],
-])("takes %s for the same", (_, a, b) => {
+])("treats as equal: %s", (_, a, b) => {
   expect(canonicalJson(a)).toBe(canonicalJson(b));
 });
 
@@ -46,11 +46,11 @@ test.each([
   ["a composed and a decomposed letter", "\u00e9", "e\u0301"],
   ["a text and a number", "1", 1],
   ["a list and its fields", ["a"], { 0: "a" }],
-  ["lists cut elsewhere", [["a"], "b"], [["a", "b"]]],
+  ["lists with other nesting", [["a"], "b"], [["a", "b"]]],
   ["null and an absent field", { a: null }, {}],
-  ["two halves of a pair", "\ud800", "\ud801"],
+  ["two lone surrogates", "\ud800", "\ud801"],
   ["a field called __proto__", JSON.parse('{"__proto__": 1}'), {}],
-])("keeps apart %s", (_, a, b) => {
+])("treats as different: %s", (_, a, b) => {
   expect(canonicalJson(a)).toBeTypeOf("string");
   expect(canonicalJson(a)).not.toBe(canonicalJson(b));
 });
@@ -63,9 +63,9 @@ test.each([
   ["a map", new Map()],
   ["an undefined item", [undefined]],
   ["a function", () => 1],
-  ["a symbol's field", { [Symbol("a")]: 1 }],
+  ["a field named by a symbol", { [Symbol("a")]: 1 }],
   ["too many levels", JSON.parse("[".repeat(5_000) + "]".repeat(5_000))],
-])("has no text for %s, which JSON cannot say, also deep within", (_, value) => {
+])("has no text for %s, which has no JSON form, at any depth", (_, value) => {
   expect(canonicalJson(value)).toBeUndefined();
   expect(canonicalJson({ a: [value] })).toBeUndefined();
 });

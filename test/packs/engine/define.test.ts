@@ -47,14 +47,14 @@ describe("registration refuses", () => {
       undefined,
     ].map((version) => [`the version ${JSON.stringify(version)}`, { version }, "version"] as const),
     ["no description", { description: " " }, "description"],
-    ["an endless description", { description: "a".repeat(1_025) }, "description"],
-    ["an input that is no schema", { input: {} }, "input"],
+    ["a description that is too long", { description: "a".repeat(1_025) }, "description"],
+    ["an input that is not a schema", { input: {} }, "input"],
     ["no output schema", { output: undefined }, "output"],
     ["no handler", { run: undefined }, "run"],
-    ["a deadline of nothing", { deadlineMs: 0 }, "deadlineMs"],
-    ["half a millisecond", { deadlineMs: 0.5 }, "deadlineMs"],
-    ["a deadline beyond a day", { deadlineMs: 86_400_001 }, "deadlineMs"],
-    ["a cache without an end", { memory: { cache: true } }, "memory.ttlSeconds"],
+    ["a deadline of 0 ms", { deadlineMs: 0 }, "deadlineMs"],
+    ["a deadline of half a millisecond", { deadlineMs: 0.5 }, "deadlineMs"],
+    ["a deadline of more than a day", { deadlineMs: 86_400_001 }, "deadlineMs"],
+    ["a cache without a time to live", { memory: { cache: true } }, "memory.ttlSeconds"],
     ...[0, -1, 1.5, 31_536_001, Number.NaN, Number.POSITIVE_INFINITY, "60"].map(
       (ttlSeconds) =>
         [
@@ -83,13 +83,13 @@ describe("registration refuses", () => {
     await expect(openPackRig([pack])).rejects.toMatchObject(refused);
   });
 
-  test("two packs of one name", async () => {
+  test("two packs with one name", async () => {
     await expect(openPackRig([sound, { ...sound, version: "2.0.0" }])).rejects.toThrow(
       "name of pack sound.pack is taken by another pack",
     );
   });
 
-  test("what no client could be told of", async () => {
+  test("a schema that cannot be described to clients", async () => {
     await expect(openPackRig([{ ...sound, output: z.object({ at: z.date() }) }])).rejects.toMatchObject({
       code: "invalid_input",
       details: { field: "output" },
@@ -97,18 +97,18 @@ describe("registration refuses", () => {
   });
 });
 
-test.each(["a", "a1.b_c.d2", "github.list_issues", "a".repeat(64)])("the name %s is fine", (name) => {
+test.each(["a", "a1.b_c.d2", "github.list_issues", "a".repeat(64)])("the name %s is valid", (name) => {
   expect(definePack({ ...sound, name }).name).toBe(name);
 });
 
 test.each(["0.0.0", "1.0.0-rc.1", "1.0.0-0a.b-c+build.007", "10.20.30"])(
-  "the version %s is fine",
+  "the version %s is valid",
   (version) => {
     expect(definePack({ ...sound, version }).version).toBe(version);
   },
 );
 
-test("clients are told of each pack, in order of name, what they may send and what they get", async () => {
+test("the list for clients has each pack by name, with its input and output schema", async () => {
   const later = definePack({
     ...sound,
     name: "later",

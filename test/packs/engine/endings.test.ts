@@ -38,7 +38,7 @@ const endings: readonly Ending[] = [
   { name: "its caller leaves", code: "cancelled", happens: (_, leave) => leave.abort() },
   { name: "its deadline passes", code: "deadline_exceeded", happens: ({ timer }) => timer.pass(DEADLINE_MS) },
   {
-    name: "the engine closes and has waited long enough",
+    name: "the grace period of the closing engine passes",
     code: "cancelled",
     happens: ({ engine, timer }) => {
       void engine.close();
@@ -67,7 +67,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     };
   };
 
-  test("fault 10: the run ends at once though its handler hears nothing, and its row is written", async () => {
+  test("fault 10: the run ends at once even if its handler ignores the signal, and its row is written", async () => {
     const { happen, failure, rows, ec } = await open();
     happen();
     expect((await failure).code).toBe(code);
@@ -75,7 +75,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     expect(await rows()).toMatchObject([{ pack: "deaf", outcome: code }]);
   });
 
-  test("the handler's signal says why", async () => {
+  test("the handler's signal gives the reason", async () => {
     const { happen, failure, ec } = await open();
     happen();
     await failure;
@@ -83,7 +83,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     expect(ec.signal.reason).toMatchObject({ code });
   });
 
-  test("a handler that ends late changes nothing any more, and one row stays one", async () => {
+  test("a handler that ends late changes nothing and adds no row", async () => {
     const { happen, failure, end, rows, engine, timer, ec, artifacts, progress } = await open();
     ec.progress(0.5);
     happen();
@@ -101,7 +101,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     await expect(ec.artifacts.put(file)).rejects.toMatchObject({ code: "cancelled" });
   });
 
-  test("close waits for a handler that hears nothing no longer than its grace, and its session is given back", async () => {
+  test("close waits at most its grace period for a handler that ignores the signal, and releases the session", async () => {
     const { happen, failure, engine, timer, sessions, ec } = await open();
     happen();
     await failure;
@@ -115,7 +115,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
   });
 });
 
-test("a schema that never ends its check makes nobody wait, neither the caller nor close", async () => {
+test("a schema check that never ends delays neither the caller nor close", async () => {
   const { pack } = deafPack();
   const checking = gate();
   const endless = z.unknown().refine(() => {
@@ -133,7 +133,7 @@ test("a schema that never ends its check makes nobody wait, neither the caller n
   expect(await rows()).toMatchObject([{ outcome: "deadline_exceeded" }]);
 });
 
-test("fault 10: a caller who was gone before the run began has a row too, and no handler ran", async () => {
+test("fault 10: a caller who leaves before the run begins has a row too, and no handler runs", async () => {
   const { pack, started } = deafPack();
   const { engine, rows } = await openPackRig([pack]);
   let ran = false;
@@ -146,7 +146,7 @@ test("fault 10: a caller who was gone before the run began has a row too, and no
   expect(await rows()).toMatchObject([{ outcome: "cancelled" }]);
 });
 
-test("a run that ended well lets go of its timer and of the caller's signal", async () => {
+test("a successful run releases its timer and the caller's signal", async () => {
   const { pack, end } = deafPack();
   const { engine, timer } = await openPackRig([pack]);
   end({});
@@ -156,7 +156,7 @@ test("a run that ended well lets go of its timer and of the caller's signal", as
   leave.abort();
 });
 
-test("closing lets runs under way end well, takes no new ones, and is done when their rows are written", async () => {
+test("closing lets started runs finish, refuses new ones, and ends when their rows are written", async () => {
   const { pack, started, end } = deafPack();
   const packRig = await openPackRig([pack]);
   const run = packRig.engine.run(ask("deaf"));

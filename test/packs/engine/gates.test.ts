@@ -37,7 +37,7 @@ const packs: readonly Pack[] = [
 const inputs = [{}, { n: 1 }, { a: { b: [1, "two", null] } }, "a text", null];
 
 describe("runs of packs without memory", () => {
-  test("are, byte for byte, those of an engine without the layer; the store sees their audit rows and nothing else", async () => {
+  test("answer byte for byte as an engine without the memory layer, and the store gets their audit rows only", async () => {
     const calls: string[] = [];
     const packRig = await openPackRig(packs, {}, (store) => spied(store, calls));
     for (const { name } of packs) {
@@ -50,7 +50,7 @@ describe("runs of packs without memory", () => {
     expect(await packRig.rows()).toHaveLength(packs.length * inputs.length);
   });
 
-  test("ask nothing of a store either when the same packs run twice", async () => {
+  test("do not call the store either when the same packs run twice", async () => {
     const calls: string[] = [];
     const { engine } = await openPackRig(packs, {}, (store) => spied(store, calls));
     for (let i = 0; i < 2; i += 1)
@@ -60,7 +60,7 @@ describe("runs of packs without memory", () => {
 });
 
 describe("without a store", () => {
-  test("packs that ask for memory run as those that do not, byte for byte", async () => {
+  test("packs that ask for memory answer byte for byte as packs that do not", async () => {
     const asking = packs.map((plain) => ({ ...plain, memory: { ttlSeconds: 60, ...cacheFor(plain) } }));
     const packRig = await openPackRig(packs);
     const { sessions, artifacts, clock } = packRig;
@@ -78,7 +78,7 @@ describe("without a store", () => {
 });
 
 describe("with a store, a pack that asks for memory", () => {
-  test("has it, so that the tests above could have seen a difference", async () => {
+  test("gets it, so that the tests above could see a difference", async () => {
     const calls: string[] = [];
     const asking = pack("notes", async (ec) => [await ec.memory?.list(), "callerMemory" in ec], {
       memory: {},
@@ -105,7 +105,7 @@ function pack(
   };
 }
 
-/** Packs with a session may not cache. */
+/** Packs with a session must not cache. */
 function cacheFor({ session }: Pack): { readonly cache?: true } {
   return session === true ? {} : { cache: true };
 }
@@ -143,7 +143,7 @@ async function plainRun({ sessions, artifacts, clock }: PackRig, { pack: name, i
   }
 }
 
-/** Everything that a caller is told, as bytes. Random ids become "id", and error messages are left out. */
+/** Everything that a caller gets, as bytes. Random ids become "id", and error messages are left out. */
 async function told(run: Promise<unknown>): Promise<string> {
   const answer = await run.catch((error: unknown) => {
     const { code, message } = asHelmdeckError(error);

@@ -33,7 +33,7 @@ async function within<T>(
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-test("what is stored is recalled, to the byte, with the pack's defaults, until its time is over", async () => {
+test("a stored note is recalled byte for byte, with the pack's defaults, until it expires", async () => {
   const packRig = await openPackRig([]);
   const value = "  two\r\nlines and é \u202e ";
   await within(packRig, (memory) => memory.store(" a/b", value, { tags: ["x"] }), {
@@ -64,7 +64,7 @@ test("what is stored is recalled, to the byte, with the pack's defaults, until i
   ]);
 });
 
-test("a list is newest first and by prefix, byte for byte", async () => {
+test("a list is newest first, and compares prefixes byte for byte", async () => {
   const packRig = await openPackRig([]);
   for (const key of ["a_b/1", "a_b/2", "aXb/3", "A_b/4"]) {
     await within(packRig, (memory) => memory.store(key, key));
@@ -77,7 +77,7 @@ test("a list is newest first and by prefix, byte for byte", async () => {
   expect(await keys("")).toHaveLength(4);
 });
 
-test("a long list is whole, up to its thousand", async () => {
+test("a long list is complete, up to a thousand notes", async () => {
   const packRig = await openPackRig([]);
   const namespace = namespaceOf(ANA);
   const rows = Array.from({ length: 1_050 }, (_, i) => {
@@ -88,7 +88,7 @@ test("a long list is whole, up to its thousand", async () => {
   expect(await within(packRig, async (memory) => (await memory.list()).length)).toBe(1_000);
 });
 
-test("deleting says whether there was one", async () => {
+test("deleting reports whether the note existed", async () => {
   const packRig = await openPackRig([]);
   await within(packRig, (memory) => memory.store("a", "v"));
   expect(await within(packRig, (memory) => memory.delete("ab"))).toBe(false);
@@ -119,15 +119,16 @@ describe("bounds:", () => {
     ["a key of too many bytes", ["é".repeat(257), "v"], "key"],
     ["a control character", ["a\nb", "v"], "key"],
     ["a text direction switch", ["a\u202eb", "v"], "key"],
-    ["half a pair", ["a\ud800", "v"], "key"],
+    ["a lone surrogate", ["a\ud800", "v"], "key"],
     ["a long value", ["a", "v".repeat(65_537)], "value"],
-    ["half a pair as value", ["a", "\ud800"], "value"],
+    ["a lone surrogate as value", ["a", "\ud800"], "value"],
     ["too many tags", ["a", "v", { tags: Array.from({ length: 33 }, (_, i) => `t${i}`) }], "tags"],
     ["a long tag", ["a", "v", { tags: ["t".repeat(65)] }], "tags"],
     ["a reserved category", ["a", "v", { category: "cache" }], "category"],
     ["an odd category", ["a", "v", { category: "A B" }], "category"],
     ...[0, -1, 0.5, 31_536_001, Number.NaN].map(
-      (ttlSeconds) => [`a life of ${ttlSeconds} s`, ["a", "v", { ttlSeconds }], "ttlSeconds"] as const,
+      (ttlSeconds) =>
+        [`a time to live of ${ttlSeconds} s`, ["a", "v", { ttlSeconds }], "ttlSeconds"] as const,
     ),
   ])("%s is refused, and nothing is written", async (_, note, field) => {
     const packRig = await openPackRig([]);
@@ -137,7 +138,7 @@ describe("bounds:", () => {
   });
 
   test.each(["", LONG, "a\nb", "\ud800"])(
-    "looking up a key that no note can have is a miss (%j)",
+    "the lookup of a key that no note can have is a miss (%j)",
     async (key) => {
       const packRig = await openPackRig([]);
       expect(await within(packRig, (memory) => memory.recall(key))).toBeUndefined();
@@ -146,8 +147,8 @@ describe("bounds:", () => {
   );
 });
 
-describe("whose notes they are:", () => {
-  test("of the caller, whichever of the operator's packs wrote them; no other caller sees them", async () => {
+describe("the owner of notes:", () => {
+  test("notes belong to the caller, are shared by the operator's packs, and no other caller sees them", async () => {
     const packRig = await openPackRig([]);
     await within(packRig, (memory) => memory.store("swe.solve/x", "v"));
     expect(await within(packRig, (memory) => memory.recall("swe.solve/x"), { name: "notes" })).toBeDefined();
@@ -155,7 +156,7 @@ describe("whose notes they are:", () => {
     expect(await within(packRig, (memory) => memory.list(), {}, "ana:x")).toEqual([]);
   });
 
-  test("never a fact, an audit row or a cached answer of the same key", async () => {
+  test("a note does not affect a fact with the same key", async () => {
     const packRig = await openPackRig([]);
     await packRig.memory.storeFact(ANA, { key: "a", value: "the fact" });
     expect(await within(packRig, (memory) => memory.recall("a"))).toBeUndefined();
@@ -166,7 +167,7 @@ describe("whose notes they are:", () => {
 
   const inSession: Partial<Pack> = { session: true };
 
-  test("fault 11: a note under the caller's own memory is recalled by the next run, one of the session is not", async () => {
+  test("fault 11: the next run recalls a note in the caller's memory, but not a note of the session", async () => {
     const packRig = await openPackRig([]);
     const first = await within(
       packRig,
@@ -188,12 +189,12 @@ describe("whose notes they are:", () => {
     expect(again.output).toEqual(["of the session", "of the caller"]);
   });
 
-  test("outside a session both memories are one", async () => {
+  test("outside a session both memories are the same", async () => {
     const packRig = await openPackRig([]);
     expect(await within(packRig, async (memory, { callerMemory }) => memory === callerMemory)).toBe(true);
   });
 
-  test("fault 15: no caller's name reaches into another's session", async () => {
+  test("fault 15: no caller's name gives access to another caller's session", async () => {
     const packRig = await openPackRig([]);
     const sessions = overridden(packRig.sessions, {
       acquire: async () => ({ id: "s", folder: "/", run: () => Promise.reject(new Error("not here")) }),
@@ -213,7 +214,7 @@ describe("whose notes they are:", () => {
 });
 
 describe("when memory fails,", () => {
-  test("the handler is told and may go on without it", async () => {
+  test("the handler gets the error and may continue without memory", async () => {
     const { another, store } = await openPackRig([]);
     const locked = overridden(store, {
       get: async () => {
@@ -230,7 +231,7 @@ describe("when memory fails,", () => {
     expect((await another([careful], { store: locked }).run(ask("notes"))).output).toBe("store_locked");
   });
 
-  test("recalling a note that does not open throws, and a list and the context leave it out", async () => {
+  test("recalling a note that cannot be decrypted throws, and a list and the context leave it out", async () => {
     const packRig = await openPackRig([]);
     await within(packRig, (memory) => memory.store("a", "v"));
     await within(packRig, (memory) => memory.store("b", "w"));

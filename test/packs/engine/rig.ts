@@ -144,7 +144,7 @@ export function gate<T = void>(): { readonly opened: Promise<T>; readonly open: 
   return { opened: promise, open: resolve };
 }
 
-/** Time for deadlines and grace periods. It passes only when the test says so. */
+/** Time for deadlines and grace periods. It passes only when the test advances it. */
 class HandTimer {
   #time = 0;
   readonly #waiting = new Set<{ readonly callback: () => void; readonly due: number }>();

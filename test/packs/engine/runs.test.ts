@@ -28,7 +28,7 @@ function packThat(run: Pack["run"], more: Partial<Pack> = {}): Pack {
   };
 }
 
-test("a run answers with the output, and leaves a row with its time in milliseconds and what can be learnt", async () => {
+test("a run returns the output, and leaves a row with its duration in milliseconds and its learnable inputs", async () => {
   const { engine, rows } = await openPackRig([greet]);
   const run = await engine.run(ask("greet", { who: "Ben", title: "Dr", secret: "s3cret" }));
   expect(run).toEqual({
@@ -51,7 +51,7 @@ test("a run answers with the output, and leaves a row with its time in milliseco
   ]);
 });
 
-test("fault 16: durations are milliseconds, and a failing back-end is not the caller's invalid_input", async () => {
+test("fault 16: durations are in milliseconds, and a failing back-end is not reported as invalid_input", async () => {
   const slow = packThat(async () => {
     clock.pass(1_500);
     return {};
@@ -80,15 +80,19 @@ describe("the row of a run", () => {
     throw error;
   };
   test.each<readonly [string, Pack["run"], string]>([
-    ["that its pack gave up", reject(new HelmdeckError("pack_failed", "No such branch.")), "pack_failed"],
+    [
+      "of a pack that reports a failure",
+      reject(new HelmdeckError("pack_failed", "No such branch.")),
+      "pack_failed",
+    ],
     [
       "that an upstream failed",
       reject(new HelmdeckError("upstream_failed", "No answer.")),
       "upstream_failed",
     ],
-    ["that broke", reject(new TypeError("s3cret")), "internal"],
+    ["that threw a TypeError", reject(new TypeError("s3cret")), "internal"],
     ["that threw a text", reject("s3cret"), "internal"],
-    ["that threw nothing at all", reject(undefined), "internal"],
+    ["that threw undefined", reject(undefined), "internal"],
     ["that threw null", reject(null), "internal"],
     [
       "that threw before its first step",
@@ -97,8 +101,8 @@ describe("the row of a run", () => {
       },
       "internal",
     ],
-    ["whose answer is not as promised", async () => ({ text: 7 }), "invalid_output"],
-  ])("%s has the error's code as outcome, and the error none of its texts", async (_, run, code) => {
+    ["with an answer that its schema refuses", async () => ({ text: 7 }), "invalid_output"],
+  ])("%s has the error's code as outcome, and the error shows no unexpected text", async (_, run, code) => {
     const { engine, rows } = await openPackRig([{ ...greet, run }]);
     const error = await failureOf(engine.run(ask("greet", { who: "Ben" })));
     expect(error.code).toBe(code);
@@ -116,7 +120,7 @@ describe("the row of a run", () => {
     expect(await rows()).toMatchObject([{ outcome: "invalid_input" }, { outcome: "invalid_input" }]);
   });
 
-  test("holds the well-formed findings of the output, 50 at most, and nothing else of them", async () => {
+  test("has the well-formed findings of the output, at most 50, and nothing else of them", async () => {
     const findings = Array.from({ length: 60 }, (_, i) => ({
       code: `C${i}`,
       severity: "low",
@@ -136,7 +140,7 @@ describe("the row of a run", () => {
     expect(JSON.stringify(row)).not.toContain("s3cret");
   });
 
-  test("has the findings of checkers within the answer, with an empty severity where none is said", async () => {
+  test("has the findings of checkers inside the answer, with an empty severity if none is given", async () => {
     const output = {
       findings: [{ code: "A", severity: "high" }],
       lint: { findings: [{ code: "L", severity: "", file: "" }], issues: "none" },
@@ -159,7 +163,7 @@ describe("the row of a run", () => {
 
   test.each<readonly [string, Pack["run"], string]>([
     [
-      "that its pack gave up",
+      "of a pack that reports a failure",
       async () => {
         throw new PackFailure("The page has errors.", {
           validate: { errors: [{ code: "E", level: "error" }] },
@@ -168,7 +172,7 @@ describe("the row of a run", () => {
       "pack_failed",
     ],
     [
-      "whose answer is not as promised",
+      "with an answer that its schema refuses",
       async () => ({ text: 7, findings: [{ code: "E", severity: "error" }] }),
       "invalid_output",
     ],
@@ -179,20 +183,20 @@ describe("the row of a run", () => {
     expect(await rows()).toMatchObject([{ outcome, findings: [{ code: "E", severity: "error" }] }]);
   });
 
-  test.each([["no list"], [{}], [undefined]])("has no findings where there is %j", async (findings) => {
+  test.each([["no list"], [{}], [undefined]])("has no findings if the output has %j", async (findings) => {
     const { engine, rows } = await openPackRig([packThat(async () => ({ findings }))]);
     await engine.run(ask("probe"));
     expect((await rows())[0]).not.toHaveProperty("findings");
   });
 
-  test("is not written for a pack that asks for none", async () => {
+  test("is not written for a pack with audit: false", async () => {
     const { engine, rows } = await openPackRig([{ ...greet, audit: false }]);
     await engine.run(ask("greet", { who: "Ben" }));
     await failureOf(engine.run(ask("greet", {})));
     expect(await rows()).toEqual([]);
   });
 
-  test("is the caller's own, and of the bare caller also within a session", async () => {
+  test("belongs to its caller, also for a run in a session", async () => {
     const inSession = packThat(async (ec) => ({ id: ec.session?.id }), { session: true });
     const { engine, rows } = await openPackRig([inSession]);
     await engine.run(ask("probe", {}, { caller: "ben" }));
@@ -200,7 +204,7 @@ describe("the row of a run", () => {
     expect(await rows("ben")).toHaveLength(1);
   });
 
-  test("that cannot be kept is reported, and the run is answered all the same", async () => {
+  test("is reported if it cannot be written, and the run still returns its answer", async () => {
     const recordRun = async () => {
       throw new HelmdeckError("store_locked", "Locked.");
     };
@@ -211,8 +215,8 @@ describe("the row of a run", () => {
   });
 });
 
-describe("refused before it begins:", () => {
-  test("a pack that there is not, which leaves no row", async () => {
+describe("refused before the run begins:", () => {
+  test("an unknown pack, which leaves no row", async () => {
     const { engine, rows } = await openPackRig([greet]);
     for (const name of ["", "Greet", "greet ", "constructor", "__proto__"]) {
       expect((await failureOf(engine.run(ask(name)))).code).toBe("not_found");
@@ -220,7 +224,7 @@ describe("refused before it begins:", () => {
     expect(await rows()).toEqual([]);
   });
 
-  test("a pack that starts processes, for a caller nobody vouches for; the attempt leaves a row", async () => {
+  test("a pack that starts processes, for an unauthenticated caller; the attempt leaves a row", async () => {
     let ran = false;
     const starter = packThat(async () => (ran = true), { startsProcess: true, session: true });
     const { engine, rows } = await openPackRig([starter]);
@@ -230,7 +234,7 @@ describe("refused before it begins:", () => {
     expect((await engine.run(ask("probe"))).output).toBe(true);
   });
 
-  test("a session for a pack that has none", async () => {
+  test("a session for a pack without sessions", async () => {
     const { engine } = await openPackRig([greet]);
     expect(await failureOf(engine.run(ask("greet", { who: "Ben" }, { sessionId: "s" })))).toMatchObject({
       code: "invalid_input",
@@ -242,7 +246,7 @@ describe("refused before it begins:", () => {
 describe("a session", () => {
   const program = ["-e", "process.stdout.write(process.cwd())"];
 
-  test("is a folder to start processes in, which the next run of the same caller goes on in", async () => {
+  test("is a folder for processes, which the same caller's next run can reuse", async () => {
     const pack = packThat(
       async ({ session }) => ({ id: session?.id, out: await session?.run(process.execPath, program) }),
       { session: true, startsProcess: true },
@@ -256,13 +260,13 @@ describe("a session", () => {
     expect((await failureOf(engine.run(foreign))).code).toBe("not_found");
   });
 
-  test("starts no process for a pack that did not declare it, since anyone may run such a pack", async () => {
+  test("starts no process for a pack that does not declare it, since anyone may run such a pack", async () => {
     const pack = packThat(async ({ session }) => session?.run(process.execPath, program), { session: true });
     const { engine } = await openPackRig([pack]);
     expect((await failureOf(engine.run(ask("probe", {}, { authenticated: false })))).code).toBe("forbidden");
   });
 
-  test("ends with the run, also with one that failed", async () => {
+  test("ends with the run, also if the run fails", async () => {
     const released: string[] = [];
     const pack = packThat(() => Promise.reject(new HelmdeckError("pack_failed", "No.")), { session: true });
     const { another, sessions } = await openPackRig([]);
@@ -280,7 +284,7 @@ describe("a session", () => {
 describe("artifacts", () => {
   const file = { name: "a.txt", mediaType: "text/plain", content: Buffer.from("a") };
 
-  test("come with the answer, in the order they were put, also those the handler did not wait for", async () => {
+  test("are in the answer in the order of their storage, also if the handler did not wait for them", async () => {
     const pack = packThat(async ({ artifacts }) => {
       await artifacts.put(file);
       void artifacts.put({ ...file, name: "b.txt" });
@@ -292,7 +296,7 @@ describe("artifacts", () => {
     expect(await artifacts.get(ANA, run.artifacts[0]?.id ?? "")).toMatchObject({ content: Buffer.from("a") });
   });
 
-  test("of a run that came to nothing are taken back", async () => {
+  test("of a failed run are deleted", async () => {
     const put = gate<string>();
     const pack = packThat(async ({ artifacts }) => {
       put.open((await artifacts.put(file)).id);
@@ -303,7 +307,7 @@ describe("artifacts", () => {
     expect(await artifacts.has(ANA, await put.opened)).toBe(false);
   });
 
-  test("that the store refuses fail the handler that waits for them, and nothing else", async () => {
+  test("that the store refuses fail only a handler that awaits them", async () => {
     const pack = packThat(async ({ artifacts }) => {
       await artifacts.put({ ...file, name: "../a" }).catch(() => {});
       return {};
@@ -313,7 +317,7 @@ describe("artifacts", () => {
   });
 });
 
-test("progress reaches the caller as numbers from 0 to 1 and harmless lines, and a broken listener hurts nobody", async () => {
+test("the caller gets progress as numbers from 0 to 1 and escaped text, and a failing listener does not fail the run", async () => {
   const pack = packThat(async ({ progress }) => {
     progress(-1);
     progress(Number.NaN);
@@ -331,7 +335,7 @@ test("progress reaches the caller as numbers from 0 to 1 and harmless lines, and
   expect((await engine.run(ask("probe", {}, { onProgress }))).output).toEqual({});
 });
 
-test("a handler gets the input as the schema makes it", async () => {
+test("a handler gets the input as the schema parses it", async () => {
   const { engine } = await openPackRig([packThat(async (_, input) => input, { input: greet.input })]);
   expect((await engine.run(ask("probe", { who: "Ben", more: 1 }))).output).toEqual({
     who: "Ben",
@@ -339,7 +343,7 @@ test("a handler gets the input as the schema makes it", async () => {
   });
 });
 
-test("runs under way are bounded for each caller, also those that nobody waits for any more", async () => {
+test("the number of a caller's runs is limited, including runs whose caller has left", async () => {
   const held = gate();
   const allBegun = gate();
   let begun = 0;

@@ -38,7 +38,7 @@ async function refusalOf(folder: string): Promise<string> {
 }
 
 describe("a folder of packs", () => {
-  test("holds the pack of the documentation, which runs, fails and is recorded as any other", async () => {
+  test("loads the pack of the documentation, which runs, fails and is recorded like any other pack", async () => {
     const packs = await loadPacks(await folderWith({ "word-count.mjs": await documentedPack() }), TAKEN);
     const { engine, rows } = await openPackRig(packs);
     const count = (text: string) =>
@@ -55,7 +55,7 @@ describe("a folder of packs", () => {
     ]);
   });
 
-  test("holds packs, lists of them and functions that make them, beside files that are no modules and modules below", async () => {
+  test("loads packs, lists of packs and functions that make them, and ignores other files and modules in subfolders", async () => {
     const folder = await folderWith({
       "a.mjs": `import { z } from "${join(ROOT, "node_modules/zod/index.js")}"; export default (${packText()})({ z });`,
       "b.js": `import { name } from "./lib/name.mjs"; export default async (kit) => [${packText("", "mine.one")}, ${packText("name", "x")}].map((make) => make(kit));`,
@@ -68,9 +68,9 @@ describe("a folder of packs", () => {
   });
 
   test.each<readonly [string, string, RegExp]>([
-    ["no JavaScript", "export default {", /mine\.mjs cannot be loaded: \w*Error: /],
+    ["a syntax error", "export default {", /mine\.mjs cannot be loaded: \w*Error: /],
     [
-      "an import that is not there",
+      "an import that does not exist",
       'import "./none.mjs";',
       /mine\.mjs cannot be loaded: Error: Cannot find module/,
     ],
@@ -80,8 +80,8 @@ describe("a folder of packs", () => {
       /mine\.mjs cannot be loaded: Error: No key\.$/,
     ],
     ["no default export", "export const pack = 1;", /mine\.mjs must have as its default export a pack, /],
-    ["a text", 'export default "pack";', /mine\.mjs must have as its default export a pack, /],
-    ["a pack of nothing", "export default [];", /mine\.mjs makes an empty list of packs\.$/],
+    ["a string", 'export default "pack";', /mine\.mjs must have as its default export a pack, /],
+    ["an empty list", "export default [];", /mine\.mjs makes an empty list of packs\.$/],
     [
       "a bad name",
       moduleOf("", "Mine Do"),
@@ -127,7 +127,7 @@ describe("a folder of packs", () => {
     expect(await refusalOf(await folderWith({ "mine.mjs": text }))).toMatch(message);
   });
 
-  test("is refused with one name in two files, without any module, and where there is none", async () => {
+  test("is refused with one name in two files, without modules, or if it does not exist", async () => {
     const twice = await folderWith({ "a.mjs": moduleOf(), "b.mjs": moduleOf() });
     expect(await refusalOf(twice)).toMatch(
       /b\.mjs has a pack with the name mine\.do, which a\.mjs already has\.$/,
@@ -139,7 +139,7 @@ describe("a folder of packs", () => {
 });
 
 // verifies P-alone-code
-describe("nothing is loaded, and nothing of it run,", () => {
+describe("nothing is loaded or run", () => {
   const spy = () => {
     const mark = `mark-${Math.random()}`;
     return { mark, text: `globalThis[${JSON.stringify(mark)}] = true;\n${moduleOf()}` };
@@ -159,12 +159,12 @@ describe("nothing is loaded, and nothing of it run,", () => {
 
   test.each([
     ["the folder is", ".", 0o770],
-    ["the folder is, and sticky,", ".", 0o1777],
+    ["the folder, which is sticky, is", ".", 0o1777],
     ["a module is", "mine.mjs", 0o666],
-    ["a file below is", "lib/other.txt", 0o620],
-    ["a folder below is", "lib", 0o702],
-    ["a folder above is", "..", 0o777],
-  ])("where %s writable for others", async (_, path, mode) => {
+    ["a file in a subfolder is", "lib/other.txt", 0o620],
+    ["a subfolder is", "lib", 0o702],
+    ["a parent folder is", "..", 0o777],
+  ])("if %s writable for other accounts", async (_, path, mode) => {
     const { folder, expectRefused } = await place();
     await mkdir(join(folder, "lib"), { mode: 0o700 });
     await writeFile(join(folder, "lib", "other.txt"), "", { mode: 0o600 });
@@ -174,7 +174,7 @@ describe("nothing is loaded, and nothing of it run,", () => {
     );
   });
 
-  test("where a link in it leads to such a file", async () => {
+  test("if a link leads to a file that other accounts can write", async () => {
     const { folder, expectRefused } = await place();
     const elsewhere = join(await tempFolder(), "elsewhere.mjs");
     await writeFile(elsewhere, moduleOf("", "mine.other"));
@@ -186,8 +186,8 @@ describe("nothing is loaded, and nothing of it run,", () => {
   test.runIf(IS_ROOT).each([
     ["the folder", "."],
     ["a module", "mine.mjs"],
-    ["a folder above", ".."],
-  ])("where %s is another account's", async (_, path) => {
+    ["a parent folder", ".."],
+  ])("if %s belongs to another account", async (_, path) => {
     const { folder, expectRefused } = await place();
     await chown(join(folder, path), NOBODY, NOBODY);
     await expectRefused(

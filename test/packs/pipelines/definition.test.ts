@@ -21,7 +21,7 @@ function problemsOf(definition: unknown): readonly string[] {
   return checked.ok ? [] : checked.problems.map(({ place, rule }) => `${place.join(".")}: ${rule}`);
 }
 
-test("a good definition is a pipeline; an input is required unless it says otherwise or has a default", () => {
+test("a valid definition becomes a pipeline; an input is required unless it is optional or has a default", () => {
   const checked = checkDefinition(GOOD, PACKS);
   expect(checked).toMatchObject({
     ok: true,
@@ -38,7 +38,7 @@ test("a good definition is a pipeline; an input is required unless it says other
   });
 });
 
-test("inputs, a step's with, and output may be left out", () => {
+test("inputs, output and the field with of a step are optional", () => {
   const least = { id: "p", description: "d", steps: [{ id: "s", pack: "github.list_issues" }] };
   expect(checkDefinition(least, PACKS)).toEqual({
     ok: true,
@@ -60,7 +60,7 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
   ["a list", [GOOD], ": must be of type object"],
   ["no id", { ...GOOD, id: undefined }, "id: is missing"],
   ["an id of capitals", { ...GOOD, id: "Issues" }, "id: must be lower-case"],
-  ["an id that climbs", { ...GOOD, id: "../x" }, "id: must be lower-case"],
+  ["an id that is a path", { ...GOOD, id: "../x" }, "id: must be lower-case"],
   ["a long id", { ...GOOD, id: "x".repeat(65) }, "id: may have at most 64"],
   ["no description", { ...GOOD, description: " " }, "description: must not be empty"],
   [
@@ -76,7 +76,11 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
     "inputs.repo.type: is not a known field",
   ],
   ["a strange input name", { ...GOOD, inputs: { "a b": {} } }, "inputs.a b: must be letters"],
-  ["an input that is no mapping", { ...GOOD, inputs: { repo: "x" } }, "inputs.repo: must be of type object"],
+  [
+    "an input that is not a mapping",
+    { ...GOOD, inputs: { repo: "x" } },
+    "inputs.repo: must be of type object",
+  ],
   [
     "a default that is never used",
     { ...GOOD, inputs: { ...GOOD.inputs, repo: { required: true, default: "x" } } },
@@ -98,7 +102,7 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
   ],
   ["an unknown pack", steps({ id: "s", pack: "rm.rf" }), "steps.0.pack: names an unknown pack"],
   [
-    "a pack named like a member of objects",
+    "a pack named like a property of Object.prototype",
     steps({ id: "s", pack: "constructor" }),
     "steps.0.pack: names an unknown pack",
   ],
@@ -111,7 +115,7 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
     "steps.0.with.x.0: names inputs.nope, which is not among the inputs",
   ],
   [
-    "an input named like a member of objects",
+    "an input named like a property of Object.prototype",
     steps({ ...step, with: { x: t("inputs.constructor") } }),
     "steps.0.with.x: names inputs.constructor",
   ],
@@ -137,16 +141,12 @@ const BAD: readonly (readonly [string, unknown, string])[] = [
     steps({ ...step, with: { n: Number.POSITIVE_INFINITY } }),
     "steps.0.with.n: must be a finite",
   ],
-  [
-    "a number that is none",
-    steps({ ...step, with: { n: [Number.NaN] } }),
-    "steps.0.with.n.0: must be a finite",
-  ],
+  ["NaN as a number", steps({ ...step, with: { n: [Number.NaN] } }), "steps.0.with.n.0: must be a finite"],
   ["a huge integer", steps({ ...step, with: { n: 10n } }), "steps.0.with.n: must be text, a number"],
 ];
 
 describe("a definition with", () => {
-  test.each(BAD)("%s is refused, and where is said", (_, definition, problem) => {
+  test.each(BAD)("%s is refused, and the message names the place", (_, definition, problem) => {
     expect(problemsOf(definition)).toEqual([expect.stringContaining(problem)]);
   });
 
@@ -158,7 +158,7 @@ describe("a definition with", () => {
     ]);
   });
 
-  test("several faults has them all told", () => {
+  test("several errors lists them all", () => {
     expect(
       problemsOf(steps({ id: "s", pack: "a", with: { x: t("inputs.b") } }, { id: "s", pack: "c" })),
     ).toHaveLength(4);

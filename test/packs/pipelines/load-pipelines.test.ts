@@ -62,11 +62,11 @@ steps:
     ],
     ["an undeclared input", `${GOOD}output:\n  x: \${{ inputs.no }}\n`, 7, "output.x names inputs.no"],
     ["no id", `description: d\n${STEPS}`, 1, "mine.yaml:1: id is missing"],
-    ["nothing in it", "", 1, "mine.yaml:1: the file must be of type object"],
-    ["only a text", "hello", 1, "the file must be of type object"],
+    ["no content", "", 1, "mine.yaml:1: the file must be of type object"],
+    ["only a string", "hello", 1, "the file must be of type object"],
     ["a key twice", `${GOOD}id: other\n`, 6, "mine.yaml:6: is not valid here"],
     ["a second document", `${GOOD}---\nid: other\n`, 6, "is not valid here"],
-    ["a tag of its own", `${GOOD}output: !run "rm -rf"\n`, 6, "is not valid here"],
+    ["an unknown tag", `${GOOD}output: !run "rm -rf"\n`, 6, "is not valid here"],
     ["a tag that YAML knows", `${GOOD}output: [!!binary aGk=]\n`, 6, "mine.yaml:6: has a tag (!…)"],
     ["a tag on a list", `${GOOD}output: !!seq [1]\n`, 6, "has a tag"],
     ["an alias to nothing", `${GOOD}output: *nothing\n`, 6, "has the alias *nothing"],
@@ -80,22 +80,22 @@ steps:
       "inside { } or [ ] a template needs quotes",
     ],
     ["a tab for indentation", `${HEAD}steps:\n\t- id: a\n`, 4, "is not valid here"],
-    ["a list for a key", `${GOOD}output:\n  ? [a]\n  : b\n`, 7, "is not valid here"],
-    ["a number that is none", `${GOOD}output: .nan\n`, 6, "mine.yaml:6: output must be a finite number"],
+    ["a list as a key", `${GOOD}output:\n  ? [a]\n  : b\n`, 7, "is not valid here"],
+    ["NaN as a number", `${GOOD}output: .nan\n`, 6, "mine.yaml:6: output must be a finite number"],
   ];
-  test.each(BAD)("with %s is refused with its line", (_, yaml, line, message) => {
+  test.each(BAD)("with %s is refused, and the message names the line", (_, yaml, line, message) => {
     const refusal = refusalOf(yaml);
     expect(refusal.message).toContain(message);
     expect(refusal.line).toBe(line);
   });
 
-  test("with many faults names five and counts the rest", () => {
+  test("with many errors lists five and counts the rest", () => {
     const { message } = refusalOf(`${HEAD}steps: [${'{ id: a, pack: "" }, '.repeat(9)}]\n`);
     expect(message.match(/mine\.yaml:/g)).toHaveLength(5);
     expect(message).toMatch(/And \d+ more\.$/);
   });
 
-  test("too large is refused before it is parsed", () => {
+  test("that is too large is refused before it is parsed", () => {
     expect(refusalOf(`${GOOD}# ${"x".repeat(64 * 1_024)}`).message).toContain("has more than 65536 bytes");
   });
 });
@@ -111,7 +111,7 @@ describe("a hostile file", () => {
     return `${GOOD}output:\n${rows.join("\n")}\n`;
   };
 
-  test("of aliases of aliases is refused quickly", () => {
+  test("with nested aliases is refused quickly", () => {
     const begun = performance.now();
     expect(refusalOf(bomb(9)).message).toContain("has the alias");
     expect(performance.now() - begun).toBeLessThan(QUICKLY_MS);
@@ -122,7 +122,7 @@ describe("a hostile file", () => {
     ["ten thousand brackets", `${GOOD}output: ${"[".repeat(10_000)}${"]".repeat(10_000)}\n`],
     ["ten thousand levels of mappings", `${GOOD}output: ${"{a: ".repeat(10_000)}1${"}".repeat(10_000)}\n`],
     ["deep block lists", `${GOOD}output:\n  ${"- ".repeat(10_000)}x\n`],
-  ])("of %s is refused quickly, without an internal error", (_, yaml) => {
+  ])("with %s is refused quickly, without an internal error", (_, yaml) => {
     const begun = performance.now();
     expect(refusalOf(yaml).message).toMatch(/mine\.yaml:\d+: /);
     expect(performance.now() - begun).toBeLessThan(QUICKLY_MS);
@@ -134,25 +134,25 @@ describe("a hostile file", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test("puts no control character into the message", () => {
+  test("puts no control characters into the message", () => {
     expect(refusalOf(`${GOOD}"a\\u001b[2Jb": 1\n`).message).toMatch(/^[\x20-\x7e]*$/);
   });
 });
 
-test("the pipeline of the reference page is sound", async () => {
+test("the pipeline of the reference page is valid", async () => {
   const page = await readFile(new URL("../../../docs/reference/pipelines.md", import.meta.url), "utf8");
   const [, yaml = ""] = /```yaml\n(.*?)```/s.exec(page) ?? [];
   expect(parse(yaml)).toMatchObject({ id: "repo.look", inputs: { label: { required: false } } });
 });
 
 describe("all pipelines", () => {
-  test("that ship are sound with the packs that are always there", async () => {
+  test("that ship are valid with the packs that are always available", async () => {
     const pipelines = await loadPipelines({ packs: PACKS });
     expect(pipelines.map(({ id }) => id)).toEqual(["github.open-issues"]);
     expect(shippedPipelineFiles().map(({ name }) => name)).toEqual(["open-issues.yaml"]);
   });
 
-  test("of the operator's folder come along; other files and folders below do not matter", async () => {
+  test("of the operator's folder are loaded; other files and subfolders are ignored", async () => {
     const folder = await tempFolder();
     await writeFile(join(folder, "b.yml"), GOOD.replace("mine", "b"));
     await writeFile(join(folder, "a.yaml"), GOOD.replace("mine", "a"));
@@ -162,7 +162,7 @@ describe("all pipelines", () => {
     expect(ids).toEqual(["github.open-issues", "a", "b"]);
   });
 
-  test("are refused together when one is unsound, with its path and line", async () => {
+  test("are refused together if one is invalid, with its path and line", async () => {
     const folder = await tempFolder();
     await writeFile(join(folder, "bad.yaml"), `${GOOD}when: x\n`);
     await expect(loadPipelines({ packs: PACKS, folder })).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe("all pipelines", () => {
     });
   });
 
-  test.each(["mine", "github.open-issues"])("are refused when two have the id %s", async (id) => {
+  test.each(["mine", "github.open-issues"])("are refused if two have the id %s", async (id) => {
     const folder = await tempFolder();
     await writeFile(join(folder, "a.yaml"), GOOD.replace("mine", id));
     await writeFile(join(folder, "b.yaml"), GOOD.replace("mine", id));
@@ -181,7 +181,7 @@ describe("all pipelines", () => {
     });
   });
 
-  test("are refused when the folder, or a file in it, cannot be read", async () => {
+  test("are refused if the folder or a file in it cannot be read", async () => {
     const folder = await tempFolder();
     const missing = join(folder, "nothing");
     await expect(loadPipelines({ packs: PACKS, folder: missing })).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe("all pipelines", () => {
     });
   });
 
-  test("are refused when a file is no UTF-8, or too large", async () => {
+  test("are refused if a file is not UTF-8 or is too large", async () => {
     for (const content of [Buffer.from([0x69, 0xff, 0xfe]), Buffer.alloc(70_000, "#")]) {
       const folder = await tempFolder();
       await writeFile(join(folder, "bad.yaml"), content);

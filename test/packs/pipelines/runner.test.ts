@@ -115,7 +115,7 @@ const ONE_STEP: Pipeline = {
 };
 
 describe("a run", () => {
-  test("hands each step its input, for the caller, and ends with the last one's output", async () => {
+  test("runs each step with its input for the caller, and returns the last step's output", async () => {
     const { runner, packs, rows, clock } = rigOf({
       say: (...given) => {
         clock.ms += 20;
@@ -154,7 +154,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("tells of its progress over all steps, and no more once it has ended", async () => {
+  test("reports its progress over all steps, and nothing after its end", async () => {
     const stray = Promise.withResolvers<NonNullable<PackRequest["onProgress"]>>();
     const { runner } = rigOf({
       say: (input, { onProgress = () => {} }) => {
@@ -166,7 +166,7 @@ describe("a run", () => {
     const told: unknown[] = [];
     const onProgress = (...step: unknown[]) => {
       told.push(step);
-      throw new Error("a listener of its own mind"); // an error of a listener never fails the run
+      throw new Error("a listener that fails"); // an error of a listener never fails the run
     };
     await runner.start(request({ word: "hello" }, { onProgress }));
     expect(await runner.ended("ana", "run_1")).toMatchObject({ state: "succeeded" });
@@ -179,14 +179,14 @@ describe("a run", () => {
     ]);
   });
 
-  test("answers what the pipeline's output says", async () => {
+  test("returns what the pipeline's output defines", async () => {
     const output = { both: [t("steps.first.output.said"), t("inputs.theme")] };
     const { runner } = rigOf({ say }, [{ ...TWO_STEPS, output }]);
     await runner.start(request({ word: "a", theme: "light" }));
     expect((await runner.ended("ana", "run_1")).output).toEqual({ both: ["a", "light"] });
   });
 
-  test("stops at the first step that fails, and says why", async () => {
+  test("stops at the first step that fails, and gives the reason", async () => {
     const failing: Handler = () => {
       throw new HelmdeckError("upstream_failed", "api.github.com answered 500.");
     };
@@ -205,7 +205,7 @@ describe("a run", () => {
     expect(rows.map(({ row }) => row.outcome)).toEqual(["failed"]);
   });
 
-  test("fails when a step's answer has no such part, and hides what an unforeseen error says", async () => {
+  test("fails if a template names a missing part of an answer, and hides the text of an unexpected error", async () => {
     const empty = rigOf({ say: () => ({}) });
     await empty.runner.start(request({ word: "x" }));
     expect((await empty.runner.ended("ana", "run_1")).error).toEqual({
@@ -222,13 +222,13 @@ describe("a run", () => {
     expect(error).toMatchObject({ code: "internal", message: expect.not.stringContaining("hunter2") });
   });
 
-  test("fails when its answer is too large to keep", async () => {
+  test("fails if its answer is too large to keep", async () => {
     const { runner } = rigOf({ say: () => ({ said: "x".repeat(300_000) }) });
     await runner.start(request({ word: "x" }));
     expect((await runner.ended("ana", "run_1")).error?.code).toBe("too_large");
   });
 
-  test("ends as it did when its row cannot be written, and the operator is told", async () => {
+  test("keeps its outcome if its row cannot be written, and reports that failure", async () => {
     const failures: unknown[] = [];
     const { runner } = rigOf({ say }, [TWO_STEPS], {
       record: async () => {
@@ -243,7 +243,7 @@ describe("a run", () => {
 });
 
 describe("cancelling", () => {
-  test("tells the pack that runs, begins no further step, and leaves one row", async () => {
+  test("cancels the running pack, starts no further step, and leaves one row", async () => {
     const { handler, entered } = gate();
     const { runner, packs, rows } = rigOf({ say: handler });
     await runner.start(request({ word: "x" }));
@@ -257,7 +257,7 @@ describe("cancelling", () => {
     expect(rows.map(({ row }) => row.outcome)).toEqual(["cancelled"]);
   });
 
-  test("begins no further step also when the pack took no notice", async () => {
+  test("starts no further step also if the pack ignores the signal", async () => {
     const { handler, entered, open } = gate();
     const { runner, packs } = rigOf({ say: (input) => handler(input, {} as PackRequest) });
     await runner.start(request({ word: "x" }));
@@ -271,7 +271,7 @@ describe("cancelling", () => {
     expect(packs.requests).toHaveLength(1);
   });
 
-  test("by the engine, which closes before the run has ended, is a cancelled run too", async () => {
+  test("by the closing engine also ends the run as cancelled", async () => {
     const closing: Handler = () => {
       throw new HelmdeckError("cancelled", "This server is shutting down.");
     };
@@ -284,7 +284,7 @@ describe("cancelling", () => {
     expect(rows.map(({ row }) => row.outcome)).toEqual(["cancelled"]);
   });
 
-  test("a run that has ended changes nothing", async () => {
+  test("changes nothing in a run that has ended", async () => {
     const { runner, rows } = rigOf({ say });
     await runner.start(request({ word: "x" }));
     const ended = await runner.ended("ana", "run_1");
@@ -294,7 +294,7 @@ describe("cancelling", () => {
 });
 
 describe("of two callers", () => {
-  test("neither sees, awaits or cancels the other's run, which looks like none", async () => {
+  test("neither sees, awaits or cancels the other's run, and gets not_found", async () => {
     const { handler, entered, open } = gate();
     const { runner } = rigOf({ wait: handler }, [ONE_STEP]);
     await runner.start(request({}));
@@ -311,7 +311,7 @@ describe("of two callers", () => {
     expect((await runner.ended("ana", "run_1")).state).toBe("succeeded");
   });
 
-  test("one who has too many runs under way does not keep the other from starting", async () => {
+  test("one at the limit of running runs does not keep the other from starting", async () => {
     const { handler, open } = gate();
     const { runner } = rigOf({ wait: handler }, [ONE_STEP]);
     for (let i = 0; i < RUN_LIMITS.underWayPerCaller; i++) await runner.start(request({}));
@@ -322,7 +322,7 @@ describe("of two callers", () => {
     expect(await runner.start(request({}))).toMatchObject({ state: "running" });
   });
 
-  test("many who together have all runs under way do not keep another from starting", async () => {
+  test("many at the total limit of running runs do not keep another from starting", async () => {
     const { handler, open } = gate();
     const { runner } = rigOf({ wait: handler }, [ONE_STEP]);
     const callers = RUN_LIMITS.underWay / RUN_LIMITS.underWayPerCaller;
@@ -334,7 +334,7 @@ describe("of two callers", () => {
     await runner.ended("ben", `run_${RUN_LIMITS.underWay + 1}`);
   });
 
-  test("many who run much do not push out what another may still want to see", async () => {
+  test("many with many runs do not push out another's ended run", async () => {
     const { runner } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
     await runner.start(request({}, { caller: "ben" }));
     await runner.ended("ben", "run_1");
@@ -346,7 +346,7 @@ describe("of two callers", () => {
     expect(runner.get("ben", "run_1")).toBeDefined();
   });
 
-  test("one who runs much does not push out what the other may still want to see", async () => {
+  test("one with many runs does not push out the other's ended run", async () => {
     const { runner } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
     await runner.start(request({}, { caller: "ben" }));
     await runner.ended("ben", "run_1");
@@ -360,7 +360,7 @@ describe("of two callers", () => {
   });
 });
 
-test("ended runs are kept for an hour, running ones for as long as they run", async () => {
+test("ended runs are kept for an hour, running ones until they end", async () => {
   const { handler, open } = gate();
   const { runner, clock } = rigOf({ wait: handler, say: () => ({}) }, [
     ONE_STEP,
@@ -378,14 +378,22 @@ test("ended runs are kept for an hour, running ones for as long as they run", as
   await runner.ended("ana", "run_1");
 });
 
-describe("starting is refused, and nothing runs,", () => {
+describe("a start is refused, and nothing runs,", () => {
   const REFUSED: readonly (readonly [string, object, string])[] = [
     ["for an unknown pipeline", request({}, { pipeline: "nope" }), "not_found"],
-    ["for a pipeline named like a member of objects", request({}, { pipeline: "constructor" }), "not_found"],
+    [
+      "for a pipeline named like a property of Object.prototype",
+      request({}, { pipeline: "constructor" }),
+      "not_found",
+    ],
     ["without a required input", request({}), "invalid_input"],
     ["with null for a required input", request({ word: null }), "invalid_input"],
     ["with an unknown input", request({ word: "x", nope: 1 }), "invalid_input"],
-    ["with an input named like a member of objects", request({ word: "x", constructor: 1 }), "invalid_input"],
+    [
+      "with an input named like a property of Object.prototype",
+      request({ word: "x", constructor: 1 }),
+      "invalid_input",
+    ],
     ["with inputs that are a list", request(["x"]), "invalid_input"],
     ["with inputs that are text", request("word"), "invalid_input"],
     [
@@ -402,7 +410,7 @@ describe("starting is refused, and nothing runs,", () => {
 });
 
 describe("closing", () => {
-  test("waits for runs under way and their rows, and takes no more", async () => {
+  test("waits for started runs and their rows, and refuses new ones", async () => {
     const { handler, entered, open } = gate();
     const { runner, rows } = rigOf({ wait: handler }, [ONE_STEP]);
     await runner.start(request({}));
@@ -415,7 +423,7 @@ describe("closing", () => {
     await runner.close();
   });
 
-  test("cancels what takes longer than the grace, and still writes the row", async () => {
+  test("cancels runs that exceed the grace period, and still writes their rows", async () => {
     const { handler, entered } = gate();
     let hurry = (): void => {};
     const timer = (callback: () => void): (() => void) => {
@@ -432,7 +440,7 @@ describe("closing", () => {
   });
 });
 
-test("pipelines are listed in order of id", () => {
+test("pipelines are listed by id", () => {
   const ids = ["b", "a", "c"].map((id) => ({ ...ONE_STEP, id }));
   expect(
     rigOf({ wait: () => ({}) }, ids)

@@ -28,12 +28,12 @@ describe("a template that is the whole text", () => {
     ["steps.issues.output.items.1.title", "Second"],
     ["steps.issues.output.odd-name", 1],
     ["steps.text.output", "plain"],
-  ])("%s keeps the type of what it names", (expression, expected) => {
+  ])("%s keeps the type of the value", (expression, expected) => {
     expect(fill(t(expression))).toEqual(expected);
     expect(fill(`  \${{${expression}}}\n`)).toEqual(expected);
   });
 
-  test("leaves its place out when it names an input that was not given", () => {
+  test("removes its field if the input was not given", () => {
     expect(fill({ kept: 1, gone: t("inputs.absent"), list: [t("inputs.absent"), "x"] })).toEqual({
       kept: 1,
       list: ["x"],
@@ -42,31 +42,31 @@ describe("a template that is the whole text", () => {
 });
 
 describe("a template inside a text", () => {
-  test("puts texts as they are and the rest as JSON", () => {
+  test("inserts strings unchanged and other values as JSON", () => {
     expect(fill(`${t("inputs.repo")} has ${t("steps.issues.output.open")} of ${t("inputs.list")}`)).toBe(
       'openclaw/openclaw has 2 of ["a",{"b":"c"}]',
     );
     expect(fill(`-${t("inputs.absent")}-${t("inputs.none")}-`)).toBe("--null-");
   });
 
-  test("of two that fill the text is not taken for one", () => {
+  test("is not mistaken for a whole template if two fill the text", () => {
     expect(fill(`${t("inputs.count")}${t("inputs.count")}`)).toBe("33");
   });
 });
 
-test("names and nested values are walked, and what is no text stays", () => {
+test("templates in nested values are filled in, and values that are not strings stay", () => {
   const given = { a: [t("inputs.count"), { b: t("inputs.flag") }], n: 1, z: null, f: false };
   expect(fill(given)).toEqual({ a: [3, { b: false }], n: 1, z: null, f: false });
 });
 
 describe("hostile content", () => {
-  test("that looks like a template is not filled in again", () => {
+  test("that looks like a template is not expanded again", () => {
     const scope = { inputs: { title: t("inputs.secret"), secret: "s3cret" }, outputs: new Map() };
     expect(fillIn(`Title: ${t("inputs.title")}`, scope)).toBe(`Title: ${t("inputs.secret")}`);
     expect(fillIn(t("inputs.title"), scope)).toBe(t("inputs.secret"));
   });
 
-  test("with replacement patterns stands as it is", () => {
+  test("with replacement patterns is inserted unchanged", () => {
     const scope = { inputs: { title: "$& $1 $$ $'" }, outputs: new Map() };
     expect(fillIn(`x ${t("inputs.title")} y`, scope)).toBe("x $& $1 $$ $' y");
   });
@@ -82,18 +82,18 @@ describe("hostile content", () => {
     "steps.issues.output.items.2",
     "steps.issues.output.nothing.at.all",
     "steps.never.output",
-  ])("%s names nothing", (expression) => {
+  ])("in the expression %s is refused", (expression) => {
     expect(() => fill(t(expression))).toThrow(expect.objectContaining({ code: "invalid_input" }));
   });
 
   test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-    "inputs.%s is an input that was not given",
+    "inputs.%s counts as an input that was not given",
     (name) => {
       expect(fill({ value: t(`inputs.${name}`) })).toEqual({});
     },
   );
 
-  test("named again and again does not fill the memory", () => {
+  test("in many templates is refused before it fills the memory", () => {
     const scope = { inputs: { big: "x".repeat(100_000) }, outputs: new Map() };
     const refusal = expect.objectContaining({ code: "too_large" });
     expect(() => fillIn(t("inputs.big").repeat(11), scope)).toThrow(refusal);
@@ -101,7 +101,7 @@ describe("hostile content", () => {
     expect(fillIn(Array(10).fill(t("inputs.big")), scope)).toHaveLength(10);
   });
 
-  test("a member called __proto__ stays a member", () => {
+  test("in a member called __proto__ stays a plain member", () => {
     const given = JSON.parse(`{"__proto__": ${JSON.stringify(t("inputs.count"))}}`);
     const filled = fill(given);
     expect(JSON.stringify(filled)).toBe('{"__proto__":3}');
@@ -113,7 +113,7 @@ describe("references", () => {
   const found = (value: unknown) =>
     [...referencesIn(value)].map(({ place, reference }) => [place.join("."), reference?.kind]);
 
-  test("are found wherever they stand", () => {
+  test("are found at any place", () => {
     expect(found({ a: [`x ${t("inputs.a")} ${t("steps.b.output.c")}`], d: t("inputs.e") })).toEqual([
       ["a.0", "input"],
       ["a.0", "step"],
@@ -134,16 +134,16 @@ describe("references", () => {
     `\${{ inputs.a }`,
     `\${{ process.exit() }}`,
     `\${{ inputs.a..b }}`,
-  ])("%s is one that names nothing", (text) => {
+  ])("%s is invalid", (text) => {
     expect(found(text)).toContainEqual(["", undefined]);
   });
 
-  test("are none in texts that only look a little like it", () => {
+  test("are not found in texts that only resemble them", () => {
     expect(found(["$ {{ inputs.a }}", "{{ inputs.a }}", "$(inputs.a)", `\${a}`, "}}"])).toEqual([]);
   });
 });
 
-test("any JSON value without templates is filled in as itself", () => {
+test("any JSON value without templates stays unchanged", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       fc.pre(!JSON.stringify(value).includes(`\${{`));
@@ -152,7 +152,7 @@ test("any JSON value without templates is filled in as itself", () => {
   );
 });
 
-test("any JSON value comes through a whole template unchanged", () => {
+test("any JSON value is inserted unchanged by a template that is the whole text", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(fillIn(t("steps.s.output"), { inputs: {}, outputs: new Map([["s", value]]) })).toEqual(value);

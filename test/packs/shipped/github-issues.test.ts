@@ -39,8 +39,8 @@ interface Output {
 const outputOf = (run: PackRun) => run.output as Output; // the engine checked it against the pack's schema
 const numbersOf = (run: PackRun) => outputOf(run).issues.map(({ number }) => number);
 
-describe("what is listed", () => {
-  it("is each issue in plain words, newest first", async () => {
+describe("the list", () => {
+  it("has the fields of each issue, newest first", async () => {
     const { list, gitHub } = await rig([{ number: 7 }]);
     expect((await list()).output).toEqual({
       issues: [
@@ -71,7 +71,7 @@ describe("what is listed", () => {
     ]);
   });
 
-  it("is filtered as asked, by GitHub", async () => {
+  it("is filtered by GitHub with the given filters", async () => {
     const { list, gitHub } = await rig();
     const since = "2026-01-01T00:00:00Z";
     await list({ state: "all", labels: ["bug", "good first issue"], assignee: "*", since });
@@ -83,7 +83,7 @@ describe("what is listed", () => {
     });
   });
 
-  it("is asked for in the words of helmdeck's clients too: owner/name, labels with commas", async () => {
+  it("accepts the input of helmdeck's clients too: owner/name, and labels separated by commas", async () => {
     const { list, gitHub } = await rig(numbered(2));
     const theirs = { owner: undefined, repo: "octo/hello", labels: "bug,good first issue" };
     expect((await list(theirs)).output).toMatchObject({ issues: [{}, {}], count: 2 });
@@ -92,7 +92,7 @@ describe("what is listed", () => {
     expect(first).toEqual(second);
   });
 
-  it("goes on over pages to the limit, and says whether there is more", async () => {
+  it("reads pages up to the limit, and reports whether there are more issues", async () => {
     const { list, gitHub } = await rig(numbered(250));
     const some = await list({ limit: 120 });
     expect(numbersOf(some)).toEqual(
@@ -107,7 +107,7 @@ describe("what is listed", () => {
     expect(outputOf(all).truncated).toBe(false);
   });
 
-  it("leaves pull requests out, and does not count them", async () => {
+  it("leaves out pull requests, and does not count them", async () => {
     const mixed = numbered(150).map((issue) =>
       issue.number % 3 === 0 ? issue : { ...issue, pull_request: {} },
     );
@@ -121,13 +121,13 @@ describe("what is listed", () => {
     );
   });
 
-  it("ends where pull requests crowd out the issues, and says so", async () => {
+  it("stops after 30 pages of pull requests only, and reports that it is truncated", async () => {
     const { list, gitHub } = await rig(numbered(4_000).map((issue) => ({ ...issue, pull_request: {} })));
     expect((await list()).output).toEqual({ issues: [], count: 0, truncated: true });
     expect(gitHub.asked).toHaveLength(30);
   });
 
-  it("has the issues' texts on demand, cut where they are long", async () => {
+  it("includes the issues' texts on request, and shortens long ones", async () => {
     const { list } = await rig([
       { number: 2, body: "x".repeat(5_000) },
       { number: 1, body: null },
@@ -136,7 +136,7 @@ describe("what is listed", () => {
     expect(issues).toMatchObject([{ body: "x".repeat(4_000), body_truncated: true }, { body: "" }]);
   });
 
-  it("hides nothing from a person that a model would read", async () => {
+  it("shows invisible characters as code points, so that a person sees what a model reads", async () => {
     const hidden = "\u{e0041}\u202e\u0007";
     const { list } = await rig([
       { number: 1, title: `a${hidden}\nb`, body: `c${hidden}\nd`, labels: [{ name: `e${hidden}` }] },
@@ -171,7 +171,7 @@ describe("the input", () => {
     { limit: 1.5 },
     { assignee: "a b" },
     { unknown: 1 },
-  ])("%j is refused, and GitHub is not asked", async (input) => {
+  ])("%j is refused without a request to GitHub", async (input) => {
     const { failure, gitHub } = await rig();
     expect(await failure(input)).toMatchObject({ code: "invalid_input" });
     expect(gitHub.asked).toEqual([]);
@@ -179,7 +179,7 @@ describe("the input", () => {
 });
 
 describe("the cache", () => {
-  it("answers the same question for five minutes, and its own caller only", async () => {
+  it("answers the same request for five minutes, to the same caller only", async () => {
     const { list, gitHub, packRig } = await rig();
     const first = await list({ labels: ["bug"] });
     const second = await list({ labels: ["bug"] });
@@ -191,7 +191,7 @@ describe("the cache", () => {
     expect(gitHub.asked).toHaveLength(3);
   });
 
-  it("keeps nothing that was read with the operator's token", async () => {
+  it("stores nothing that was read with the operator's token", async () => {
     const { list, gitHub, packRig } = await rig(numbered(1), { token: TOKEN });
     await list();
     expect((await list()).cached).toBe(false);
@@ -203,7 +203,7 @@ describe("the cache", () => {
     expect(packRig.engine.list()[0]?.cached).toBe(false);
   });
 
-  it("keeps no failure", async () => {
+  it("stores no failure", async () => {
     const { list, failure, gitHub } = await rig();
     gitHub.answerWith(refusal(502, "Bad Gateway"));
     expect(await failure()).toMatchObject({ code: "upstream_failed" });
@@ -230,7 +230,7 @@ describe("a rate limit", () => {
       1_234,
     ],
     [
-      "primary, just over",
+      "primary, with the reset time passed",
       refusal(403, "API rate limit exceeded", {
         "x-ratelimit-remaining": 0,
         "x-ratelimit-reset": reset - 9_999,
@@ -238,16 +238,16 @@ describe("a rate limit", () => {
       1,
     ],
     [
-      "secondary, with the time to wait",
+      "secondary, with retry-after",
       refusal(403, "You have exceeded a secondary rate limit.", {
         "retry-after": 30,
         "x-ratelimit-remaining": 4_000,
       }),
       30,
     ],
-    ["secondary, without", refusal(403, "You have exceeded a secondary rate limit."), 60],
-    ["of a 429 that says nothing", refusal(429, "Too many requests"), 60],
-  ])("(%s) says how long to wait", async (_kind, answer, retryAfterSeconds) => {
+    ["secondary, without retry-after", refusal(403, "You have exceeded a secondary rate limit."), 60],
+    ["a 429 without details", refusal(429, "Too many requests"), 60],
+  ])("reports how long to wait: %s", async (_kind, answer, retryAfterSeconds) => {
     const { failure, gitHub } = await rig();
     gitHub.answerWith(answer);
     const error = await failure();
@@ -266,22 +266,25 @@ describe("a refusal", () => {
     [422, "Validation Failed", "invalid_input", /filters/],
     [500, "Server Error", "upstream_failed", /500/],
     [503, "Service unavailable", "upstream_failed", /503/],
-  ])("%i is told in our words, without the token or GitHub's text", async (status, message, code, words) => {
-    const { failure, gitHub, packRig } = await rig(numbered(1), { token: TOKEN });
-    gitHub.answerWith(refusal(status, `${message} ${TOKEN}`));
-    const error = await failure();
-    expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
-    expect(JSON.stringify({ ...error, message: error?.message, cause: String(error?.cause) })).not.toContain(
-      TOKEN,
-    );
-    expect(await packRig.rows()).toMatchObject([{ pack: "github.list_issues", outcome: code }]);
-  });
+  ])(
+    "%i becomes our own message, without the token or GitHub's text",
+    async (status, message, code, words) => {
+      const { failure, gitHub, packRig } = await rig(numbered(1), { token: TOKEN });
+      gitHub.answerWith(refusal(status, `${message} ${TOKEN}`));
+      const error = await failure();
+      expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
+      expect(
+        JSON.stringify({ ...error, message: error?.message, cause: String(error?.cause) }),
+      ).not.toContain(TOKEN);
+      expect(await packRig.rows()).toMatchObject([{ pack: "github.list_issues", outcome: code }]);
+    },
+  );
 
   it.each([
-    ["that is no JSON", "<html>"],
-    ["that is no list", "{}"],
-    ["whose issues are none", '[{"number":"1"}]'],
-  ])("an answer %s is no empty list", async (_what, body) => {
+    ["that is not JSON", "<html>"],
+    ["that is not a list", "{}"],
+    ["with malformed issues", '[{"number":"1"}]'],
+  ])("an answer %s is an error, not an empty list", async (_what, body) => {
     const { failure, gitHub } = await rig();
     gitHub.answerWith((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -292,7 +295,7 @@ describe("a refusal", () => {
 });
 
 describe("a bad connection", () => {
-  it("that is cut, in the middle of an answer too, is told", async () => {
+  it("that breaks is an error, also in the middle of an answer", async () => {
     const { failure, gitHub } = await rig();
     gitHub.answerWith((request) => void request.socket.destroy());
     expect(await failure()).toMatchObject({ code: "upstream_failed", message: /cannot be reached/ });
@@ -303,13 +306,13 @@ describe("a bad connection", () => {
     expect(await failure()).toMatchObject({ code: "upstream_failed" });
   });
 
-  it("that says nothing is given up after a while", async () => {
+  it("without an answer ends after a time limit", async () => {
     const { failure, gitHub } = await rig(numbered(1), { requestTimeoutMs: 100 });
     gitHub.answerWith(() => {});
     expect(await failure()).toMatchObject({ code: "upstream_failed", message: /in time/ });
   });
 
-  it("is given up at once when the caller leaves", async () => {
+  it("is closed at once when the caller leaves", async () => {
     const { list, gitHub } = await rig(numbered(1), { requestTimeoutMs: 600_000 });
     const leaving = new AbortController();
     const closed = new Promise<void>((resolve) => {
@@ -322,7 +325,7 @@ describe("a bad connection", () => {
     await closed;
   });
 
-  it("without end is cut off", async () => {
+  it("with an endless answer is closed", async () => {
     const { failure, gitHub } = await rig();
     gitHub.answerWith((request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -338,7 +341,7 @@ describe("a bad connection", () => {
 });
 
 describe("the token", () => {
-  it("does not follow a next page to another host", async () => {
+  it("is not sent to a next page on another host", async () => {
     const { failure, gitHub } = await rig(numbered(1), { token: TOKEN });
     const other = await startGitHub();
     gitHub.answerWith((_request, response) => {

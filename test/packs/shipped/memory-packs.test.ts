@@ -20,7 +20,7 @@ async function rig() {
 }
 
 describe("helmdeck.memory_store", () => {
-  it("keeps a fact and answers in helmdeck's shape", async () => {
+  it("stores a fact and answers in helmdeck's format", async () => {
     const { run, memory } = await rig();
     const input = { key: " deploy ", value: "via Konflux", tags: ["ci"], ttl_seconds: 0 };
     expect(await run("memory_store", input)).toEqual({
@@ -33,7 +33,7 @@ describe("helmdeck.memory_store", () => {
     expect(await memory.getFact("ben", "deploy")).toBeUndefined();
   });
 
-  it("says what it replaced", async () => {
+  it("reports what it replaced", async () => {
     const { run, packRig } = await rig();
     await run("memory_store", { key: "k", value: "old" });
     packRig.clock.pass(1_000);
@@ -42,7 +42,7 @@ describe("helmdeck.memory_store", () => {
     });
   });
 
-  it("takes null in an optional field for absent", async () => {
+  it("treats null in an optional field as absent", async () => {
     const { run } = await rig();
     const input = { key: "k", value: "v", category: null, tags: null, ttl_seconds: null };
     expect(await run("memory_store", input)).toMatchObject({ category: "user_facts" });
@@ -67,7 +67,7 @@ describe("helmdeck.memory_store", () => {
 });
 
 describe("helmdeck.memory_forget", () => {
-  it("counts first, then deletes, of its own caller only", async () => {
+  it("counts in a dry run, then deletes, for its own caller only", async () => {
     const { run, memory } = await rig();
     for (const caller of ["ana", "ben"]) await run("memory_store", { key: "k", value: "v" }, caller);
     expect(await run("memory_forget", { scope: "key:k", dry_run: true })).toMatchObject({
@@ -98,7 +98,7 @@ describe("helmdeck.memory_forget", () => {
 });
 
 describe("helmdeck.memory_corpus", () => {
-  it("answers what fits a query best, or everything by pages", async () => {
+  it("returns the best results for a query, or everything in pages", async () => {
     const { run, packRig } = await rig();
     await run("memory_store", { key: "deploy", value: "Deploys go through Konflux." });
     packRig.clock.pass(1_000);
@@ -145,7 +145,7 @@ describe("all three", () => {
     expect(await packRig.entries("audit")).toEqual([]);
   });
 
-  it("say in their schemas what memory is for, and what it is not for", async () => {
+  it("describe in their schemas what memory is for, and what it is not for", async () => {
     const { engine } = await rig();
     const store = engine.list().find(({ name }) => name === "helmdeck.memory_store");
     expect(store?.description).toMatch(/Not for passwords, tokens/);

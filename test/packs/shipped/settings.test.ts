@@ -5,7 +5,7 @@ import { packSettings, shippedPacks } from "../../../packs/index.ts";
 import { openTestMemory } from "../../app/fixtures/memories.ts";
 
 describe("the environment", () => {
-  it("without a word about packs gives settings without secrets", () => {
+  it("without variables for packs gives settings without secrets", () => {
     const nothing = { github: {}, solve: { env: {} } };
     expect(packSettings({ HOME: "/home/ana", SECRET: "x" })).toEqual(nothing);
     expect(
@@ -13,7 +13,7 @@ describe("the environment", () => {
     ).toEqual(nothing);
   });
 
-  it("names token, command, hosts, and what the command may see", () => {
+  it("sets the token, the command, the hosts and the command's variables", () => {
     const env = {
       GITHUB_TOKEN: "t",
       GITHUB_API_URL: "https://github.example.org/api/v3",
@@ -56,7 +56,7 @@ describe("the environment", () => {
 });
 
 describe("the shipped packs", () => {
-  it("are these seven, and those that start a process say so", async () => {
+  it("are these seven, and those that start a process declare it", async () => {
     const memory = await openTestMemory();
     const packs = shippedPacks({ memory, ...packSettings({}) });
     expect(packs.map(({ name, startsProcess = false }) => [name, startsProcess])).toEqual([

@@ -43,8 +43,8 @@ async function rig(script: string, options: Partial<SolveOptions> = {}) {
   return { server, address, packRig, solve, patchOf, failure: (input?: object) => failureOf(solve(input)) };
 }
 
-describe("what a run answers", () => {
-  it("is the changes as a patch: edited, new, deleted and committed files, but not ignored ones", async () => {
+describe("the answer of a run", () => {
+  it("has the changes as a patch: edited, new, deleted and committed files, but not ignored ones", async () => {
     const { solve, patchOf, server } = await rig(`
       write("README.md", "Hello, world\\n"); write("new.txt", "new\\n"); write(".gitignore", "ignored\\n"); write("ignored", "x");
       require = process.getBuiltinModule("module").createRequire("/");
@@ -66,14 +66,14 @@ describe("what a run answers", () => {
     expect(patch).not.toContain("b/ignored");
   });
 
-  it("has no patch when nothing was changed", async () => {
+  it("has no patch if nothing changed", async () => {
     const { solve } = await rig("");
     const output = await solve();
     expect(output).toMatchObject({ files_changed: 0 });
     expect(output.patch).toBeUndefined();
   });
 
-  it("has the findings that the command wrote, which the audit row has too", async () => {
+  it("has the findings that the command wrote, as has the audit row", async () => {
     const { solve, packRig } = await rig(
       `write(env.HELMDECK_FINDINGS_OUT, JSON.stringify([{ code: "unused", severity: "low", file: "README.md" }]))`,
     );
@@ -82,7 +82,7 @@ describe("what a run answers", () => {
     expect(await packRig.rows()).toMatchObject([{ pack: "swe.solve", outcome: "ok", findings }]);
   });
 
-  it("has the findings in the audit row also when the command fails", async () => {
+  it("has its findings in the audit row also if the command fails", async () => {
     const { failure, packRig } = await rig(
       `write(env.HELMDECK_FINDINGS_OUT, JSON.stringify([{ code: "broken", severity: "" }])); process.exit(3);`,
     );
@@ -96,7 +96,7 @@ describe("what a run answers", () => {
     ["malformed", "write(env.HELMDECK_FINDINGS_OUT, '[{')"],
     ["of another shape", "write(env.HELMDECK_FINDINGS_OUT, '{}')"],
     ["too long", "write(env.HELMDECK_FINDINGS_OUT, '[' + ' '.repeat(100000) + ']')"],
-  ])("says so when findings are %s, and keeps the work", async (_how, script) => {
+  ])("reports findings that are %s, and keeps the patch", async (_how, script) => {
     const { solve } = await rig(`write("new", "x"); ${script}`);
     expect(await solve()).toMatchObject({
       files_changed: 1,
@@ -104,7 +104,7 @@ describe("what a run answers", () => {
     });
   });
 
-  it("is of the branch that was asked for", async () => {
+  it("uses the requested branch", async () => {
     const { solve, server, failure } = await rig("");
     await server.git("hello", "checkout", "-q", "-b", "feature/x");
     await server.git("hello", "commit", "-q", "--allow-empty", "-m", "second");
@@ -121,7 +121,7 @@ describe("helmdeck's fault 11: the notes of a run are recalled by the next one",
     if (prompt.includes("Use tabs here")) process.stdout.write("recalled");
     write(env.HELMDECK_NOTES_OUT, "Use tabs here.");`;
 
-  it("though each has a session of its own", async () => {
+  it("although each run has its own session", async () => {
     const { solve, packRig, address } = await rig(script);
     expect(await solve()).toMatchObject({ summary: "", notes_recalled: false });
     expect(await solve({ task: "Again" })).toMatchObject({ summary: "recalled", notes_recalled: true });
@@ -132,14 +132,14 @@ describe("helmdeck's fault 11: the notes of a run are recalled by the next one",
     expect((note?.expiresAt ?? 0) - packRig.clock.time).toBe(2_592_000_000);
   });
 
-  it("of the same caller and repository only", async () => {
+  it("only for the same caller and repository", async () => {
     const { solve, server } = await rig(script);
     await solve();
     expect(await solve({}, { caller: "ben" })).toMatchObject({ notes_recalled: false });
     expect(await solve({ repo_url: await server.add("other", {}) })).toMatchObject({ notes_recalled: false });
   });
 
-  it("which stay within their size, the oldest falling away", async () => {
+  it("within a size limit, without the oldest notes", async () => {
     const { solve, packRig } = await rig(`write(env.HELMDECK_NOTES_OUT, "x".repeat(20000))`);
     for (const task of ["one", "two", "three", "four", "five"]) await solve({ task });
     const value = Buffer.from((await packRig.entries("pack"))[0]?.value ?? []).toString();
@@ -149,12 +149,12 @@ describe("helmdeck's fault 11: the notes of a run are recalled by the next one",
   });
 });
 
-describe("what the command is given", () => {
+describe("the command", () => {
   afterEach(() => {
     delete process.env.HELMDECK_TEST_CANARY;
   });
 
-  it("is the task and the notes by its standard input, and nothing of them in its arguments or files", async () => {
+  it("gets the task and the notes by its standard input, and not in its arguments or files", async () => {
     const look = `
       const { readdirSync, readFileSync, statSync } = process.getBuiltinModule("fs");
       const session = require("path").dirname(require("path").dirname(process.cwd()));
@@ -171,7 +171,7 @@ describe("what the command is given", () => {
     expect(JSON.parse((await solve({ task })).summary)).toEqual({ task: true, notes: true, leaked: false });
   });
 
-  it("is only those variables that the operator named, and git none of them", async () => {
+  it("gets only those variables that the operator named", async () => {
     process.env.HELMDECK_TEST_CANARY = "of the server";
     const { solve } = await rig("process.stdout.write(JSON.stringify(Object.keys(env).sort()))", {
       env: { MODEL_KEY: "given" },
@@ -194,7 +194,7 @@ describe("a command that fails", () => {
   it.each([
     ["with an exit code", 'process.stdout.write("canary"); process.exitCode = 3', /exit code 3/],
     ["by a signal", 'process.stderr.write("canary"); process.kill(process.pid, "SIGKILL")', /SIGKILL/],
-  ])("%s is told without its output, and leaves no artifact", async (_how, script, words) => {
+  ])("%s is reported without its output, and leaves no artifact", async (_how, script, words) => {
     const { failure, packRig } = await rig(script);
     const error = await failure();
     expect(error).toMatchObject({ code: "pack_failed", message: expect.stringMatching(words) });
@@ -202,7 +202,7 @@ describe("a command that fails", () => {
     expect(await packRig.rows()).toMatchObject([{ outcome: "pack_failed" }]);
   });
 
-  it("that is not configured is told with what to set", async () => {
+  it("because it is not configured is reported with the variable to set", async () => {
     const packRig = await openPackRig([solvePack({})]);
     const input = { repo_url: "https://example.org/a/b", task: "x" };
     expect(await failureOf(packRig.engine.run(ask("swe.solve", input)))).toMatchObject({
@@ -211,7 +211,7 @@ describe("a command that fails", () => {
     });
   });
 
-  it("that writes a link instead of its files is not followed", async () => {
+  it("cannot make the pack follow links that it writes instead of its files", async () => {
     const { solve } = await rig(`
       const { symlinkSync } = process.getBuiltinModule("fs");
       symlinkSync("/etc/hosts", env.HELMDECK_NOTES_OUT); symlinkSync("/etc/hosts", env.HELMDECK_FINDINGS_OUT);`);
@@ -220,7 +220,7 @@ describe("a command that fails", () => {
 });
 
 describe("a caller who leaves", () => {
-  it("takes the command along, though it does not want to end", async () => {
+  it("ends the command, even if it ignores SIGTERM", async () => {
     const marks = await tempFolder();
     const { packRig, address } = await rig(`
       process.on("SIGTERM", () => {});
@@ -239,8 +239,8 @@ describe("a caller who leaves", () => {
   });
 });
 
-describe("who may run it", () => {
-  it("is nobody without a token", async () => {
+describe("the right to run it", () => {
+  it("requires a token", async () => {
     const { packRig, address, server } = await rig("");
     const request = { ...ask("swe.solve", { repo_url: address, task: "x" }), authenticated: false };
     expect(await failureOf(packRig.engine.run(request))).toMatchObject({ code: "forbidden" });
@@ -309,7 +309,7 @@ describe("a repository's address", () => {
     });
   });
 
-  it("of a host that is not listed is refused, unasked", async () => {
+  it("of a host that is not listed is refused without a request", async () => {
     const { failure, server } = await rig("", { hosts: ["github.com"] });
     expect(await failure()).toMatchObject({ code: "forbidden" });
     expect(server.asked).toEqual([]);
@@ -317,7 +317,7 @@ describe("a repository's address", () => {
     expect(await listed.failure()).toMatchObject({ code: "forbidden" });
   });
 
-  it("that leads to http is not followed there", async () => {
+  it("that redirects to http is not followed", async () => {
     const { failure, server } = await rig("");
     const plain = await startGitHub(); // any plain HTTP server that records its requests
     server.answerWith(({ url }, response) => {
@@ -327,7 +327,7 @@ describe("a repository's address", () => {
     expect(plain.asked).toEqual([]);
   });
 
-  it("of a listed host that leads to one that is not listed is not followed there", async () => {
+  it("of a listed host that redirects to an unlisted host is not followed", async () => {
     const [door, inside] = [
       await startGitServer(await tempFolder()),
       await startGitServer(await tempFolder()),
@@ -350,7 +350,7 @@ describe("a repository's address", () => {
     expect([door.asked.length, inside.asked]).toEqual([1, []]);
   });
 
-  it("that asks for a login gets none, from nobody", async () => {
+  it("that asks for a login gets no credentials", async () => {
     const { failure, server } = await rig("");
     server.answerWith((_request, response) => {
       response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
@@ -358,7 +358,7 @@ describe("a repository's address", () => {
     expect(await failure()).toMatchObject({ code: "upstream_failed", message: /asks for a login/ });
   });
 
-  it("whose certificate nobody vouches for is not trusted", async () => {
+  it("with an untrusted certificate is refused", async () => {
     const { address } = await rig("");
     const packRig = await openPackRig([solvePack({ command: coder("") })]);
     expect(
@@ -370,7 +370,7 @@ describe("a repository's address", () => {
 });
 
 describe("a hostile repository", () => {
-  it("brings no submodule along", async () => {
+  it("does not get its submodules cloned", async () => {
     const { server, solve } = await rig(
       `process.stdout.write(process.getBuiltinModule("fs").readdirSync("part").join())`,
     );
@@ -386,7 +386,7 @@ describe("a hostile repository", () => {
     expect(server.asked.filter((path) => path.startsWith("/part"))).toEqual([]);
   });
 
-  it("does not get git to run what the command hid in it", async () => {
+  it("does not make git run what the command hid in it", async () => {
     const marks = await tempFolder();
     const { solve } = await rig(`
       const { chmodSync, mkdirSync } = process.getBuiltinModule("fs");
@@ -403,7 +403,7 @@ describe("a hostile repository", () => {
     expect(await readdir(marks)).toEqual([]);
   });
 
-  it("that is too large is refused, and its command never runs", async () => {
+  it("that is too large is refused, and the command never runs", async () => {
     const marks = await tempFolder();
     const { server, failure } = await rig(`write(${JSON.stringify(join(marks, "ran"))}, "")`, {
       mostBytes: 100_000,
@@ -416,7 +416,7 @@ describe("a hostile repository", () => {
     expect(await readdir(marks)).toEqual([]);
   });
 
-  it("with links that lead outside yields the links, not what they lead to", async () => {
+  it("with links to the outside gives a patch with the links, not with their targets", async () => {
     const { server, solve, patchOf } = await rig(
       `process.getBuiltinModule("fs").symlinkSync("/etc/hosts", "out")`,
     );

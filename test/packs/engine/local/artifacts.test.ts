@@ -34,7 +34,7 @@ const fileOf = async (root: string, { id }: ArtifactRef, ending: string): Promis
 };
 
 describe("an artifact", () => {
-  it("is read as it was put, also by the next server", async () => {
+  it("has the same content when it is read, also by the next server", async () => {
     const { root, put, store } = await rig();
     const ref = await put("alice", "diff --git");
     expect(ref).toEqual({
@@ -50,7 +50,7 @@ describe("an artifact", () => {
     expect(await next.has("alice", ref.id)).toBe(true);
   });
 
-  it("lies in files of its owner alone", async () => {
+  it("is in files that only their owner can read", async () => {
     const { root, put } = await rig();
     await put("alice", "x");
     for (const file of await everyFile(root)) expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -58,7 +58,7 @@ describe("an artifact", () => {
     for (const folder of [root, ...folders]) expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 
-  it("is gone when it is deleted, and deleting it again is no error", async () => {
+  it("is removed when it is deleted, and a second deletion is no error", async () => {
     const { root, put, store } = await rig();
     const { id } = await put("alice", "x");
     await store.delete("alice", id);
@@ -67,14 +67,14 @@ describe("an artifact", () => {
     expect(await everyFile(root)).toEqual([]);
   });
 
-  it("that was changed on disk is refused", async () => {
+  it("is refused if it was changed on disk", async () => {
     const { root, put, store } = await rig();
     const ref = await put("alice", "true");
     await writeFile(await fileOf(root, ref, ".bin"), "tru3");
     await expect(store.get("alice", ref.id)).rejects.toMatchObject({ code: "artifact_refused" });
   });
 
-  it("whose record says another id is not there", async () => {
+  it("is not found if its record has another id", async () => {
     const { root, put, store } = await rig();
     const [one, two] = [await put("alice", "1"), await put("alice", "2")];
     await writeFile(await fileOf(root, two, ".json"), await readFile(await fileOf(root, one, ".json")));
@@ -95,7 +95,7 @@ describe("another caller's artifact", () => {
     "ünïcode",
     "x".repeat(9_000),
   ];
-  it.each(hostile)("is not there for %j", async (caller) => {
+  it.each(hostile)("is not found for %j", async (caller) => {
     const { put, store, read } = await rig();
     const { id } = await put("alice", "x");
     expect(await store.get(caller, id)).toBeUndefined();
@@ -108,7 +108,7 @@ describe("another caller's artifact", () => {
   });
 
   it.each(["", ".", "../x", "art_", "art_0", `art_${"0".repeat(32)}`, `art_${"0".repeat(31)}/`, "a\0b"])(
-    "has no way in by the id %j",
+    "cannot be read by the id %j",
     async (id) => {
       const { put, store, root } = await rig();
       await put("alice", "x");
@@ -119,7 +119,7 @@ describe("another caller's artifact", () => {
     },
   );
 
-  it("is not reached by an id that leads to it as a path", async () => {
+  it("cannot be reached by an id that is a path to it", async () => {
     const { put, store, root } = await rig();
     const ref = await put("alice", "x");
     const folder = (await fileOf(root, ref, ".bin")).split("/").at(-2);
@@ -142,14 +142,14 @@ describe("a name", () => {
     "a\u202Etxt",
     "\ud800",
     "x".repeat(256),
-  ])("like %j is refused, and nothing is kept", async (name) => {
+  ])("like %j is refused, and nothing is stored", async (name) => {
     const { put, root } = await rig();
     await expect(put("alice", "x", { name })).rejects.toMatchObject({ code: "artifact_refused" });
     expect(await everyFile(root)).toEqual([]);
   });
 
   it.each(["NUL", "-rf", "~", "ein Bild.png", "日本語.txt", "..."])(
-    "like %j is a label and no path",
+    "like %j is a label, not a path",
     async (name) => {
       const { put, read, root } = await rig();
       const { id } = await put("alice", "x", { name });
@@ -159,7 +159,7 @@ describe("a name", () => {
   );
 
   it.each(["", "text", "text/html\r\nX: y", "text/html; x", "/", "a b/c"])(
-    "of a type like %j is refused",
+    "with a media type like %j is refused",
     async (mediaType) => {
       const { put } = await rig();
       await expect(put("alice", "x", { mediaType })).rejects.toMatchObject({ code: "artifact_refused" });
@@ -168,7 +168,7 @@ describe("a name", () => {
 });
 
 describe("the limits", () => {
-  it("hold for the size of one, and of a caller's together", async () => {
+  it("apply to the size of one artifact, and to the total of a caller", async () => {
     const { put } = await rig({ mostBytes: 10, mostCallerBytes: 15 });
     await expect(put("alice", "12345678901")).rejects.toMatchObject({ code: "artifact_refused" });
     await put("alice", "1234567890");
@@ -179,14 +179,14 @@ describe("the limits", () => {
     await put("bob", "123456");
   });
 
-  it("hold for their number, also when many are put at once", async () => {
+  it("apply to the number of artifacts, also if many are stored at once", async () => {
     const { put, root } = await rig({ mostCount: 3 });
     const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map((n) => put("alice", `${n}`)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
     expect(await everyFile(root)).toHaveLength(6);
   });
 
-  it("let go of what is too old: not shown, then swept, and room for new ones", async () => {
+  it("hide and then delete expired artifacts, which no longer count", async () => {
     const { put, store, clock, root } = await rig({ mostCount: 1, keepMs: DAY_MS });
     const { id } = await put("alice", "x");
     const other = await put("bob", "y");
@@ -199,7 +199,7 @@ describe("the limits", () => {
     expect(await everyFile(root)).toHaveLength(2);
   });
 
-  it("let go of what a kill left half written, but not of what is under way", async () => {
+  it("delete what a kill left half written, but not a write in progress", async () => {
     const { put, store, root, clock } = await rig();
     const ref = await put("alice", "x");
     const left = `${await fileOf(root, ref, ".bin")}.left`;

@@ -28,7 +28,7 @@ function request(more: Partial<SessionRequest> = {}): SessionRequest {
 const js = (session: Session, source: string, options?: Parameters<Session["run"]>[2]) =>
   session.run(node, ["-e", source], options);
 
-/** A timer that fires only when the test says so. */
+/** A timer that fires only when the test calls it. */
 function handTimer() {
   const waiting = new Set<() => void>();
   const timer = (callback: () => void) => {
@@ -39,14 +39,14 @@ function handTimer() {
 }
 
 describe("a program in a session", () => {
-  it("works in the session's folder, which is its caller's alone", async () => {
+  it("works in the session's folder, which no other account can read", async () => {
     const session = await (await open()).acquire(request());
     const { stdout, exitCode } = await js(session, "process.stdout.write(process.cwd())");
     expect({ stdout, exitCode }).toEqual({ stdout: session.folder, exitCode: 0 });
     expect((await stat(session.folder)).mode & 0o777).toBe(0o700);
   });
 
-  it("inherits nothing but PATH, LANG, and a HOME and TMPDIR of the session", async () => {
+  it("inherits nothing but PATH, LANG, and the session's HOME and TMPDIR", async () => {
     process.env.HELMDECK_TEST_CANARY = "not for programs";
     onTestFinished(() => {
       delete process.env.HELMDECK_TEST_CANARY;
@@ -66,7 +66,7 @@ describe("a program in a session", () => {
     );
   });
 
-  it("is given its arguments as they are, without a shell", async () => {
+  it("gets its arguments unchanged, without a shell", async () => {
     const session = await (await open()).acquire(request());
     const args = ["$(touch made)", "; touch made", "`touch made`", "a b", "*"];
     const { stdout } = await session.run(node, [
@@ -79,7 +79,7 @@ describe("a program in a session", () => {
     expect(await readdir(session.folder)).not.toContain("made");
   });
 
-  it("answers with its exit code, its signal and what it wrote, and reads its input", async () => {
+  it("returns its exit code, its signal and its output, and reads its input", async () => {
     const session = await (await open()).acquire(request());
     const failed = await js(session, "process.stdin.pipe(process.stderr); process.exitCode = 3", {
       input: "in",
@@ -89,7 +89,7 @@ describe("a program in a session", () => {
     expect(killed).toMatchObject({ exitCode: undefined, signal: "SIGTERM" });
   });
 
-  it("may write more than is kept, and is told apart", async () => {
+  it("may write more than is kept, and the result is then marked as truncated", async () => {
     const session = await (await open()).acquire(request());
     const source =
       "const b = Buffer.alloc(65536, 97); for (let i = 0; i < 64; i++) require('fs').writeSync(1, b)";
@@ -101,7 +101,7 @@ describe("a program in a session", () => {
     });
   });
 
-  it("that is not there is named, without its arguments", async () => {
+  it("is named without its arguments if it does not exist", async () => {
     const session = await (await open()).acquire(request());
     const failure = await session.run("no-such-program", ["secret"]).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "pack_failed" });
@@ -128,7 +128,7 @@ describe("cwd", () => {
     },
   );
 
-  it("does not take a neighbour whose name begins alike for the session's own", async () => {
+  it("refuses a neighbouring folder with the session's name as its prefix", async () => {
     const session = await (await open()).acquire(request());
     await mkdir(`${session.folder}-neighbour`);
     await expect(js(session, "", { cwd: `${session.folder}-neighbour` })).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe("cwd", () => {
     });
   });
 
-  it("may be a folder below, also through a link that stays within", async () => {
+  it("may be a subfolder, also through a link inside the session", async () => {
     const session = await (await open()).acquire(request());
     await mkdir(join(session.folder, "below"));
     await symlink("below", join(session.folder, "link"));
@@ -145,7 +145,7 @@ describe("cwd", () => {
   });
 });
 
-describe("what a program started", () => {
+describe("a child process of a program", () => {
   const family = `
     const { spawn } = require("child_process");
     process.on("SIGTERM", () => {});
@@ -157,7 +157,7 @@ describe("what a program started", () => {
   const daemon = `
     require("child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref();`;
 
-  it("is ended when the run is called off, though it ignores being asked", async () => {
+  it("ends when the run is cancelled, even if it ignores SIGTERM", async () => {
     const caller = new AbortController();
     const session = await (await open()).acquire(request({ signal: caller.signal }));
     const running = js(session, family);
@@ -168,7 +168,7 @@ describe("what a program started", () => {
     expect(await processesAtHome(homeOf(session.folder))).toEqual([]);
   });
 
-  it("is ended when the time is up", async () => {
+  it("ends at the deadline", async () => {
     const session = await (await open()).acquire(request());
     await expect(js(session, family, { deadlineMs: 400 })).rejects.toMatchObject({
       code: "deadline_exceeded",
@@ -176,14 +176,14 @@ describe("what a program started", () => {
     expect(await processesAtHome(homeOf(session.folder))).toEqual([]);
   });
 
-  it("in the background ends with it, and does not hold its answer up", async () => {
+  it("ends with the program if it runs in the background, and does not delay the answer", async () => {
     const session = await (await open()).acquire(request());
     const { exitCode } = await session.run("/bin/sh", ["-c", "sleep 600 & echo started"]);
     expect(exitCode).toBe(0);
     expect(await processesAtHome(homeOf(session.folder))).toEqual([]);
   });
 
-  it("as a daemon ends with the session", async () => {
+  it("ends with the session if it is a daemon", async () => {
     const sessions = await open();
     const session = await sessions.acquire(request());
     await js(session, daemon);
@@ -192,7 +192,7 @@ describe("what a program started", () => {
     expect(await processesAtHome(homeOf(session.folder))).toEqual([]);
   });
 
-  it("is ended by release and by close while the program still runs", async () => {
+  it("ends by release and by close while the program still runs", async () => {
     const sessions = await open();
     for (const end of [(session: Session) => sessions.release(session), () => sessions.close()]) {
       const session = await sessions.acquire(request());
@@ -204,7 +204,7 @@ describe("what a program started", () => {
     }
   });
 
-  it("by a server that was killed is ended and removed at the next start, and only then", async () => {
+  it("of a killed server ends at the next start, and its folder is removed", async () => {
     const root = await tempFolder();
     const owner = spawn(node, [join(import.meta.dirname, "owner.ts"), root], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -225,7 +225,7 @@ describe("what a program started", () => {
 });
 
 describe("a session", () => {
-  it("takes its folder along when it ends, read-only folders and links within it too", async () => {
+  it("deletes its folder when it ends, with read-only folders and links in it", async () => {
     const root = await tempFolder();
     const outside = await tempFolder();
     await writeFile(join(outside, "kept"), "");
@@ -249,7 +249,7 @@ describe("a session", () => {
     for (const id of ids) expect(id).toMatch(/^ses_[0-9a-f]{32}$/);
   });
 
-  it("is refused beyond the cap, also when many ask at once", async () => {
+  it("is refused above the limit, also if many are requested at once", async () => {
     const sessions = await open({ most: 2 });
     const asked = await Promise.allSettled([1, 2, 3, 4].map(() => sessions.acquire(request())));
     expect(asked.map(({ status }) => status).sort()).toEqual([
@@ -262,7 +262,7 @@ describe("a session", () => {
     expect(refused).toMatchObject({ reason: { code: "session_unavailable", details: { most: 2 } } });
   });
 
-  it("is there for a caller of whose none is open, though others have all of them", async () => {
+  it("is granted to a caller without one even if others hold all of them", async () => {
     const sessions = await open({ most: 2 });
     for (let n = 0; n < 2; n += 1) await sessions.acquire(request({ caller: "bob" }));
     await sessions.acquire(request({ caller: "alice" }));
@@ -272,7 +272,7 @@ describe("a session", () => {
       });
   });
 
-  it("is refused once the server is closing", async () => {
+  it("is refused when the server is closing", async () => {
     const sessions = await open();
     await sessions.close();
     await expect(sessions.acquire(request())).rejects.toMatchObject({ code: "session_unavailable" });
@@ -280,7 +280,7 @@ describe("a session", () => {
 });
 
 describe("a kept session", () => {
-  it("goes on where it was, for its own caller only, and looks like none to another", async () => {
+  it("continues where it was for its own caller, and does not exist for others", async () => {
     const sessions = await open({ keepMs: 60_000, timer: handTimer().timer });
     const first = await sessions.acquire(request());
     await writeFile(join(first.folder, "note"), "here");
@@ -300,7 +300,7 @@ describe("a kept session", () => {
     });
   });
 
-  it("never gives way to another caller's run", async () => {
+  it("is never removed for another caller's run", async () => {
     const sessions = await open({ keepMs: 60_000, most: 2, timer: handTimer().timer });
     const kept = await sessions.acquire(request());
     await sessions.release(kept);
@@ -311,7 +311,7 @@ describe("a kept session", () => {
     expect((await sessions.acquire(request({ sessionId: kept.id }))).id).toBe(kept.id);
   });
 
-  it("ends when its time is up, and gives way when there is no room", async () => {
+  it("ends after its time, or earlier if its caller needs the room", async () => {
     const { timer, ring } = handTimer();
     const sessions = await open({ keepMs: 60_000, most: 1, timer });
     const first = await sessions.acquire(request());
