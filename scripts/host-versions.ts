@@ -21,39 +21,39 @@ const MARKED = /(?<=<!-- versions -->\n)[\s\S]*?(?=<!-- \/versions -->)/;
 
 /** The table's rows, each with the titles of the tests that must pass. */
 const ROWS: Readonly<Record<string, readonly string[]>> = {
-  "loads, with no diagnostics": ["is loaded, with nothing to complain about"],
+  "loads, with no diagnostics": ["is loaded without diagnostics"],
   "an agent stores a fact, and a plain `memory_search` of a new conversation finds it": [
     "is found in a new conversation by a plain memory_search",
   ],
   "`memory_get` reads it, beside OpenClaw's own notes": [
-    "is read whole by its path, beside OpenClaw's own notes",
+    "is read in full by its path, beside OpenClaw's own notes",
   ],
   "a closed group gets nothing": [
-    "is not there for a group",
-    "in a group has neither our prompt lines nor the fact",
+    "is not found for a group",
+    "in a group has neither the plugin's prompt lines nor the fact",
   ],
-  "another agent gets nothing": ["is not there for another agent"],
-  "what is forgotten is gone": ["is gone when it was forgotten"],
+  "another agent gets nothing": ["is not found for another agent"],
+  "what is forgotten is gone": ["is not found after it was forgotten"],
   "a person is asked before a wide forget, and denies or agrees": [
     "sees a preview, denies it, and nothing is deleted",
     "approves, and the facts are deleted",
   ],
-  "lines in the system prompt": ["has our prompt lines, and stores a fact with the tool"],
+  "lines in the system prompt": ["has the plugin's prompt lines, and stores a fact with the tool"],
   "`openclaw helmdeck …`": [
-    "search finds what the agent would find",
+    "search finds the same as the agent",
     "forget asks first, and then deletes permanently, also for the gateway",
-    "doctor finds no error, and says who shares a memory",
+    "doctor finds no error, and reports whether direct chats share a memory",
   ],
   "`/helmdeck` in a chat": ["shows the status, searches, and explains itself"],
   "gateway method `helmdeck.status`": ["answers a gateway method"],
   "runs of MCP tools are recorded, once": [
-    "becomes an audit row that memory_search finds, once, with harmless inputs only",
+    "becomes one audit row that memory_search finds, with only harmless inputs",
     "that fails is recorded with its error code",
   ],
-  "a changed setting holds at once": ["applies a changed setting at once, and has its database open once"],
+  "a changed setting holds at once": ["applies a changed setting at once, and opens its database only once"],
   "semantic search (a stand-in for Ollama), and its loss and return": [
-    "finds its fact by meaning, soon after it was stored, and no unrelated one",
-    "stopped: keyword search answers, with the reason; restarted: semantic search works again",
+    "finds its fact by semantic search soon after it was stored, and no unrelated one",
+    "stops: keyword search answers with the reason; after a restart, semantic search works again",
   ],
   "`install.sh --no-embeddings` and `--uninstall`, while no gateway runs": [
     "installs the plugin, and removes it again",

@@ -11,7 +11,7 @@ const PATH = "helmdeck/user_facts/ada/tea.md";
 const FACT = "Ada drinks oolong in the morning and nothing after four.";
 
 describe("an agent turn", () => {
-  it("has our prompt lines, and stores a fact with the tool", async () => {
+  it("has the plugin's prompt lines, and stores a fact with the tool", async () => {
     const call = { tool: "helmdeck__memory_store", args: { key: "ada/tea", value: FACT } };
     const turn = await agentTurn(openclaw, {
       sessionKey: "agent:main:explicit:tea",
@@ -25,7 +25,7 @@ describe("an agent turn", () => {
     expect((await openclaw.invokeTool("memory_get", { path: PATH })).details.text).toContain(FACT);
   });
 
-  it("recalls it in a new conversation with a plain memory_search", async () => {
+  it("finds the fact in a new conversation with a plain memory_search", async () => {
     const call = { tool: "memory_search", args: { query: "how does Ada take her tea" } };
     const turn = await agentTurn(openclaw, {
       sessionKey: "agent:main:explicit:weeks-later",
@@ -36,7 +36,7 @@ describe("an agent turn", () => {
     expect(await promptOf("How do I take my tea?")).toMatch(/Stored so far, by category: .*user_facts/);
   });
 
-  it("in a group has neither our prompt lines nor the fact", async () => {
+  it("in a group has neither the plugin's prompt lines nor the fact", async () => {
     const call = { tool: "memory_search", args: { query: "how does Ada take her tea" } };
     const turn = await agentTurn(openclaw, {
       sessionKey: "agent:main:telegram:group:-100777",
@@ -48,7 +48,7 @@ describe("an agent turn", () => {
 });
 
 describe("a call of a helmdeck MCP tool", () => {
-  it("becomes an audit row that memory_search finds, once, with harmless inputs only", async () => {
+  it("becomes one audit row that memory_search finds, with only harmless inputs", async () => {
     const args = { title: "On lichens", persona: "botanist", body: "SECRET-BODY-7731" };
     const turn = await agentTurn(openclaw, {
       sessionKey: "agent:main:explicit:draft",

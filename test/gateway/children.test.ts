@@ -88,7 +88,7 @@ describe("a sub-agent", () => {
     expect(await tracesOf(name)).toEqual(NOTHING);
   });
 
-  it("of a group has no access either", async () => {
+  it("of a group's sub-agent has no access either", async () => {
     await store("victim/nested", "to be kept");
     const task = scriptFor("Look after the crane, nested.", everything("nested"));
     const args = { task, expectsCompletionMessage: false };
@@ -136,7 +136,7 @@ describe("a scheduled job", () => {
   it.each([
     ["operator-job", { sessionTarget: "isolated" }],
     ["operator-named", { sessionTarget: "session:crane-duty" }],
-  ])("of the operator's (%s) has the agent's memory", async (name, target) => {
+  ])("of the operator (%s) has the agent's memory", async (name, target) => {
     await store(`victim/${name}`, "to be forgotten");
     await openclaw.rpc("cron.add", { ...job(name), wakeMode: "now", ...target });
     await run(name);
@@ -146,7 +146,7 @@ describe("a scheduled job", () => {
   it.each([
     ["group-job", { sessionTarget: "isolated" }],
     ["group-named", { sessionTarget: "session:crane-club" }],
-  ])("set up in a group (%s) has none", async (name, target) => {
+  ])("created in a group (%s) has no access to memory", async (name, target) => {
     await store(`victim/${name}`, "to be kept");
     await addFrom(`${GROUP}-${name}`, name, target);
     await run(name);
@@ -156,7 +156,7 @@ describe("a scheduled job", () => {
 });
 
 describe("a web hook", () => {
-  it("has no memory, although OpenClaw runs it under the key of a scheduled job", async () => {
+  it("has no access to memory, although OpenClaw runs it under the key of a scheduled job", async () => {
     await store("victim/hook", "to be kept");
     const message = scriptFor("Crane duty, by hook.", everything("hook"));
     const reply = await openclaw.fetch("/hooks/agent", {

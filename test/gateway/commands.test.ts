@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe.concurrent("openclaw helmdeck", () => {
-  it("status says where memory is and how much it holds", async () => {
+  it("status shows the location and the size of memory", async () => {
     const { code, stdout } = await openclaw.openclaw(["helmdeck", "status", "--json"]);
     expect(code).toBe(0);
     const status = JSON.parse(stdout);
@@ -21,7 +21,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(status.subject.facts).toBeGreaterThan(0);
   });
 
-  it("list shows people keys and values, and programs whole facts", async () => {
+  it("list prints keys and values, and complete facts as JSON", async () => {
     const [text, json] = await Promise.all([
       openclaw.openclaw(["helmdeck", "list", "observatory/"]),
       openclaw.openclaw(["helmdeck", "list", "--category", "places", "--json"]),
@@ -31,7 +31,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(JSON.parse(json.stdout).facts).toMatchObject([{ key: KEY, category: "places", value: VALUE }]);
   });
 
-  it("search finds what the agent would find", async () => {
+  it("search finds the same as the agent", async () => {
     const { stdout } = await openclaw.openclaw(["helmdeck", "search", "observatory", "dome", "--json"]);
     expect(JSON.parse(stdout).results[0]).toMatchObject({ key: KEY, category: "places" });
   });
@@ -53,7 +53,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });
 
-  it("doctor finds no error, and says who shares a memory", async () => {
+  it("doctor finds no error, and reports whether direct chats share a memory", async () => {
     const { code, stdout } = await openclaw.openclaw(["helmdeck", "doctor", "--json"]);
     expect(code).toBe(0);
     const { findings } = JSON.parse(stdout);
@@ -88,7 +88,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean search?") });
   });
 
-  it("an impossible agent name is refused", async () => {
+  it("an invalid agent name is refused", async () => {
     const { code, stderr } = await openclaw.openclaw(["helmdeck", "status", "--agent", "../main"]);
     expect(code).toBe(2);
     expect(stderr).toContain("invalid_input: --agent");

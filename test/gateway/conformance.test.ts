@@ -70,22 +70,22 @@ describe("openclaw plugins inspect", () => {
 });
 
 describe("main's memory", () => {
-  it.each(Object.entries(PROBES))("is reached from its own session: %s", async (_surface, reaches) => {
+  it.each(Object.entries(PROBES))("is accessible from its own session: %s", async (_surface, reaches) => {
     expect(await reaches(openclaw, "agent:main:main")).toBe(true);
   });
 
-  it.each(Object.entries(PROBES))("is not reached from a group: %s", async (_surface, reaches) => {
+  it.each(Object.entries(PROBES))("is not accessible from a group: %s", async (_surface, reaches) => {
     expect(await reaches(openclaw, GROUP)).toBe(false);
   });
 
   it.each(Object.entries(PROBES))(
-    "is not reached from a group's sub-agent: %s",
+    "is not accessible from a group's sub-agent: %s",
     async (_surface, reaches) => {
       expect(await reaches(openclaw, groupsSubAgent)).toBe(false);
     },
   );
 
-  it.each(Object.entries(OPERATORS_ONLY))("is the operator's: %s", async (_surface, check) => {
+  it.each(Object.entries(OPERATORS_ONLY))("is accessible to the operator: %s", async (_surface, check) => {
     await check(openclaw);
   });
 });

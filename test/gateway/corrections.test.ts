@@ -21,7 +21,7 @@ async function turn(
 
 // verifies P-history-hidden, P-supersede-scope
 describe("a correction", () => {
-  it("is told about similar facts, supersedes one, and is the only one found later", async () => {
+  it("is answered with similar facts, supersedes one of them, and is then the only one found", async () => {
     await turn("ferry", "Remember the ferry.", "helmdeck__memory_store", OLD);
     const told = await turn("ferry-now", "It changed.", "helmdeck__memory_store", NEW);
     expect(told).toContain("Similar facts exist");
@@ -39,7 +39,7 @@ describe("a correction", () => {
     expect(listed.details.text).not.toContain(OLD.key);
   });
 
-  it("can be looked up, and undone by a person, which restores both facts", async () => {
+  it("appears in the history, and can be undone by a person, which restores both facts", async () => {
     const told = await turn("ferry-before", "What was it before?", HISTORY_TOOL, { key: OLD.key });
     expect(told).toContain("leaves at seven");
     expect(told).toContain(OLD.key);

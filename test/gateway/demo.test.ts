@@ -127,7 +127,7 @@ describe.concurrent("Ctrl-C", () => {
     await expectNothingLeft(place);
   });
 
-  it("while it builds leaves no process and no folder, neither in the temporary place nor in the clone", async ({
+  it("during the build leaves no process and no folder, neither in the temporary folder nor in the clone", async ({
     place,
   }) => {
     const before = await unfinishedBuilds();

@@ -18,7 +18,7 @@ async function found(openclaw: OpenClawClient): Promise<readonly string[]> {
 describe("the plugin", () => {
   const openclaw = sharedOpenClaw();
 
-  it("is loaded, with nothing to complain about", async () => {
+  it("is loaded without diagnostics", async () => {
     const asked = ["plugins", "inspect", "helmdeck-memory", "--runtime", "--json"];
     const { stdout } = await openclaw.openclaw(asked);
     expect(JSON.parse(stdout)).toMatchObject({ plugin: { status: "loaded" }, diagnostics: [] });
@@ -28,7 +28,7 @@ describe("the plugin", () => {
     expect(member(await openclaw.rpc("helmdeck.status", { agentId: "main" }), "state")).toBe("ready");
   });
 
-  it("applies a changed setting at once, and has its database open once", async () => {
+  it("applies a changed setting at once, and opens its database only once", async () => {
     await openclaw.invokeTool("helmdeck__memory_store", FACT);
     expect(await found(openclaw)).toContain(PATH);
     await configure(openclaw, { searchByDefault: false });
@@ -44,7 +44,7 @@ describe("the tab in the Control UI", () => {
   const openclaw = sharedOpenClaw();
   const PAGES = "/plugins/helmdeck-memory";
 
-  it("can be read in its frame with its cookie, and not without it", async () => {
+  it("can be read in its frame with its cookie, but not without", async () => {
     const config = await openclaw.fetch("/control-ui-config.json");
     const cookies = config.headers.getSetCookie().filter((cookie) => cookie.includes(`Path=${PAGES};`));
     const [cookie = ""] = cookies.map((one) => one.split(";")[0]);

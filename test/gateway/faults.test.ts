@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => host?.stop());
 
 // verifies P-quiet-host
-describe("trouble with key or database", () => {
+describe("an error with the key or the database", () => {
   const troubles = [
     {
       trouble: "the key file is missing",
@@ -92,7 +92,7 @@ describe("trouble with key or database", () => {
   ];
 
   it.each(troubles)(
-    "$trouble: the notes are found, one line warns, nothing is written",
+    "$trouble: OpenClaw's notes are found with one warning, and nothing is written",
     async ({ cause, warning, code }) => {
       const mend = await whilePluginIsOff(async () => {
         const undo = await keepCopies();
@@ -115,7 +115,7 @@ describe("trouble with key or database", () => {
     },
   );
 
-  it("recovers without a reload when the key is back", async () => {
+  it("memory recovers without a reload after the key file is restored", async () => {
     await whilePluginIsOff(() => rename(files.key, `${files.key}.away`));
     expectOwnHitsAnd(await search(), "the memory key is missing");
     await rename(`${files.key}.away`, files.key);
@@ -124,7 +124,7 @@ describe("trouble with key or database", () => {
 });
 
 describe("a database that another process has locked", () => {
-  it("for writing: is still searched, and a store says so", async () => {
+  it("for writing: is still searched, and a store reports the lock", async () => {
     const other = new DatabaseSync(files.database);
     other.exec("BEGIN IMMEDIATE");
     try {
@@ -138,7 +138,7 @@ describe("a database that another process has locked", () => {
     expect(stored.status).toBe(200);
   });
 
-  it("for everything: the notes are found with a warning, and ours again when it is free", async () => {
+  it("for reading and writing: OpenClaw's notes are found with a warning, and facts again after the lock is released", async () => {
     const other = await whilePluginIsOff(async () => {
       const database = new DatabaseSync(files.database);
       database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
@@ -164,12 +164,12 @@ describe("a bad configuration", () => {
     { allow: ["everyone"] },
     { subjects: { main: "" } },
     { unknownSetting: true },
-  ])("%j is refused, and memory works on as before", async (config) => {
+  ])("%j is refused, and memory continues to work", async (config) => {
     await expect(configure(config)).rejects.toThrow(/helmdeck-memory/);
     expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
   });
 
-  it("a key that refers to a secret nobody can read closes memory, with a warning that names no secret", async () => {
+  it("a key that refers to an unreadable secret closes memory, with a warning that does not name the secret", async () => {
     await configure({
       encryptionKey: { source: "env", provider: "default", id: "HELMDECK_TEST_NO_SUCH_KEY" },
     });
@@ -209,26 +209,26 @@ describe("a faulty source", () => {
     expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
   });
 
-  it("that works (control)", async () => {
+  it("that works is searched (control)", async () => {
     const found = await search("good konflux deployment");
     expect(pathsOf(found, "helmdeck")).toEqual(["helmdeck/user_facts/good.md"]);
     expect(pathsOf(found, "memory")).toContain("MEMORY.md");
   });
 
-  it("that hangs: the answer comes within about three seconds, not thirty", async () => {
+  it("that hangs is abandoned after about three seconds, not thirty", async () => {
     const found = await search("hang konflux deployment");
     expectOwnHitsAnd(found, "it did not answer in time");
     expect(found.ms).toBeGreaterThan(2_500);
     expect(found.ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
 
-  it("that throws: the error's text is not shown", async () => {
+  it("that throws does not show the error's text", async () => {
     const found = await search("throw konflux deployment");
     expectOwnHitsAnd(found, "it failed");
     expect(found.text).not.toMatch(/0123456789abcdef|someone/);
   });
 
-  it("that returns malformed hits: these are dropped, the good one and the notes stay", async () => {
+  it("that returns malformed hits loses only these; the valid hit and the notes are shown", async () => {
     const found = await search("malformed konflux deployment");
     expect(pathsOf(found, "helmdeck")).toEqual(["helmdeck/user_facts/good.md"]);
     expect(pathsOf(found, "memory")).toContain("MEMORY.md");
@@ -238,13 +238,13 @@ describe("a faulty source", () => {
     );
   });
 
-  it("that returns nothing: the notes stay", async () => {
+  it("that returns nothing does not affect the notes", async () => {
     const found = await search("nothing konflux deployment");
     expect(pathsOf(found, "helmdeck")).toEqual([]);
     expect(pathsOf(found, "memory")).toContain("MEMORY.md");
   });
 
-  it("that dies: the notes stay, and the next search asks a new one", async () => {
+  it("that dies does not affect the notes, and is restarted for the next search", async () => {
     expectOwnHitsAnd(await search("die konflux deployment"), "it did not start");
     const next = async () => pathsOf(await search("good konflux deployment"), "helmdeck");
     await expect.poll(next).toEqual(["helmdeck/user_facts/good.md"]);

@@ -61,9 +61,9 @@ describe("a person at the Control UI", () => {
 });
 
 // verifies P-forget-asks
-describe("where nobody can be asked", () => {
+describe("if no person can be asked", () => {
   it.each(["all", "everything", SCOPE, "packs", "pipelines", "tools"])(
-    "%s stays, and the refusal names the command",
+    "forgetting %s is refused, and the refusal names the command",
     async (scope) => {
       const refused = await openclaw.invokeTool(TOOL, { scope });
       expect(refused).toMatchObject({ status: 403, ok: false });
@@ -82,7 +82,7 @@ describe("where nobody can be asked", () => {
     expect(one.details).toMatchObject({ deleted: 1 });
   });
 
-  it("a closed group learns nothing of what is there", async () => {
+  it("a closed group learns nothing about the memory", async () => {
     const call = { sessionKey: "agent:main:telegram:group:-100888" };
     const refused = await openclaw.invokeTool(TOOL, { scope: SCOPE }, call);
     expect(refused).toMatchObject({ status: 403 });
@@ -90,7 +90,7 @@ describe("where nobody can be asked", () => {
   });
 
   it.each([TOOL, `helmdeck-engine__${TOOL}`])(
-    "an agent's run by itself changes nothing through %s",
+    "an agent run without a person changes nothing through %s",
     async (tool) => {
       const call = { tool, args: { scope: SCOPE } };
       const { text } = await agentTurn(openclaw, {
@@ -103,7 +103,7 @@ describe("where nobody can be asked", () => {
   );
 });
 
-it("an argument that a tool does not take is refused on every way in", async () => {
+it("an unknown argument of a tool is refused on every surface", async () => {
   const args = { ...FACT, subject: "other" };
   const invoked = await openclaw.invokeTool("helmdeck__memory_store", args);
   expect(invoked).toMatchObject({

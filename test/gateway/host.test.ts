@@ -20,13 +20,13 @@ describe("a gateway that cannot start", () => {
     expect(await processesWith(homeMark(root))).toEqual([]);
   });
 
-  it("fails before that when a plugin cannot be installed", async () => {
+  it("fails before its start if a plugin cannot be installed", async () => {
     await expect(startOpenClaw({ plugins: ["/no/such/plugin.tgz"] })).rejects.toThrow(
       /plugins install ended with 1/,
     );
   });
 
-  it("runs no commands once it is stopped, and can be stopped again", async () => {
+  it("runs no commands after it is stopped, and can be stopped twice", async () => {
     const host = await OpenClawHost.make();
     await host.stop();
     await host.stop();

@@ -41,8 +41,8 @@ afterAll(async () => {
   await service?.close();
 });
 
-describe("a question in other words", () => {
-  it("finds its fact by meaning, soon after it was stored, and no unrelated one", async () => {
+describe("a paraphrased question", () => {
+  it("finds its fact by semantic search soon after it was stored, and no unrelated one", async () => {
     const [hit, ...others] = await untilFound(PARAPHRASE);
     expect(hit).toMatchObject({ path: PATH });
     expect(hit?.score).toBeGreaterThanOrEqual(0.5);
@@ -64,7 +64,7 @@ describe("a question in other words", () => {
     });
   });
 
-  it("is described by status: model and coverage", async () => {
+  it("has its model and coverage shown by status", async () => {
     const status = await host.rpc("helmdeck.status", {});
     expect(member(status, "mode")).toBe("hybrid");
     expect(member(status, "embeddings")).toMatchObject({
@@ -77,7 +77,7 @@ describe("a question in other words", () => {
 });
 
 describe("a service that", () => {
-  it("hangs: the same call uses keyword search and gives the reason, within our time limit", async () => {
+  it("hangs: the same call uses keyword search and gives the reason within the plugin's time limit", async () => {
     service.setFault({ kind: "hang" });
     const started = performance.now();
     const hits = await search(NEW_WORDS[0]);
@@ -87,7 +87,7 @@ describe("a service that", () => {
     expect((await search(NEW_PARAPHRASES[0])).filter(isSure)).toEqual([]);
   });
 
-  it("stopped: keyword search answers, with the reason; restarted: semantic search works again", async () => {
+  it("stops: keyword search answers with the reason; after a restart, semantic search works again", async () => {
     const { port } = new URL(service.address);
     const before = host.pid;
     await service.close();

@@ -8,12 +8,12 @@ import { environmentOf, installerIn } from "./installer.ts";
 /** Less than three minutes, the time that it would wait for a gateway that has died. */
 const AT_ONCE_MS = 175_000;
 
-describe("beside a gateway whose token this shell lacks", () => {
+describe("the installer beside a gateway whose token is not in the environment", () => {
   const home = inject("sharedHome");
   const { OPENCLAW_GATEWAY_TOKEN: _, ...withoutToken } = home.env;
   const config = () => readFileSync(home.configPath, "utf8");
 
-  it("the installer says which variable to set, and changes nothing", async () => {
+  it("names the variable to set, and changes nothing", async () => {
     const before = config();
     const began = performance.now();
     const { code, report } = await installerIn(
@@ -30,17 +30,17 @@ describe("beside a gateway whose token this shell lacks", () => {
     expect(config()).toBe(before);
   });
 
-  it("with it, the gateway is seen to run", async () => {
+  it("recognizes the running gateway with the token", async () => {
     const { code, report } = await installerIn(await environmentOf(home), "--verify", "--dry-run");
     expect([code, report.missing]).toEqual([0, []]);
     expect(report.plan).toMatchObject([{ kind: "prove", gateway: "running" }]);
   });
 });
 
-describe("a second gateway beside one that this shell does not see", () => {
+describe("a second gateway beside one that was not detected", () => {
   const home = inject("sharedHome");
 
-  it("exits at once, and its own error ends the wait", async () => {
+  it("exits at once, and its own error is reported", async () => {
     const environment = await environmentOf(home);
     const openclaw = await OpenClaw.find({ kind: "host" }, environment);
     if (openclaw === undefined) throw new Error("OpenClaw was not found");

@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 // verifies P-alone-subjects
 describe("two agents", () => {
-  it.each(["main", "work"])("%s finds its own lamp and no other", async (agent) => {
+  it.each(["main", "work"])("%s finds only its own fact", async (agent) => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY }, { agentId: agent });
     const ours = hitsOf(reply).filter((hit) => hit.corpus === "helmdeck");
     expect(ours.map((hit) => hit.path)).toEqual([PATH]);
@@ -53,18 +53,18 @@ describe("two agents", () => {
     expect(reply.text).not.toContain(other);
   });
 
-  it.each(["main", "work"])("%s reads its own lamp under the common path", async (agent) => {
+  it.each(["main", "work"])("%s reads its own fact under a path that both have", async (agent) => {
     const { details } = await openclaw.invokeTool("memory_get", { path: PATH }, { agentId: agent });
     expect(details.text).toContain(lampOf(agent));
   });
 
-  it("one cannot name the other in a search", async () => {
+  it("cannot name each other in a search", async () => {
     const query = "work-lamp lighthouse of work";
     const reply = await openclaw.invokeTool("memory_search", { query, agentId: "work", namespace: "work" });
     expect(reply.text).not.toContain("has the lamp work-lamp");
   });
 
-  it("one forgets its own fact only", async () => {
+  it("can each forget only their own fact", async () => {
     const key = "lighthouse/spare";
     for (const agentId of ["main", "work"]) {
       await openclaw.invokeTool(
@@ -85,7 +85,7 @@ describe("two agents", () => {
     expect(gone.details.status).toBe("not_found");
   });
 
-  it("an agent that is not configured has nothing, and may store nothing", async () => {
+  it("an agent that is not configured can neither read nor store", async () => {
     const call = { sessionKey: "agent:nosuch:main" };
     const found = await openclaw.invokeTool("memory_search", { query: QUERY }, call);
     expect(pathsOf(found, "helmdeck")).toEqual([]);
@@ -117,7 +117,7 @@ describe("a group, a channel, a hook or a run of unknown origin", () => {
   });
 
   it.each(CLOSED_SESSIONS)(
-    "%s reads nothing, and a document that is there looks like one that is not",
+    "%s reads nothing, and an existing document looks like a missing one",
     async (sessionKey) => {
       const there = await openclaw.invokeTool("memory_get", { path: PATH }, { sessionKey });
       const missing = await openclaw.invokeTool(
@@ -157,7 +157,7 @@ describe("a group, a channel, a hook or a run of unknown origin", () => {
 describe("a sandboxed agent", () => {
   const call = { agentId: "boxed" };
 
-  it("has a memory, which its owner sees", async () => {
+  it("has a memory that its owner sees (control)", async () => {
     const got = await helmdeckMemory(openclaw, "get", KEY, "--caller", "boxed");
     expect(got.stdout).toContain("boxed-lamp");
   });

@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe("hot reloads", () => {
-  it(`${RELOADS} of them leave one open database, one worker, and no more memory than an empty plugin's`, async () => {
+  it(`${RELOADS} times leave one open database, one worker, and no more memory growth than an empty plugin`, async () => {
     const grown: Record<string, number> = {};
     await reload(EMPTY_PLUGIN_ID, 1);
     await reload("helmdeck-memory", 1);
@@ -55,7 +55,7 @@ describe("hot reloads", () => {
     expect(grown["helmdeck-memory"]).toBeLessThan((grown[EMPTY_PLUGIN_ID] ?? 0) * NOISE);
   });
 
-  it("by a changed setting apply it at once", async () => {
+  it("apply a changed setting at once", async () => {
     await configure({ searchByDefault: false });
     expect(await foundPaths()).toEqual([]);
     expect(await foundPaths({ corpus: "all" })).toEqual([PATH]);
@@ -71,7 +71,7 @@ describe("hot reloads", () => {
 
 // verifies P-disk-key-apart
 describe("OpenClaw's backup", () => {
-  it("holds the database whole, and not the key that opens it", async () => {
+  it("contains the complete database, but not its key", async () => {
     await appendFile(`${database}-reserve.tmp`, "x"); // made at the first sweep
     const { code, stdout } = await host.openclaw(["backup", "create", "--output", folder, "--json"]);
     expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe("OpenClaw's backup", () => {
 });
 
 describe("uninstalling", () => {
-  it("closes the database, keeps it, and leaves OpenClaw's own search as it was", async () => {
+  it("closes the database, keeps its file, and does not affect OpenClaw's own search", async () => {
     const { code } = await host.openclaw(["plugins", "uninstall", "helmdeck-memory", "--force"]);
     expect(code).toBe(0);
     expect(await timesOpen(host.pid, database)).toBe(0);
@@ -103,7 +103,7 @@ describe("uninstalling", () => {
     expect((await helmdeckMemory(host, "get", KEY)).stdout).toContain("never on a Friday");
   });
 
-  it("and installing and enabling again finds everything, in the running gateway", async () => {
+  it("and reinstalling and enabling in the running gateway makes all facts available again", async () => {
     await host.installPlugin(inject("tarball"));
     // OpenClaw keeps the entry of an uninstalled plugin, disabled. A person enables it with `openclaw plugins enable`.
     await patchConfig(host, { plugins: { entries: { "helmdeck-memory": { enabled: true } } } });

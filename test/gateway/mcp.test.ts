@@ -10,7 +10,7 @@ import { scriptFor } from "./stand-in-model.ts";
 const openclaw = sharedOpenClaw();
 const MCPORTER = join(ROOT, "node_modules", ".bin", "mcporter");
 
-it("a fact stored with the configuration that is shipped for Claude Code", async () => {
+it("a fact stored with the shipped configuration for Claude Code is found by the plugin", async () => {
   const fact = {
     key: "crates/returns",
     value: "Empty apple crates go back to the co-operative on Thursdays.",
@@ -27,7 +27,7 @@ it("a fact stored with the configuration that is shipped for Claude Code", async
   expect(await found("when do the empty crates go back")).toContain(fact.value);
 });
 
-it("a fact that OpenClaw's own agent stored over MCP", async () => {
+it("a fact that OpenClaw's own agent stores over MCP is found by the plugin", async () => {
   const fact = {
     key: "beehive/entrance",
     value: "The beehive's entrance faces the orchard, away from the path.",

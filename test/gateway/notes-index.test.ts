@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => ollama?.close());
 
-describe("a gateway that runs, whose notes our service embedded", () => {
+describe("a running gateway whose notes were embedded by the sidecar", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
     host = await OpenClawHost.make({ notes: NOTES, config: NO_PROVIDER });
@@ -35,7 +35,7 @@ describe("a gateway that runs, whose notes our service embedded", () => {
   });
   afterAll(() => host?.stop());
 
-  it("finds a note that is written after the service was taken back", { timeout: TIMEOUT_MS }, async () => {
+  it("finds a note written after the embedding service was removed", { timeout: TIMEOUT_MS }, async () => {
     await done(host, pointed(host));
     const embedded = await host.invokeTool("memory_search", { query: "build system", corpus: "memory" });
     expect(embedded.details.provider).toBe("ollama");
@@ -57,7 +57,7 @@ describe("without a gateway", () => {
   });
   afterAll(() => host?.stop());
 
-  it("what version 0.1 left behind is refused by OpenClaw, and --repair mends it", {
+  it("OpenClaw refuses the index that version 0.1 left, and --repair fixes it", {
     timeout: TIMEOUT_MS,
   }, async () => {
     await done(host, pointed(host));

@@ -31,31 +31,31 @@ describe("memory_search", () => {
     expect(reply.details.disabled).toBeUndefined();
   });
 
-  it("finds it with corpus all", async () => {
+  it("finds the fact with corpus all", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" });
     expect(pathsOf(reply, "helmdeck")).toEqual([PATH]);
     expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
   });
 
-  it("finds only it with corpus wiki", async () => {
+  it("finds only the fact with corpus wiki", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "wiki" });
     expect(pathsOf(reply, "helmdeck")).toEqual([PATH]);
     expect(pathsOf(reply, "memory")).toEqual([]);
   });
 
-  it("leaves a search of OpenClaw's own memory alone with corpus memory", async () => {
+  it("finds only OpenClaw's own notes with corpus memory", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "memory" });
     expect(pathsOf(reply, "helmdeck")).toEqual([]);
     expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
   });
 
-  it("gives no sure hit of ours for what only the notes know", async () => {
+  it("returns no certain hit from facts if only the notes contain the answer", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: "harvest of the pear trees" });
     expect(hitsOf(reply).filter(({ corpus, score }) => corpus === "helmdeck" && score >= 0.5)).toEqual([]);
     expect(pathsOf(reply, "memory")).toContain("memory/2026-11-02.md");
   });
 
-  it("shows after the notes what is only possibly related, and says so", async () => {
+  it("lists possibly related facts after the notes, marked as such", async () => {
     const query = "who told Konflux about the harvest of the pear trees";
     const hits = hitsOf(await openclaw.invokeTool("memory_search", { query }));
     const ours = hits.findIndex(({ corpus }) => corpus === "helmdeck");
@@ -69,14 +69,14 @@ describe("memory_search", () => {
     expect(note).toBeLessThan(ours);
   });
 
-  it("keeps to maxResults", async () => {
+  it("returns at most maxResults hits", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, maxResults: 1 });
     expect(hitsOf(reply)).toHaveLength(1);
   });
 });
 
 describe("memory_get", () => {
-  it("reads a hit whole by its path, without a warning", async () => {
+  it("reads a hit in full by its path, without a warning", async () => {
     const { details } = await openclaw.invokeTool("memory_get", { path: PATH });
     expect(details).toMatchObject({ status: "ok", path: PATH, fromLine: 1, truncated: false });
     const [frame, ...quotation] = String(details.text).split("\n");
@@ -85,13 +85,13 @@ describe("memory_get", () => {
     expect(details.warning).toBeUndefined();
   });
 
-  it.each(["all", "memory", "wiki"])("reads it with corpus %s too", async (corpus) => {
+  it.each(["all", "memory", "wiki"])("also reads it with corpus %s", async (corpus) => {
     const { details } = await openclaw.invokeTool("memory_get", { path: PATH, corpus });
     expect(details).toMatchObject({ status: "ok", path: PATH });
     expect(details.warning).toBeUndefined();
   });
 
-  it("reads from a line on", async () => {
+  it("reads from a given line", async () => {
     const { details } = await openclaw.invokeTool("memory_get", { path: PATH, from: 3, lines: 1 });
     expect(details).toMatchObject({ fromLine: 3, lineCount: 1, totalLines: 5, truncated: true });
     const [frame, ...quotation] = String(details.text).split("\n");
@@ -99,7 +99,7 @@ describe("memory_get", () => {
     expect(quotation).toEqual([`> ${VALUE}`]);
   });
 
-  it("shows what is there in helmdeck/my-memory.md, without values", async () => {
+  it("shows a summary without values in helmdeck/my-memory.md", async () => {
     const { details } = await openclaw.invokeTool("memory_get", { path: "helmdeck/my-memory.md" });
     expect(details).toMatchObject({ status: "ok", path: "helmdeck/my-memory.md" });
     expect(details.text).toContain(KEY);
@@ -128,7 +128,7 @@ describe("memory_get", () => {
   });
 
   it.each(["../MEMORY.md", "/etc/passwd", "memory/no-such-note.md", "some words that a model made up"])(
-    "gives nothing of ours for the foreign path %s, whatever the corpus",
+    "returns nothing from memory for the foreign path %s, whatever the corpus",
     async (path) => {
       for (const corpus of [undefined, "wiki", "all"]) {
         const { details } = await openclaw.invokeTool("memory_get", corpus ? { path, corpus } : { path });

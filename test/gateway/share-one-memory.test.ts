@@ -30,7 +30,7 @@ afterAll(async () => {
 
 // The tests depend on their order, like the steps of the page.
 describe("the guide to one memory for several machines", () => {
-  it("takes along what was remembered", async () => {
+  it("moves the existing memory", async () => {
     await run('openclaw helmdeck store editor "Edits with vim"', "openclaw");
     for (const script of blocks("before")) await run(script, "openclaw");
     for (const script of blocks("engine")) await run(script, "engine");
@@ -55,7 +55,7 @@ describe("the guide to one memory for several machines", () => {
     expect(engineUrl).not.toBe("");
   });
 
-  it("has OpenClaw ask the engine, and says so", async () => {
+  it("configures OpenClaw to use the engine, and reports it", async () => {
     const [plan, , check] = [...blocks("openclaw")];
     expect(await run(plan ?? "", "openclaw")).toContain(
       `let the engine at ${engineUrl} keep the memory of main, work`,
@@ -68,7 +68,7 @@ describe("the guide to one memory for several machines", () => {
     expect(await run("openclaw helmdeck get editor", "openclaw")).toContain("Edits with vim");
   });
 
-  it("has every block run", () => {
+  it("has only commands that this test runs", () => {
     expect(BLOCKS.map(({ name }) => name)).toEqual([
       ...["engine", "serve", "engine", "openclaw", "openclaw", "openclaw", "before", "after"],
     ]);

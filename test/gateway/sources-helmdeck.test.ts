@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 describe("a running helmdeck behind a gateway", () => {
-  it("stores, finds by default, reads and forgets, at helmdeck alone, with the token of OpenClaw's own entry", async () => {
+  it("stores, finds by default, reads and forgets only at helmdeck, with the token in OpenClaw's own MCP entry", async () => {
     const stored = await call("helmdeck__memory_store", FACT);
     expect([stored.status, stored.text]).toEqual([200, expect.stringContaining("Remembered")]);
     expect(helmdeck.has(SHARED, FACT.key)).toBe(true);
@@ -77,7 +77,7 @@ describe("a running helmdeck behind a gateway", () => {
   });
 
   // verifies P-alone-subjects
-  it("keeps two agents apart, and gives nothing to one without a token", async () => {
+  it("separates two agents, and gives nothing to an agent without a token", async () => {
     expect(pathsOf(await host.invokeTool("memory_search", { query: QUERY }, WORK), "helmdeck")).toEqual([]);
     expect((await host.invokeTool("memory_get", { path: PATH }, WORK)).text).not.toContain("staging");
     await host.invokeTool("helmdeck__memory_store", { key: "works", value: "Heron nests in March." }, WORK);
@@ -87,7 +87,7 @@ describe("a running helmdeck behind a gateway", () => {
     expect(refused.error?.message).toMatch(/identity_refused: this agent has no token/);
   });
 
-  it("is named by doctor and status, which warn of the shared token and say how much is known", async () => {
+  it("is reported by doctor and status, with the shared token and the number of known entries", async () => {
     const stdout = setUp;
     expect(stdout).toContain(`the helmdeck at ${helmdeck.url}, version 0.29.10`);
     expect(stdout).toContain(`agent main: has the memory of ${SHARED} at helmdeck`);
@@ -102,13 +102,13 @@ describe("a running helmdeck behind a gateway", () => {
   });
 
   // verifies P-helmdeck-token
-  it("has one stream for each token, whichever part of the plugin asks", () => {
+  it("has one event stream for each token, shared by all parts of the plugin", () => {
     expect(helmdeck.openStreams).toBeLessThanOrEqual(2);
   });
 });
 
 // verifies P-helmdeck-honest, P-quiet-host
-describe("trouble", () => {
+describe("failures:", () => {
   afterEach(async () => {
     helmdeck.faults = {};
     await expect.poll(async () => pathsOf(await search(), "helmdeck")[0]).toBe(PATH);
@@ -121,7 +121,7 @@ describe("trouble", () => {
   ];
 
   it.each(odd)(
-    "helmdeck is %s: OpenClaw's own hits, one line why, and tools refuse",
+    "helmdeck is %s: search shows OpenClaw's own hits with one line about the reason, and the tools refuse",
     async (_what, faults, warning, code) => {
       await helmdeck.stop();
       await helmdeck.start();
@@ -137,7 +137,7 @@ describe("trouble", () => {
     },
   );
 
-  it("helmdeck is slow: what is known is found, and said to be old; a store is refused", async () => {
+  it("helmdeck is slow: search uses known entries and reports that they are old, and a store is refused", async () => {
     helmdeck.faults = { mute: true };
     const found = await search();
     expect(pathsOf(found, "helmdeck")[0]).toBe(PATH);
@@ -146,7 +146,7 @@ describe("trouble", () => {
     expect(stored.error?.message).toContain("deadline_exceeded");
   });
 
-  it("helmdeck is down, and comes back: no restart of the gateway", async () => {
+  it("helmdeck is down and then up again: memory recovers without a restart of the gateway", async () => {
     await helmdeck.stop();
     expectOwnHitsAnd(await search(), "its engine");
     const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
@@ -154,25 +154,25 @@ describe("trouble", () => {
     await helmdeck.start();
   });
 
-  it("a store that helmdeck loses is refused as not stored", async () => {
+  it("helmdeck loses a store: the store is refused as not stored", async () => {
     helmdeck.faults = { losesStores: true };
     const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
     expect(stored.error?.message).toContain("it is not there");
   });
 
-  it("the token has expired: the line says so, and the one that helmdeck's script writes counts at once", async () => {
+  it("the token has expired: the warning reports it, and a new one from helmdeck's script is used at once", async () => {
     await registerInOpenClaw(helmdeck.tokenOf(SHARED, { ttlSeconds: -10 }));
     expectOwnHitsAnd(await search(), "it refused the token");
     await registerInOpenClaw(helmdeck.tokenOf(SHARED));
   });
 
-  it("no token shows in the gateway's log", async () => {
+  it("no token appears in the gateway's log", async () => {
     expect(readFileSync(host.home.logPath, "utf8")).not.toContain(helmdeck.tokenOf(SHARED).split(".")[0]);
   });
 });
 
 describe("the guide", () => {
-  it("gives main a token of its own, which counts without a restart", async () => {
+  it("gives main its own token, which is used without a restart", async () => {
     await guided("token");
     await guided("use");
     const stored = async () => {
@@ -182,7 +182,7 @@ describe("the guide", () => {
     await expect.poll(stored, { timeout: RELOADED_WITHIN_MS, interval: 500 }).toBe(true);
   });
 
-  it("has every block run", () => {
+  it("has only commands that this test runs", () => {
     expect(GUIDE.map(({ name }) => name)).toEqual(["compose", "source", "token", "use"]);
   });
 });

@@ -72,7 +72,7 @@ describe("a served engine behind a gateway", () => {
     LONG_MS,
   );
 
-  it("stores, finds by default, reads, looks back and forgets, at the engine alone", async () => {
+  it("stores, finds by default, reads, shows the history and forgets only at the engine", async () => {
     expect(await call("helmdeck__memory_store", { ...FACT, value: "Konflux on Fridays." })).toMatchObject({
       status: 200,
     });
@@ -95,7 +95,7 @@ describe("a served engine behind a gateway", () => {
   });
 
   // verifies P-alone-subjects
-  it("keeps two agents apart, and gives nothing to one without a token", async () => {
+  it("separates two agents, and gives nothing to an agent without a token", async () => {
     const work = { agentId: "work" };
     expect(pathsOf(await host.invokeTool("memory_search", { query: QUERY }, work), "helmdeck")).toEqual([]);
     expect((await host.invokeTool("memory_get", { path: PATH }, work)).text).not.toContain("staging");
@@ -111,7 +111,7 @@ describe("a served engine behind a gateway", () => {
     expect(String(nothing.details.warning)).not.toContain("helmdeck");
   });
 
-  it("is named by doctor and status, with each agent's subject", async () => {
+  it("is reported by doctor and status, with each agent's subject", async () => {
     const { stdout, code } = await host.openclaw(["helmdeck", "doctor"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`the engine at ${door.url}, version `)]);
     expect(stdout).toContain("agent main: has the memory of main at the engine");
@@ -122,7 +122,7 @@ describe("a served engine behind a gateway", () => {
 });
 
 // verifies P-engine-honest, P-quiet-host
-describe("trouble", () => {
+describe("failures:", () => {
   afterEach(async () => {
     door.behaves = undefined;
     await expect.poll(async () => pathsOf(await search(), "helmdeck")[0]).toBe(PATH);
@@ -131,7 +131,7 @@ describe("trouble", () => {
   const odd: readonly (readonly [string, FrontDoor["behaves"], string, string])[] = [
     ["slow", () => {}, "it did not answer in time", "deadline_exceeded"],
     [
-      "too many requests",
+      "rate-limited",
       (_, response) => void response.writeHead(429, { "Retry-After": "9" }).end("{}"),
       "it got too many requests",
       "rate_limited",
@@ -149,13 +149,13 @@ describe("trouble", () => {
       "engine_unavailable",
     ],
     [
-      "endless",
+      "sending an endless answer",
       (_, response) => void response.end(`"${"x".repeat(2_000_000)}"`),
       "its engine",
       "engine_unavailable",
     ],
     [
-      "somewhere else",
+      "redirecting",
       (_, response) => void response.writeHead(307, { Location: "http://127.0.0.1:9/" }).end(),
       "its engine",
       "engine_unavailable",
@@ -163,7 +163,7 @@ describe("trouble", () => {
   ];
 
   it.each(odd)(
-    "the engine is %s: OpenClaw's own hits, one line why, and tools refuse",
+    "the engine is %s: search shows OpenClaw's own hits with one line about the reason, and the tools refuse",
     async (_what, behaves, warning, code) => {
       door.behaves = behaves;
       const found = await search();
@@ -180,7 +180,7 @@ describe("trouble", () => {
     },
   );
 
-  it("the engine is down, and comes back: no restart of the gateway", async () => {
+  it("the engine is down and then up again: memory recovers without a restart of the gateway", async () => {
     await engine.stop();
     expectOwnHitsAnd(await search(), "its engine");
     const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
@@ -190,7 +190,7 @@ describe("trouble", () => {
     await engine.start();
   });
 
-  it("a token has expired: the line says so, and a new one in its file counts at once", async () => {
+  it("a token has expired: the warning reports it, and a new one in its file is used at once", async () => {
     await engine.tokenFile("main", 2 * 3_600_000);
     expectOwnHitsAnd(await search(), "it refused the token");
     const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
@@ -201,7 +201,7 @@ describe("trouble", () => {
     await engine.tokenFile("main");
   });
 
-  it("no token shows in the gateway's log or the process list", async () => {
+  it("no token appears in the gateway's log or the process list", async () => {
     const token = readFileSync(tokens.main, "utf8").trim();
     expect(readFileSync(host.home.logPath, "utf8")).not.toContain(token);
     expect(readFileSync(`/proc/${host.pid}/cmdline`, "utf8")).not.toContain(token);
@@ -209,7 +209,7 @@ describe("trouble", () => {
 });
 
 // verifies P-engine-token
-describe("an address that is not safe", () => {
+describe("an unsafe configuration", () => {
   it("plain HTTP to another machine is refused", async () => {
     await useEngine({ url: "http://192.0.2.7:3848" });
     expectOwnHitsAnd(await search(), "the request was refused");
@@ -217,7 +217,7 @@ describe("an address that is not safe", () => {
     expect(stored.error?.message).toContain("must begin with https://");
   });
 
-  it("a certificate that nobody vouches for, and another than the pinned one, get no token", async () => {
+  it("no token is sent for an untrusted certificate, or one other than the pinned one", async () => {
     const fixture = (name: string) => join(import.meta.dirname, "../app/remote/fixtures", `${name}.pem`);
     let reached = 0;
     const identity = { key: readFileSync(fixture("engine.key")), cert: readFileSync(fixture("engine.cert")) };
@@ -239,7 +239,7 @@ describe("an address that is not safe", () => {
     }
   });
 
-  it("a token in the configuration itself is refused, and memory works on as before", async () => {
+  it("a token in the configuration itself is refused, and memory continues to work", async () => {
     await useEngine();
     const source = { kind: "engine", url: door.url, tokens: { main: "a.literal.token" } };
     await expect(configure({ source })).rejects.toThrow(/helmdeck-memory/);

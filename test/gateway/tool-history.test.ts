@@ -11,7 +11,7 @@ afterAll(() => configure({ auditTools: null, auditDeny: null }));
 
 // verifies P-audit-tools
 describe("calls of tools that are not helmdeck's", () => {
-  it("are found by their time and their words; those of a denied tool and of a group are not", async () => {
+  it("are found by time and by keywords, except calls of a denied tool or in a group", async () => {
     expect(await turn("agent:main:telegram:group:-100888", "group-sketch.md")).toContain(BODY);
     expect(await turn("agent:main:explicit:sketch", "own-sketch.md")).toContain(BODY);
     await expect.poll(() => calls("what did you do today?")).toMatch(/own-sketch\.md/);

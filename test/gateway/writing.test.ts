@@ -5,7 +5,7 @@ import { helmdeckMemory, hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
 const openclaw = sharedOpenClaw();
 
 describe("the tools", () => {
-  it("store, find in the next call, replace, forget, and find no more", async () => {
+  it("store a fact that the next search finds, replace it, and forget it", async () => {
     const key = "garden/tomatoes";
     const path = `helmdeck/user_facts/${key}.md`;
     const query = "tomatoes in the garden";
@@ -33,7 +33,7 @@ describe("the tools", () => {
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });
 
-  it("forget by the key, the id and the citation that a search shows, and say when nothing is so called", async () => {
+  it("forget by the key, the id and the citation that a search shows, and suggest the nearest key otherwise", async () => {
     const key = "garden/beans";
     const query = "where do the beans climb";
     const store = () =>
@@ -85,7 +85,7 @@ describe("the tools", () => {
     expect(reply).toMatchObject({ status: 400, ok: false });
   });
 
-  it("keep a fact whose key looks like an audit row apart from audit rows", async () => {
+  it("distinguish a fact whose key looks like an audit row from audit rows", async () => {
     const key = "pack_history/content.draft/00000000000000000001";
     const reply = await openclaw.invokeTool("helmdeck__memory_store", { key, value: "a fact about pencils" });
     expect(reply.status).toBe(200);
@@ -97,7 +97,7 @@ describe("the tools", () => {
     expect(String(details.path)).toMatch(/^helmdeck\/user_facts\//);
   });
 
-  it("render hostile text harmless", async () => {
+  it("escape hostile text", async () => {
     const key = "hostile/bidi";
     const value = "walnut cake \u202Etxt.exe\u202C \u001B[31mred\u001B[0m";
     await openclaw.invokeTool("helmdeck__memory_store", { key, value });

@@ -9,7 +9,7 @@ const FACT = "We always deploy through Konflux, by merging to main.";
 const QUERY = "what was that thing about my Konflux deployment preference";
 
 // verifies P-recall-found
-describe("a fact that the agent stored when it was told", () => {
+describe("a fact that the agent stored in a conversation", () => {
   it("is found in a new conversation by a plain memory_search", async () => {
     const store = { tool: "helmdeck__memory_store", args: { key: "deploy/preference", value: FACT } };
     const told = await agentTurn(openclaw, {
@@ -27,7 +27,7 @@ describe("a fact that the agent stored when it was told", () => {
     expect(asked.text).toContain(PATH);
   });
 
-  it("is read whole by its path, beside OpenClaw's own notes", async () => {
+  it("is read in full by its path, beside OpenClaw's own notes", async () => {
     expect((await openclaw.invokeTool("memory_get", { path: PATH })).details.text).toContain(FACT);
     expect((await openclaw.invokeTool("memory_get", { path: "MEMORY.md" })).details.text).toContain("GitOps");
   });
@@ -35,14 +35,14 @@ describe("a fact that the agent stored when it was told", () => {
   it.each([
     ["a group", { sessionKey: "agent:main:telegram:group:-100555" }],
     ["another agent", { agentId: "work" }],
-  ])("is not there for %s", async (_who, caller) => {
+  ])("is not found for %s", async (_who, caller) => {
     const found = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" }, caller);
     expect(pathsOf(found, "helmdeck")).toEqual([]);
     const read = await openclaw.invokeTool("memory_get", { path: PATH, corpus: "wiki" }, caller);
     expect(read.text).not.toContain(FACT);
   });
 
-  it("is gone when it was forgotten", async () => {
+  it("is not found after it was forgotten", async () => {
     await openclaw.invokeTool("helmdeck__memory_forget", { scope: "key:deploy/preference" });
     expect(pathsOf(await openclaw.invokeTool("memory_search", { query: QUERY }), "helmdeck")).toEqual([]);
   });
