@@ -79,7 +79,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     expect(code).toBe(0);
   });
 
-  it("--uninstall detaches it and puts its configuration back", async () => {
+  it("--uninstall detaches it and restores its configuration", async () => {
     const { code, report } = await installer(env, "--uninstall", "--yes");
     expect(report.steps.at(-1)?.error).toBeUndefined();
     expect(code).toBe(0);
@@ -91,7 +91,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     expect(await docker("ps", "--format", "{{.Names}}")).toBe(NAME);
   });
 
-  it("and OpenClaw finds a note that is written afterwards", async () => {
+  it("and OpenClaw finds a note written afterwards", async () => {
     const notes = join(folder, "state", "workspace", "memory");
     mkdirSync(notes, { recursive: true });
     // Written before the indexing. `openclaw memory search` finds a new note only at the second search, because the first starts the indexing.

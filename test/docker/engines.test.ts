@@ -42,7 +42,7 @@ afterAll(async () => {
   if (secrets !== undefined) rmSync(secrets, { recursive: true, force: true });
 });
 
-describe.skipIf(missing !== undefined)("the profile engines, brought up by hand", () => {
+describe.skipIf(missing !== undefined)("the profile engines, started by hand", () => {
   it("creates the tables, and can be repeated", async () => {
     for (const _ of ["first", "again"]) {
       const { code, stdout, stderr } = await compose("run", "--rm", "helmdeck-prepare");
@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)("the profile engines, brought up by hand"
     expect(await docker("exec", "helmdeck-engine-1", "/bin/find", "/data", "-type", "f")).toBe("");
   });
 
-  it("keeps the database on a separate network without a port, and its data survives the container", async () => {
+  it("keeps the database on a separate network without a port, and its data after the container is removed", async () => {
     expect(await docker("port", "helmdeck-postgres")).toBe("");
     const networks = "{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}";
     expect(await docker("inspect", "-f", networks, "helmdeck-postgres")).toBe(

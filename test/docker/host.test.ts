@@ -86,7 +86,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(statSync(keyPath()).mode & 0o777).toBe(0o600);
   });
 
-  it("leaves no marker behind, and the gateway uses the sidecar", async () => {
+  it("deletes its test fact, and the gateway uses the sidecar", async () => {
     const search = await host.invokeTool("memory_search", { query: "marker of the installation" });
     expect(search.text).not.toContain("install.sh/proof");
     const notes = await host.invokeTool("memory_search", { query: "build system", corpus: "memory" });
@@ -94,7 +94,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama", url: await sidecarUrl() });
   });
 
-  it("published a port only on loopback, in a container hardened as in the file", async () => {
+  it("published a port only on loopback, in a container hardened as in the compose file", async () => {
     const [container] = JSON.parse(await docker("inspect", "helmdeck-embeddings"));
     const ports = Object.values(container.NetworkSettings.Ports).flat() as { HostIp: string }[];
     expect(ports.map(({ HostIp }) => HostIp)).toEqual(["127.0.0.1"]);
@@ -125,7 +125,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
   });
 
   // verifies P-quiet-sidecar
-  it("with a dead sidecar: memory_search says so, helmdeck's facts are still found, and it recovers by itself", async () => {
+  it("with a dead sidecar: memory_search gives the reason, helmdeck's facts are still found, and search recovers by itself", async () => {
     await host.invokeTool("helmdeck__memory_store", FACT);
     await docker("kill", "helmdeck-embeddings");
     const search = await host.invokeTool("memory_search", { query: "deploy Konflux" });
@@ -144,7 +144,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(search.text).toContain("helmdeck/user_facts/deploy/preference.md");
   });
 
-  it("--no-embeddings stops the sidecar, keeps its models and gives the provider back", async () => {
+  it("--no-embeddings stops the sidecar, keeps its models and restores the provider", async () => {
     const off = await installer(host.home.env, "--yes", "--no-embeddings");
     expect(off.report.steps.at(-1)?.error).toBeUndefined();
     expect(off.code).toBe(0);
@@ -158,7 +158,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");
   });
 
-  it("a later run keeps that, and --embeddings brings them back", async () => {
+  it("a later run keeps embeddings off, and --embeddings turns them on again", async () => {
     const again = await installer(host.home.env, "--dry-run");
     expect(again.report).toMatchObject({ kept: ["--no-embeddings"], plan: [{ kind: "prove" }] });
     const on = await installer(host.home.env, "--yes", "--embeddings");
@@ -183,7 +183,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(ours.filter((line) => /^openclaw-gateway|gateway run/.test(line))).toEqual([]);
   });
 
-  it("--uninstall undoes everything and keeps the memory", async () => {
+  it("--uninstall reverts all changes and keeps the memory", async () => {
     const { code, report } = await installer(host.home.env, "--uninstall", "--yes");
     expect(report.steps.at(-1)?.error).toBeUndefined();
     expect(code).toBe(0);
@@ -196,7 +196,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(journal()).toBeUndefined();
   });
 
-  it("and OpenClaw finds a note that is written afterwards, with a gateway and without", async () => {
+  it("and OpenClaw finds a note written afterwards, with a gateway and without", async () => {
     // Written before the indexing. `openclaw memory search` finds a new note only at the second search, because the first starts the indexing.
     const note = writeNote("2026-11-21.md", "The zanzibar harbour opens at nine.");
     const index = await host.openclaw(["memory", "index"]);
@@ -207,7 +207,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
   });
 
   // verifies P-key-never-shown
-  it("exposed no secret in any process's arguments, log or world-readable file", async () => {
+  it("exposes no secret in any process's arguments, log or world-readable file", async () => {
     expect(secrets.seen()).toEqual([]);
     expect(secrets.samples()).toBeGreaterThan(100);
     expect(worldReadableWith([SECRET, readFileSync(keyPath(), "utf8").trim()])).toEqual([]);

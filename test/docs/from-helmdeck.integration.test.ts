@@ -59,7 +59,7 @@ test("shows each of its tasks", () => {
   expect(STEPS.length).toBe(5);
 });
 
-test("takes the two files", async () => {
+test("copies the two files", async () => {
   const [taking] = (await bashBlocks("howto/from-helmdeck.md")).filter(({ name }) => name === "compose");
   await runBash(taking?.script ?? "exit 9", { env, cwd: home.folder });
 });

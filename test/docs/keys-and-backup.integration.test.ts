@@ -37,7 +37,7 @@ describe("the guide to keys and backups", () => {
   });
 
   // verifies P-backup-whole, P-backup-restored, P-key-change
-  test("leaves all data readable with only the last key, and nothing of the former ones", async () => {
+  test("leaves all data readable with only the last key, and no traces of former keys", async () => {
     const last = { HELMDECK_MEMORY_KEY_COMMAND: JSON.stringify(["cat", home.path("key-copy")]) };
     expect(await home.run(["get", "deploy/konflux"], { env: last })).toMatchObject({
       code: 0,

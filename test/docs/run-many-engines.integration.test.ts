@@ -46,7 +46,7 @@ async function run(name: string): Promise<string> {
 describe.skipIf(missing !== undefined)(
   `the guide to many engines${missing ? ` (left out: ${missing})` : ""}`,
   () => {
-    test("moves a memory there, and the old place accepts no writes", async () => {
+    test("moves a memory to PostgreSQL, and the old database accepts no writes", async () => {
       expect(await run("database")).toContain("CREATE DATABASE");
       expect(await run("prepare")).toMatch(
         /^The tables in .* are up to date\. helmdeck_engine can use them\.\n$/,
@@ -59,19 +59,19 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    test("backs it up, and changes its key", async () => {
+    test("backs the memory up, and changes its key", async () => {
       expect(await run("backup")).toContain("TABLE DATA helmdeck_memory entries");
       expect(await run("key")).toMatch(/Both keys open it/);
       expect(await run("newkey")).toMatch(/The key is now .* no longer opens this database\./);
     });
 
-    test("and back, and uses what was left where it was lost", async () => {
+    test("moves the memory back, and reopens the old database after a loss", async () => {
       expect(await run("back")).toContain("deploy/konflux");
       expect(await run("move")).toContain("Moved 1 entries");
       expect(await run("lost")).toContain("is in use again");
     });
 
-    test("has every block run", () => {
+    test("has only commands that this test runs", () => {
       expect([...BLOCKS.keys()]).toEqual([
         ...["database", "prepare", "move", "moved", "backup", "key", "newkey", "back", "lost"],
       ]);

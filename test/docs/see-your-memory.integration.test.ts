@@ -29,7 +29,7 @@ describe("the guide to the pages", () => {
     return spawn("sh", ["-eu", "-c", free], { cwd: home.folder, env, stdio: ["ignore", "pipe", "ignore"] });
   }
 
-  test("leads to the memory of the default agent", async () => {
+  test("opens the memory of the default agent", async () => {
     const [, serving = ""] = BLOCKS;
     expect(serving).toMatch(/token --subject main\nhelmdeck-memory serve\n$/);
     const child = start(serving);
@@ -46,14 +46,14 @@ describe("the guide to the pages", () => {
     await once(child, "close");
   });
 
-  test("makes an operator's token as it says", async () => {
+  test("creates an operator's token as described", async () => {
     const child = start(BLOCKS[2] ?? "");
     const [line] = await once(createInterface(child.stdout), "line");
     const claims = JSON.parse(Buffer.from(String(line).split(".")[1] ?? "", "base64url").toString());
     expect(claims).toMatchObject({ sub: "main", scopes: ["admin"] });
   });
 
-  test("shows pictures that are there, in light and in dark, and small", async () => {
+  test("uses existing small pictures, in a light and a dark version", async () => {
     const shown = [...GUIDE.matchAll(/\]\(\.\.\/pictures\/(pages-\w+)-(?:light|dark)\.png\)/g)];
     expect(shown.map(([, name]) => name)).toEqual(
       ["facts", "fact", "timeline", "growth", "health"].map((name) => `pages-${name}`),

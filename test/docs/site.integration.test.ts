@@ -21,11 +21,11 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => rm(site, { recursive: true, force: true }));
 
-test("is made without a complaint", () => {
+test("is built without warnings", () => {
   expect(said).not.toMatch(/warning|error/);
 });
 
-test("has every page, and their pictures", async () => {
+test("contains every page and every picture", async () => {
   const pages = globSync(["docs/**/*.md", "{CONTRIBUTING,SECURITY,CHANGELOG}.md"], { cwd: ROOT });
   const documents = await readdir(join(site, "documents"));
   expect(documents).toHaveLength(pages.length);
@@ -34,7 +34,7 @@ test("has every page, and their pictures", async () => {
   expect(await readFile(join(site, "index.html"), "utf8")).toContain('href="documents/');
 });
 
-test("has the library's reference, made from the docstrings", async () => {
+test("contains the library's reference, generated from the docstrings", async () => {
   const page = await readFile(join(site, "functions", "helmdeck-memory.openMemory.html"), "utf8");
   expect(page).toContain("Opens a memory in this process");
 });
