@@ -69,7 +69,7 @@ function failingAt(path: string, name: Method, nth = 1): OpenPlace {
 }
 
 // verifies P-move-same
-test("gives the same rows there and back, byte for byte, and goes on from them", async () => {
+test("a move there and back keeps every row byte for byte, and both stores accept writes", async () => {
   const before = await rowsAt(here);
   const counts = { entries: 60, history: 12, vectors: 24, reference_vectors: 1 };
   expect(await planMove({ from: placeAt(here), to: placeAt(there), key: KEY, now: Date.now })).toMatchObject({
@@ -97,37 +97,40 @@ test("gives the same rows there and back, byte for byte, and goes on from them",
   await back.close();
 });
 
-describe("a move that is interrupted", () => {
+describe("an interrupted move", () => {
   // verifies P-move-one-place
   test.each([
     { at: "its beginning", from: undefined, to: "begin", source: "open", target: "empty" },
     { at: "the first rows", from: undefined, to: "replace", source: "open", target: "closed" },
     { at: "the source's end", from: "markAway", to: undefined, source: "open", target: "closed" },
     { at: "the target's opening", from: undefined, to: "finish", source: "closed", target: "closed" },
-  ] as const)("at $at leaves no two places open, and goes on", async ({ from, to, source, target }) => {
-    const before = await rowsAt(here);
-    const interrupted = move(here, there, {
-      ...(from && { from: failingAt(here, from) }),
-      ...(to && { to: failingAt(there, to) }),
-    });
-    await expect(interrupted).rejects.toThrow("killed");
-    const stateOf = (path: string) =>
-      open(path).then(
-        async (store) => {
-          const { entries } = await store.inspect({ mayBlock: true });
-          await store.close();
-          return entries === 0 ? "empty" : "open";
-        },
-        ({ code }) => (code === "store_moved" ? "closed" : code),
-      );
-    expect([await stateOf(here), await stateOf(there)]).toEqual([source, target]);
-    await move(here, there);
-    expect(await rowsAt(there)).toEqual(before);
-    expect([await stateOf(here), await stateOf(there)]).toEqual(["closed", "open"]);
-  });
+  ] as const)(
+    "at $at never leaves two databases open, and can be continued",
+    async ({ from, to, source, target }) => {
+      const before = await rowsAt(here);
+      const interrupted = move(here, there, {
+        ...(from && { from: failingAt(here, from) }),
+        ...(to && { to: failingAt(there, to) }),
+      });
+      await expect(interrupted).rejects.toThrow("killed");
+      const stateOf = (path: string) =>
+        open(path).then(
+          async (store) => {
+            const { entries } = await store.inspect({ mayBlock: true });
+            await store.close();
+            return entries === 0 ? "empty" : "open";
+          },
+          ({ code }) => (code === "store_moved" ? "closed" : code),
+        );
+      expect([await stateOf(here), await stateOf(there)]).toEqual([source, target]);
+      await move(here, there);
+      expect(await rowsAt(there)).toEqual(before);
+      expect([await stateOf(here), await stateOf(there)]).toEqual(["closed", "open"]);
+    },
+  );
 
   // verifies P-move-same
-  test("takes over what the source was told meanwhile", async () => {
+  test("includes the source's later changes when it is continued", async () => {
     await expect(move(here, there, { to: failingAt(there, "replace", 2) })).rejects.toThrow("killed");
     const store = await open(here);
     await store.put({ ...fact("k/0\u{1f980}"), value: Buffer.from("changed") });
@@ -143,7 +146,7 @@ describe("a move that is interrupted", () => {
 });
 
 // verifies P-move-one-place
-test("finds a row that did not arrive as it was, and switches nothing over", async () => {
+test("a move detects a row that was not copied correctly, and keeps the source open", async () => {
   const spoiling = placeWith(
     there,
     "replace",
@@ -154,15 +157,15 @@ test("finds a row that did not arrive as it was, and switches nothing over", asy
   await expect(open(there)).rejects.toMatchObject({ code: "store_moved" });
 });
 
-describe("refuses", () => {
-  test("a target that holds another memory, and one that is in use", async () => {
+describe("a move refuses", () => {
+  test("a target that holds another memory", async () => {
     await makeMemory(there, betterSqliteDriver, 1);
     const before = await rowsAt(there);
     await expect(move(here, there)).rejects.toMatchObject({ code: "store_not_ours" });
     expect(await rowsAt(there)).toEqual(before);
   });
 
-  test("a source that others have open, that has moved, or that another key sealed", async () => {
+  test("a source that another process has open, that has moved, or that another key sealed", async () => {
     const other = await open(here);
     await expect(move(here, there)).rejects.toMatchObject({ code: "store_locked" });
     await other.close();
@@ -174,7 +177,7 @@ describe("refuses", () => {
   });
 });
 
-test("what was left behind is used again where the other place is lost", async () => {
+test("the old database can be reopened if the new one is lost", async () => {
   await move(here, there);
   await expect(open(here)).rejects.toThrow(/was moved to .*there\.sqlite on 2001-09-09 .* --reopen\.$/);
   expect(await reopenMemory(placeAt(here))).toMatchObject({ was: there });
@@ -183,7 +186,7 @@ test("what was left behind is used again where the other place is lost", async (
   await expect(reopenMemory(placeAt(here))).rejects.toMatchObject({ code: "invalid_input" });
 });
 
-test("nothing is sent to another machine before its certificate has been verified", async () => {
+test("a connection to another machine always verifies its certificate", async () => {
   const read = (typed: string) => placeAddress(typed, "--to", { env: {}, homeDir: folder, from: "argument" });
   const far = { kind: "postgres", reached: { connection: { ssl: { rejectUnauthorized: true } } } };
   expect(await read("postgres://owner@db.example/memory")).toMatchObject(far);

@@ -78,10 +78,10 @@ async function rowsAt(place: ReturnType<typeof storePlace>) {
 }
 
 describe.skipIf(missing !== undefined)(
-  `to PostgreSQL and back${missing ? ` (left out: ${missing})` : ""}`,
+  `a move to PostgreSQL and back${missing ? ` (left out: ${missing})` : ""}`,
   () => {
     // verifies P-move-same
-    test("gives the same rows, byte for byte, and both go on from them", async () => {
+    test("keeps every row byte for byte, and both stores accept writes", async () => {
       const before = await rowsAt(sqlite());
       expect(await moveThere()).toMatchObject({ copied: 97, kept: 0 });
       expect(await rowsAt(postgres())).toEqual(before);
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     // verifies P-move-one-place
-    test("an engine that runs neither writes nor reads once its memory has moved away, and finds it when it is back", async () => {
+    test("makes a running engine refuse reads and writes, and an engine can be opened again when the memory is back", async () => {
       await moveThere();
       const engine = await openEngine();
       await engine.put(fact("before"));
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     // verifies P-move-one-place
-    test("killed in the middle, the memory is open where it was, and the next run goes on", async () => {
+    test("that is killed leaves the source open, and the next run continues", async () => {
       await rm(here);
       await makeMemory(here, betterSqliteDriver, 200);
       await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
@@ -182,7 +182,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     // verifies P-postgres-rights
-    test("lets an engine's role in that is named only when an interrupted move goes on", async () => {
+    test("grants access to an engine's role that is named only when an interrupted move is continued", async () => {
       const source = await sqlite()("look");
       const head = await source?.head();
       await source?.close();
@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined)(
       await engine.close();
     });
 
-    test("refuses a database that holds another memory, and a role that may not", async () => {
+    test("refuses a database that holds another memory, and a role without the rights", async () => {
       await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
       const engine = await openEngine();
       const owners = there;
