@@ -15,13 +15,13 @@ async function filledHome(): Promise<SeamHome> {
 /** Each case leaves no memory. The pattern is the message that a person should read on stderr. */
 const ABSENT: readonly (readonly [string, (home: SeamHome) => Promise<unknown>, RegExp])[] = [
   [
-    "the database is gone",
+    "the database does not exist",
     (home) => rm(dirname(home.databasePath), { recursive: true }),
     /does not exist; nothing has been stored yet/,
   ],
-  ["the key is gone", (home) => rm(home.keyPath), /key file .* is missing/],
+  ["the key does not exist", (home) => rm(home.keyPath), /key file .* is missing/],
   [
-    "both are gone",
+    "neither the database nor the key exists",
     async (home) => {
       await rm(dirname(home.databasePath), { recursive: true });
       await rm(home.keyPath);
@@ -40,7 +40,7 @@ const ABSENT: readonly (readonly [string, (home: SeamHome) => Promise<unknown>, 
 ];
 
 describe("absent memory", () => {
-  test.each(ABSENT)("because %s gives nothing, and says why", async (_how, remove, why) => {
+  test.each(ABSENT)("because %s gives nothing, and reports why", async (_how, remove, why) => {
     const home = await filledHome();
     await remove(home);
     expect(await home.seam().recallHere({ phase: "work" })).toBe("");
@@ -50,7 +50,7 @@ describe("absent memory", () => {
     expect(await home.seam().statePath({}, "plan")).toMatch(/repo\/\.harness\/PLAN\.md$/);
   });
 
-  test("because somebody holds the database gives nothing without waiting", async () => {
+  test("because another process locks the database gives nothing without waiting", async () => {
     const home = await filledHome();
     // Uses the same library, because two copies of SQLite in one process do not see each other's locks.
     const holder = await betterSqliteDriver.open(home.databasePath, "write");
@@ -67,7 +67,7 @@ describe("absent memory", () => {
     }
   });
 
-  test("is not what a writer in the middle of its work makes: readers go on", async () => {
+  test("is not reported while a writer is in a transaction: recall still works", async () => {
     const home = await filledHome();
     const writer = await betterSqliteDriver.open(home.databasePath, "write");
     try {
@@ -86,16 +86,16 @@ const BROKEN: readonly (readonly [string, string, (home: SeamHome) => Promise<un
     "key_wrong",
     (home) => writeFile(home.keyPath, `${"ab".repeat(32)}\n`),
   ],
-  ["the key is no key", "key_malformed", (home) => writeFile(home.keyPath, "secret")],
-  ["others may read the key", "key_unreadable", (home) => chmod(home.keyPath, 0o644)],
+  ["the key file holds no key", "key_malformed", (home) => writeFile(home.keyPath, "secret")],
+  ["other accounts can read the key", "key_unreadable", (home) => chmod(home.keyPath, 0o644)],
   [
     "the database is another program's file",
     "store_not_ours",
     (home) => writeFile(home.databasePath, "x".repeat(9_000)),
   ],
-  ["the database was cut", "store_corrupt", (home) => truncate(home.databasePath, 5_000)],
+  ["the database was truncated", "store_corrupt", (home) => truncate(home.databasePath, 5_000)],
   [
-    "the database was emptied, and its log holds data",
+    "the database is empty, but its log has data",
     "store_corrupt",
     async (home) => {
       await copyFile(home.databasePath, `${home.databasePath}-wal`);
@@ -105,7 +105,7 @@ const BROKEN: readonly (readonly [string, string, (home: SeamHome) => Promise<un
 ];
 
 describe("a memory that cannot be trusted", () => {
-  test.each(BROKEN)("because %s fails with %s", async (_how, code, damage) => {
+  test.each(BROKEN)("because %s gives the error %s", async (_how, code, damage) => {
     const home = await filledHome();
     await damage(home);
     await expect(home.seam().recallHere({ phase: "work" })).rejects.toMatchObject({ code });
@@ -113,7 +113,7 @@ describe("a memory that cannot be trusted", () => {
     expect(await home.seam().statePath({}, "plan")).toMatch(/PLAN\.md$/);
   });
 
-  test("in single rows returns the others, and reports their number", async () => {
+  test("because of single rows returns the other rows, and reports their number", async () => {
     const home = await filledHome();
     await home.store([projectFact("decisions", "bad", "will not open")]);
     const database = new DatabaseSync(home.databasePath);

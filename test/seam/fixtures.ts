@@ -14,7 +14,7 @@ export class SeamHome {
   readonly repo: string;
   readonly databasePath: string;
   readonly keyPath: string;
-  /** Messages of the last seam to people. */
+  /** The messages for people from the last seam. */
   readonly notes: string[] = [];
 
   /** Removed when the test ends. */
@@ -52,7 +52,7 @@ export class SeamHome {
     return path;
   }
 
-  /** Uses the use case with which every surface stores. Later facts are newer. */
+  /** Stores with the use case of every surface. Later facts are newer. */
   async store(facts: readonly FactInput[], subject = "main"): Promise<void> {
     let now = NOW - 1_000_000;
     const memory = await openMemory({ ...this.place, now: () => now, sweepEveryMs: 0 });

@@ -118,7 +118,7 @@ const markers = fc.oneof(
 );
 
 test(
-  "a right answer or a clear error each time, never a wrong plan",
+  "each marker gives the right plan or a clear error, never a wrong plan",
   async () => {
     const home = await SeamHome.make();
     await home.write(".harness/PLAN.md", "the single plan");
@@ -157,7 +157,7 @@ test(
 );
 
 /** Root can read every file, so as root the child gives up its privileges first. */
-test("a marker that may not be read fails, and so does one in a folder that may not be entered", async () => {
+test("a marker that cannot be read fails, as does one in a folder that cannot be entered", async () => {
   const home = await SeamHome.make();
   await home.write(".harness/PLAN.md", "the single plan");
   await home.write(".harness/active-plan", "foo");

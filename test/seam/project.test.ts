@@ -41,7 +41,7 @@ describe("the project", () => {
     ["not json", "from-origin"],
     ["\ufeff{}", "from-origin"],
     [undefined, "from-origin"],
-  ])("of the settings %s is %s", async (settings, expected) => {
+  ])("for the settings %s is %s", async (settings, expected) => {
     expect(await projectIn(await homeWith(settings, "https://example.com/acme/from-origin.git"))).toBe(
       expected,
     );
@@ -52,7 +52,7 @@ describe("the project", () => {
   });
 
   test.each(["huge", "a pipe", "a folder", "a link to nothing"])(
-    "survives settings that are %s",
+    "ignores settings that are %s",
     async (kind) => {
       const home = await homeWith(undefined, "git@example.com:acme/from-origin");
       const path = join(home.repo, ".harness", "project.json");
@@ -65,7 +65,7 @@ describe("the project", () => {
     },
   );
 
-  test("is that of the repository for a worktree and for a folder inside", async () => {
+  test("is the repository's project for a worktree and for a subfolder", async () => {
     const home = await homeWith(undefined, "https://example.com/acme/from-origin.git");
     const git = (...args: string[]) =>
       run("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: home.repo });
@@ -76,7 +76,7 @@ describe("the project", () => {
     expect(await projectIn(home, join(home.repo, "inside"))).toBe("from-origin");
   });
 
-  test("is that of the folder, also in a git hook that names another repository", async () => {
+  test("is the folder's project, also in a git hook that names another repository", async () => {
     const home = await homeWith(undefined, "https://example.com/acme/from-origin.git");
     const other = await homeWith(undefined, "https://example.com/acme/other.git");
     const env = { ...home.place.env, GIT_DIR: join(other.repo, ".git"), GIT_CONFIG_COUNT: "0" };
@@ -84,14 +84,14 @@ describe("the project", () => {
     expect(text).toContain("project: from-origin");
   });
 
-  test("is unknown where git is not installed", async () => {
+  test("is unknown if git is not installed", async () => {
     const home = await homeWith(undefined, "https://example.com/acme/from-origin.git");
     const text = await home.seam({ memory: { ...home.place, env: { PATH: "/nowhere" } } }).recallHere();
     expect(text).toContain("project: (unknown)");
   });
 
   // verifies P-alone-repository
-  test("is asked of git without running anything that the repository brings", async () => {
+  test("is read with git without running any program that the repository defines", async () => {
     const home = await homeWith(undefined, "https://example.com/acme/from-origin.git");
     const trace = join(home.folder, "ran");
     const script = join(home.folder, "evil.sh");
@@ -118,7 +118,7 @@ describe("the project", () => {
   });
 });
 
-describe("the name in a remote's address", () => {
+describe("the project's name from a remote's address", () => {
   test.each([
     ["https://example.com/acme/heron.git", "heron"],
     ["https://example.com/acme/heron/", "heron"],
@@ -142,7 +142,7 @@ describe("the name in a remote's address", () => {
 });
 
 describe("a configured state folder", () => {
-  test("keeps each project's plans apart, and its markers are still the project's own", async () => {
+  test("has a folder for each project's plans, while markers stay in the project", async () => {
     const home = await homeWith('{"vault_project": "../egret"}');
     const stateDir = join(home.folder, "state");
     await mkdir(join(stateDir, "projects", "..%2Fegret"), { recursive: true });
@@ -156,7 +156,7 @@ describe("a configured state folder", () => {
     expect(await seam.statePath({}, "progress")).toBe(join(inside, "progress-foo.md"));
   });
 
-  test.each(["", "  ", "gone"])("that is %j gives the project's own", async (name) => {
+  test.each(["", "  ", "gone"])("that is %j is replaced by the project's own folder", async (name) => {
     const home = await homeWith('{"vault_project": "egret"}');
     const stateDir = name === "gone" ? join(home.folder, name) : name;
     expect(await home.seam({ stateDir }).statePath({}, "plan")).toBe(join(home.repo, ".harness", "PLAN.md"));

@@ -38,7 +38,7 @@ function trapWriteMethods(): readonly string[] {
   const reading = new Set(Object.getOwnPropertyNames(SqliteReader.prototype));
   const writing = Object.getOwnPropertyNames(SqliteStore.prototype).filter((name) => !reading.has(name));
   for (const name of writing) {
-    // The trap never returns, so one name can stand for all methods.
+    // The trap never returns, so one method's type is enough.
     vi.spyOn(SqliteStore.prototype, name as "put").mockImplementation(() => {
       throw new Error(`the seam reached ${name}`);
     });
@@ -74,7 +74,7 @@ async function filledHome(): Promise<SeamHome> {
 // verifies P-look-changes-nothing
 describe("with memory present", () => {
   test.each(["better-sqlite3", "node:sqlite"])(
-    "no write method is reached and no byte changes, on %s",
+    "no write method is called and no byte changes, with %s",
     async (name) => {
       const home = await filledHome();
       const before = { files: await fingerprintOf(home.folder), rows: rowsOf(home.databasePath) };
@@ -92,7 +92,7 @@ describe("with memory present", () => {
     },
   );
 
-  test("expired entries stay in the file, and a log that a killed process left stays as it is", async () => {
+  test("expired entries stay in the file, and the log of a killed process stays unchanged", async () => {
     const home = await filledHome();
     // A connection that ends without closing leaves its log behind, like a killed process.
     const child = join(import.meta.dirname, "children", "leave-log.ts");
@@ -108,7 +108,7 @@ describe("with memory present", () => {
     expect(await fingerprintOf(home.folder)).toEqual(before);
   });
 
-  test("that an older version wrote, nothing is migrated: it is said", async () => {
+  test("a database of a newer version gives an error and is not changed", async () => {
     const home = await filledHome();
     const database = new DatabaseSync(home.databasePath);
     database.exec("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99");
@@ -120,7 +120,7 @@ describe("with memory present", () => {
 });
 
 describe("with memory absent", () => {
-  test("no key, folder or database is made", async () => {
+  test("no key, folder or database is created", async () => {
     const home = await SeamHome.make();
     await mkdir(join(home.folder, "home"));
     const before = await fingerprintOf(home.folder);
@@ -128,7 +128,7 @@ describe("with memory absent", () => {
     expect(await fingerprintOf(home.folder)).toEqual(before);
   });
 
-  test("no database is made for a key that is there, and no key for a database", async () => {
+  test("no database is created for an existing key, and no key for an existing database", async () => {
     const home = await filledHome();
     await rm(join(home.folder, "home", "memory"), { recursive: true });
     let before = await fingerprintOf(home.folder);
@@ -143,7 +143,7 @@ describe("with memory absent", () => {
     expect(await fingerprintOf(other.folder)).toEqual(before);
   });
 
-  test("an empty file is left empty", async () => {
+  test("an empty file stays empty", async () => {
     const home = await filledHome();
     await rm(join(home.folder, "home", "memory"), { recursive: true });
     await mkdir(join(home.folder, "home", "memory"));
@@ -156,7 +156,7 @@ describe("with memory absent", () => {
   });
 });
 
-test("a database of an older program is read as it is, and not brought up to date", async () => {
+test("a database of an older version is read and not migrated", async () => {
   const home = await SeamHome.make();
   await mkdir(dirname(home.databasePath), { recursive: true });
   await copyFile(SCHEMA_1, home.databasePath);

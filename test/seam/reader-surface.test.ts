@@ -72,18 +72,18 @@ function exportsOf(file: string, source?: string): readonly string[] {
     : [];
 }
 
-test("the reader surface is what is listed, types included", () => {
+test("the reader surface has exactly the listed names, including types", () => {
   expect([valuesAreTheseAndNoOthers, readersCannotWrite]).toEqual([true, true]);
   expect(exportsOf(join(root, "engine", "reader.ts"))).toEqual(NAMES);
 });
 
-test("a name more would be seen, a type too", () => {
+test("an additional name is detected, even a type", () => {
   const file = join(root, "engine", "reader.ts");
   const wider = `${ts.sys.readFile(file)}\nexport type { MemoryStore } from "./memory/contract.ts";\n`;
   expect(exportsOf(file, wider)).toEqual([...NAMES, "MemoryStore"].sort());
 });
 
-test("the seam imports nothing of ours but that surface", () => {
+test("the seam imports only that surface from other modules", () => {
   const specifiers = ts.sys
     .readDirectory(join(root, "seam"), [".ts"])
     .flatMap((file) =>

@@ -34,7 +34,7 @@ describe("the phases", () => {
     ["release", ["decisions"], 6_000],
     ["bugfix", ["known_issues"], 6_000],
     ["documenter", ["index", "decisions", "wiki_style"], 10_000],
-  ])("%s recalls what is always loaded, then %j, in %i tokens", async (phase, targets, budget) => {
+  ])("%s recalls the category always, then %j, in %i tokens", async (phase, targets, budget) => {
     const text = await (await fullHome()).seam().recallHere({ phase });
     const expected = ["always/house", "always/own", ...targets.map((category) => `${category}/one`)];
     expect(labelsIn(text)).toEqual(expected);
@@ -45,7 +45,7 @@ describe("the phases", () => {
     );
   });
 
-  test("show the text exactly so", async () => {
+  test("show the text in exactly this format", async () => {
     const home = await SeamHome.make();
     await home.store([
       projectFact("decisions", "old", "first line\nsecond line"),
@@ -57,7 +57,7 @@ describe("the phases", () => {
     );
   });
 
-  test("without a project show entries of no project, and say so", async () => {
+  test("without a project show entries without a project, and name it as unknown", async () => {
     const home = await fullHome();
     const text = await home.seam().recallHere({ cwd: home.folder, phase: "plan" });
     expect(text).toContain("phase: plan, project: (unknown)");
@@ -76,7 +76,7 @@ describe("the budget", () => {
     [undefined, "many", 6_000, 5],
     [undefined, "-1", 6_000, 5],
   ])(
-    "of the limit %s and the setting %j is %i tokens, for %i entries",
+    "with the limit %s and the setting %j is %i tokens, for %i entries",
     async (limit, setting, budget, count) => {
       const home = await SeamHome.make();
       await home.store(["a", "b", "c", "d", "e", "f", "g"].map(thousandTokens));
@@ -88,7 +88,7 @@ describe("the budget", () => {
     },
   );
 
-  test("that nothing fits into gives nothing, and says so", async () => {
+  test("that is too small for any entry gives nothing, and a message", async () => {
     const home = await SeamHome.make();
     await home.store([thousandTokens("a")]);
     expect(await home.seam().recallHere({ phase: "work" }, { limit: 100 })).toBe("");
@@ -141,7 +141,7 @@ describe("the budget", () => {
 });
 
 describe("a query", () => {
-  test("puts what answers it first, and keeps the rest and what is always loaded", async () => {
+  test("puts the best answers first, after the category always, and keeps the other entries", async () => {
     const home = await SeamHome.make();
     await home.store([
       projectFact("known_issues", "upload", "The upload test is flaky on Mondays"),
@@ -159,7 +159,7 @@ describe("a query", () => {
   });
 });
 
-/** Slugs that a careless join, escape or comparison would confuse with one another, or take for a path to another folder. */
+/** Slugs that a wrong join, escape or comparison could confuse with one another or with a path to another folder. */
 const HOSTILE = [
   "heron",
   "Heron",
@@ -190,7 +190,7 @@ const HOSTILE = [
 ];
 
 describe("a slug from a repository", () => {
-  test("reaches its own project's facts and nobody else's, whatever it is", async () => {
+  test("gives access to its own project's facts only, for any slug", async () => {
     const home = await SeamHome.make();
     const mine = async (slug: string, place: number) => {
       await home.write(".harness/project.json", JSON.stringify({ vault_project: slug }));
@@ -215,7 +215,7 @@ describe("a slug from a repository", () => {
   });
 
   test.each(["x".repeat(300), "🦆".repeat(60), "\ud800", "   "])(
-    "that cannot be a key's part is none: %j",
+    "that cannot be part of a key is ignored: %j",
     async (slug) => {
       const home = await SeamHome.make();
       await home.store([
@@ -227,7 +227,7 @@ describe("a slug from a repository", () => {
     },
   );
 
-  test("is not shown what is always loaded for another project", async () => {
+  test("does not show the category always of another project", async () => {
     const home = await SeamHome.make();
     await home.store([
       projectFact("always", "rule", "of another project", "heron-2"),
@@ -238,7 +238,7 @@ describe("a slug from a repository", () => {
     expect(text).not.toContain("of another project");
   });
 
-  test("gives keys that the policy takes, for names of any length", async () => {
+  test("gives keys that the policy accepts, for names of any length", async () => {
     const home = await SeamHome.make();
     await home.store([{ key: "unrelated", value: "so that there is memory" }]);
     const keys = new Set<string>();
@@ -253,7 +253,7 @@ describe("a slug from a repository", () => {
 });
 
 describe("a caller", () => {
-  test("is shown and offered its own memory only", async () => {
+  test("reads its own memory only, and gets offers for it only", async () => {
     const home = await SeamHome.make();
     await home.store([projectFact("decisions", "db", "of main")]);
     await home.store([projectFact("decisions", "db", "of work")], "work");
@@ -264,14 +264,14 @@ describe("a caller", () => {
     expect(offer?.target.namespace).toBe("a%3Ab");
   });
 
-  test("sees no audit rows, notes or caches, however they are named", async () => {
+  test("gets the recalled categories only, whatever a key looks like", async () => {
     const home = await SeamHome.make();
     await home.store([{ key: "pack/decisions", value: "a fact of another category" }]);
     expect(await home.seam().recallHere({ phase: "plan" })).toBe("");
     expect(home.notes).toEqual([expect.stringContaining("nothing for the phase plan")]);
   });
 
-  test("is shown what was stored as text that cannot act on a terminal or forge a line", async () => {
+  test("gets control characters escaped, so that they cannot act on a terminal or forge a line", async () => {
     const home = await SeamHome.make();
     await home.store([projectFact("decisions", "db", "red \u001b[31m and \u202e turned\r\nend")]);
     const text = await home.seam().recallHere({ phase: "release" });

@@ -25,7 +25,7 @@ describe("recall here", () => {
     expect(home.notes).toEqual([expect.stringMatching(/^Memory is absent: .*no key and no database yet/)]);
   });
 
-  test("is the recall of the phase with memory: upstream's was always empty", async () => {
+  test("returns the phase's recall with memory, unlike upstream, which always returned nothing", async () => {
     const home = await homeWithMemory();
     const text = await home.seam().recallHere({ phase: "work" });
     expect(text).toContain("a test convention");
@@ -35,21 +35,21 @@ describe("recall here", () => {
   });
 
   test.each(["not-a-real-phase", "Work", "work ", "", "constructor"])(
-    "of the unknown phase %j is that of work",
+    "uses the phase work for the unknown phase %j",
     async (phase) => {
       const seam = (await homeWithMemory()).seam();
       expect(await seam.recallHere({ phase })).toBe(await seam.recallHere({ phase: "work" }));
     },
   );
 
-  test("without a phase is that of work, and not of another", async () => {
+  test("uses the phase work without a phase", async () => {
     const seam = (await homeWithMemory()).seam();
     const work = await seam.recallHere({ phase: "work" });
     expect(await seam.recallHere({})).toBe(work);
     expect(await seam.recallHere({ phase: "setup" })).not.toBe(work);
   });
 
-  test("with a query ranks: upstream ignored it", async () => {
+  test("ranks by the query, which upstream ignored", async () => {
     const seam = (await homeWithMemory()).seam();
     const plain = await seam.recallHere({ phase: "work" });
     const about = (query: string) => seam.recallHere({ phase: "work" }, { query });
@@ -60,7 +60,7 @@ describe("recall here", () => {
     expect(await about("  ")).toBe(plain);
   });
 
-  test.each([null, undefined])("takes %s for a context", async (context) => {
+  test.each([null, undefined])("accepts %s as context", async (context) => {
     const home = await SeamHome.make();
     expect(await home.seam().recallHere(context)).toBe("");
   });
@@ -85,7 +85,7 @@ describe("offer save here", () => {
     expect(home.notes).toEqual([expect.stringContaining("project of this folder is unknown")]);
   });
 
-  test("adds the project and the target, and keeps what it was given", async () => {
+  test("adds the project and the target, and keeps the candidate's fields", async () => {
     const home = await homeWithMemory();
     const key = `projects/${SLUG}/decisions/x`;
     expect(await home.seam().offerSaveHere({}, { ...CANDIDATE, confidence: 0.9 })).toEqual([
@@ -103,7 +103,7 @@ describe("offer save here", () => {
     ]);
   });
 
-  test("adds the phase that is given, as it is given, and leaves project and phase that are there", async () => {
+  test("adds the given phase, and keeps the candidate's own project and phase", async () => {
     const seam = (await homeWithMemory()).seam();
     expect(await seam.offerSaveHere({ phase: "review" }, { body: "b" })).toMatchObject([{ phase: "review" }]);
     expect((await seam.offerSaveHere({}, { body: "b" }))[0]).not.toHaveProperty("phase");
@@ -111,12 +111,12 @@ describe("offer save here", () => {
     expect(await seam.offerSaveHere({ phase: "review" }, own)).toMatchObject([own]);
   });
 
-  test.each(["free text", 42, ["a", "list"]])("wraps %j, which is no object", async (candidate) => {
+  test.each(["free text", 42, ["a", "list"]])("wraps %j, which is not an object", async (candidate) => {
     const seam = (await homeWithMemory()).seam();
     expect(await seam.offerSaveHere({}, candidate)).toMatchObject([{ body: candidate, project: SLUG }]);
   });
 
-  test("does not touch the caller's candidate", async () => {
+  test("does not change the caller's candidate", async () => {
     const candidate = Object.freeze({ ...CANDIDATE });
     const [offer] = await (await homeWithMemory()).seam().offerSaveHere({ phase: "work" }, candidate);
     expect(candidate).toEqual(CANDIDATE);
@@ -130,43 +130,43 @@ describe("offer save here", () => {
     ["convention", "review"],
     ["index", "setup"],
     ["wiki_style", "documenter"],
-  ])("of the kind %s is stored as offered, and recalled in the phase %s", async (kind, phase) => {
-    const home = await homeWithMemory();
-    const body = `something about a ${kind}`;
-    const [offer] = await home.seam().offerSaveHere({}, { kind, slug: "../../../etc/passwd\n# x", body });
-    const { databasePath, keyPath } = home;
-    const memory = await openTestMemory({ databasePath, keyPath });
-    // REST and MCP check the arguments of helmdeck__memory_store with this schema.
-    const request = storeRequestSchema.parse(offer?.target.arguments);
-    await memory.storeFact(String(offer?.target.namespace), factOfRequest(request));
-    expect(await home.seam().recallHere({ phase })).toContain(body);
-  });
+  ])(
+    "makes an offer of the kind %s that can be stored, and that the phase %s recalls",
+    async (kind, phase) => {
+      const home = await homeWithMemory();
+      const body = `something about a ${kind}`;
+      const [offer] = await home.seam().offerSaveHere({}, { kind, slug: "../../../etc/passwd\n# x", body });
+      const { databasePath, keyPath } = home;
+      const memory = await openTestMemory({ databasePath, keyPath });
+      // REST and MCP check the arguments of helmdeck__memory_store with this schema.
+      const request = storeRequestSchema.parse(offer?.target.arguments);
+      await memory.storeFact(String(offer?.target.namespace), factOfRequest(request));
+      expect(await home.seam().recallHere({ phase })).toContain(body);
+    },
+  );
 });
 
 describe("state path", () => {
-  test("knows plan and progress, and nothing else", async () => {
+  test("accepts plan and progress only", async () => {
     const seam = (await SeamHome.make()).seam();
     // simulates a caller without types
     const asked = "bogus" as "plan";
     await expect(seam.statePath({}, asked)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
-  test.each(["without", "with"])("is beside the project %s memory", async (presence) => {
+  test.each(["without", "with"])("is in the project's folder %s memory", async (presence) => {
     const home = presence === "with" ? await homeWithMemory() : await SeamHome.make();
     expect(await home.seam().statePath({}, "plan")).toBe(join(home.repo, ".harness", "PLAN.md"));
     expect(await home.seam().statePath(null, "progress")).toBe(join(home.repo, ".harness", "progress.md"));
   });
 
-  test.each(["foo", "PLAN-foo", "PLAN-foo.md", " foo\n"])(
-    "of the plan %j need not be there",
-    async (plan) => {
-      const home = await SeamHome.make();
-      expect(await home.seam().statePath({ plan }, "plan")).toBe(join(home.repo, ".harness", "PLAN-foo.md"));
-      expect(await home.seam().statePath({ plan }, "progress")).toBe(
-        join(home.repo, ".harness", "progress-foo.md"),
-      );
-    },
-  );
+  test.each(["foo", "PLAN-foo", "PLAN-foo.md", " foo\n"])("of the plan %j need not exist", async (plan) => {
+    const home = await SeamHome.make();
+    expect(await home.seam().statePath({ plan }, "plan")).toBe(join(home.repo, ".harness", "PLAN-foo.md"));
+    expect(await home.seam().statePath({ plan }, "progress")).toBe(
+      join(home.repo, ".harness", "progress-foo.md"),
+    );
+  });
 
   test.each(["   \n", "", "\ufeff", "PLAN", "PLAN.md", "missing", "../escape", ".."])(
     "with the marker %j fails, and never falls back to the single plan",
@@ -190,7 +190,7 @@ describe("state path", () => {
     },
   );
 
-  test("takes the plan that is named before the marker, and the marker before the single plan", async () => {
+  test("prefers the named plan to the marker, and the marker to the single plan", async () => {
     const home = await SeamHome.make();
     await home.write(".harness/active-plan", "PLAN-Bound.md\n");
     await home.write(".harness/PLAN-Bound.md", "# Bound");
@@ -204,7 +204,7 @@ describe("state path", () => {
     expect(await seam.statePath({ plan: "PLAN.md" }, "plan")).toBe(join(home.repo, ".harness", "PLAN.md"));
   });
 
-  test("makes no marker", async () => {
+  test("creates no marker", async () => {
     const home = await SeamHome.make();
     await home.seam().statePath({}, "plan");
     await expect(access(join(home.repo, ".harness", "active-plan"))).rejects.toThrow("ENOENT");
