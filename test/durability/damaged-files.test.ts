@@ -40,7 +40,7 @@ interface Sound {
 
 // verifies P-durable-damage
 describe.each(DRIVERS)("with $name,", (driver) => {
-  test(`of ${FILES} damaged files, none answers with another value, crashes, or keeps quiet about a loss`, async () => {
+  test(`none of ${FILES} damaged files gives another value, a crash, or an unreported loss`, async () => {
     const folder = await makeQuickFolder();
     try {
       const sound = await makeSound(driver, join(folder, "sound"));
@@ -138,7 +138,7 @@ async function faultOf(
       await store.close();
     }
   } catch (error) {
-    return isNamed(error) ? undefined : `not told by name: ${error}`;
+    return isNamed(error) ? undefined : `not a named error: ${error}`;
   }
 }
 

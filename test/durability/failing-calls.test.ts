@@ -45,7 +45,7 @@ const MORE_FAULTS: readonly Fault[] = [
   { name: "EIO at the n-th link", call: "link", error: "EIO", from: "" },
   { name: "ENOSPC at the n-th mkdir", call: "mkdir", error: "ENOSPC", from: "" },
 ];
-/** Each of these workloads stores, overwrites, stores many, forgets and reopens. */
+/** Each workload stores, overwrites, stores many, forgets and reopens. */
 const SEEDS = [46, 19, 6, 43, 31];
 const LENGTH = sized(7, 10);
 const AT_ONCE = 3;
@@ -79,7 +79,7 @@ describe.each([...FAULTS, ...MORE_FAULTS.slice(0, sized(0, MORE_FAULTS.length))]
   });
 
   test.for(WORKLOADS)(
-    "$driver.name, workload $seed, for every n: refused by name, and nothing lost or half",
+    "$driver.name, workload $seed, for every n: a typed error, no lost data and no partial write",
     async (workload, context) => {
       context.skip(without !== undefined, without);
       const folder = await makeQuickFolder();
@@ -163,9 +163,9 @@ function problemIn(said: readonly Said[], { fault, seed }: Trial): string | unde
   const refusals = said.filter(({ refused }) => refused !== undefined);
   const codes: readonly string[] = ERROR_CODES;
   const odd = refusals.find(({ code = "" }) => !codes.includes(code) || code === "internal");
-  if (odd !== undefined) return `not told by name: ${JSON.stringify(odd)}`;
+  if (odd !== undefined) return `not a named error: ${JSON.stringify(odd)}`;
   const untrue = refusals.find(({ code }) => code === "store_full" && fault.error !== "ENOSPC");
-  if (untrue !== undefined) return `told as a full disk: ${JSON.stringify(untrue)}`;
+  if (untrue !== undefined) return `reported as a full disk: ${JSON.stringify(untrue)}`;
   return fault.call === "fsync" ? acknowledgedAfterFailedSync(said, operationsOf(seed, LENGTH)) : undefined;
 }
 

@@ -32,7 +32,7 @@ interface Fate {
 
 // verifies P-durable-kill
 describe("killed with SIGKILL", () => {
-  test(`${KILLS} times, a store has all that was acknowledged, and nothing half`, async () => {
+  test(`${KILLS} times, a store has all acknowledged data and no partial write`, async () => {
     const script = await bundledScript(childOf("live-until-killed"));
     const kills = await Promise.all(DRIVERS.map((driver) => killAndCheck(driver, script)));
     expect(kills.reduce((sum, count) => sum + count, 0)).toBe(KILLS);

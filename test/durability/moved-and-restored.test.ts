@@ -31,7 +31,7 @@ const PARTS = ["", "-wal", "-shm"];
 
 // verifies P-durable-replaced, P-clock-deletes-nothing
 describe.each(DRIVERS)("with $name,", (driver) => {
-  test(`${WORKLOADS} workloads with mishaps lose nothing that was acknowledged`, async () => {
+  test(`${WORKLOADS} workloads with these faults lose no acknowledged data`, async () => {
     const folder = await makeQuickFolder();
     const faults: string[] = [];
     try {

@@ -18,7 +18,7 @@ import { Random } from "./random.ts";
 import { type Call, callsIn, trace, whyNoTrace } from "./traced-calls.ts";
 
 const IMAGES = sized(500, 20_000);
-/** The long one causes a checkpoint, which leaves the log's old bytes in place. */
+/** The long workload causes a checkpoint, which leaves the log's old bytes in place. */
 const LENGTHS = [40, 300];
 const IMAGES_OF_A_TRACE = IMAGES / (DRIVERS.length * LENGTHS.length * sized(1, 5));
 const SEED = 20_261_122;
@@ -48,7 +48,7 @@ const WORKLOADS: readonly Workload[] = DRIVERS.flatMap((driver) =>
 );
 
 // verifies P-durable-power-cut
-describe(`of ${IMAGES} images of a disk after a power cut`, () => {
+describe(`${IMAGES} images of a disk after a power cut`, () => {
   const without = whyNoTrace();
   let script: string;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe(`of ${IMAGES} images of a disk after a power cut`, () => {
   });
 
   test.for(WORKLOADS)(
-    "$driver.name, $length operations, seed $seed: none has lost what was acknowledged, or holds half of anything",
+    "$driver.name, $length operations, seed $seed: no lost acknowledged data and no partial write",
     async (workload, context) => {
       context.skip(without !== undefined, without);
       const folder = await makeQuickFolder();

@@ -151,7 +151,7 @@ function filterOf(scope: string): Partial<EntryFilter> {
   return {};
 }
 
-/** Writes and reads vectors of everybody's entries. The values of these entries show whose vectors it stored or read. */
+/** Stores and reads vectors of all subjects' entries. The entries' values show whose vectors were stored or read. */
 function vectorsOf(store: MemoryStore, subject: string, names: readonly string[]): Asker {
   const namespace = namespaceOf(subject);
   const entriesOf = async (name: string) =>

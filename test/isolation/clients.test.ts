@@ -203,7 +203,7 @@ function medianOf(samples: readonly number[]): number {
 
 // verifies P-load-clients, P-alone-subjects, P-durable-kill
 describe(`${CLIENTS} clients for ${SECONDS} seconds`, () => {
-  test("read back what was acknowledged, see nothing of each other, and get no 5xx", async () => {
+  test("read back their acknowledged facts, see no other client's facts, and get no 5xx", async () => {
     const url = await serve();
     const clients = await Promise.all(Array.from({ length: CLIENTS }, (_, number) => connect(url, number)));
     const end = performance.now() + SECONDS * 1_000;

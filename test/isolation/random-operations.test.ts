@@ -226,8 +226,8 @@ function foreign(subject: string, text: string): readonly string[] {
 }
 
 // verifies P-alone-subjects
-describe(`of ${OPERATIONS} random operations of subjects with hostile names`, () => {
-  test("each shows and changes what its subject has, and nothing else", async () => {
+describe(`${OPERATIONS} random operations of subjects with hostile names`, () => {
+  test("each show and change the subject's own data only", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory({ ...place, now: Date.now });
     const surfaces = await surfacesOver(memory, place, HOSTILE_NAMES);

@@ -67,7 +67,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     ["its path with the lines as a search prints them", "helmdeck/user_facts/deploy/preference.md:3-5"],
     ["its docid", "user_facts/deploy/preference"],
     ["its docid with lines", "user_facts/deploy/preference#L1-L5"],
-  ])("takes %s, and that fact alone", async (_, scope) => {
+  ])("forgets by %s, and only that fact", async (_, scope) => {
     await stored("deploy/preference", "deploy/preference/eu", "deploy", "preference", "Deploy/Preference");
     expectForgotten(await forget(scope, true), true);
     expect(await left()).toHaveLength(5);
@@ -75,13 +75,13 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     expect(await left()).toEqual(["Deploy/Preference", "deploy", "deploy/preference/eu", "preference"]);
   });
 
-  test("takes a bare key with a colon, which is no scope", async () => {
+  test("accepts a key with a colon that is not a scope", async () => {
     await stored("note:monday", "note:monday/more", "note");
     expectForgotten(await forget("note:monday"));
     expect(await left()).toEqual(["note", "note:monday/more"]);
   });
 
-  test("takes a fact that is called like a scope by key:, and leaves the others", async () => {
+  test("forgets a fact with a scope's name by key:, and keeps the others", async () => {
     await stored("all", "everything", "deploy");
     expectForgotten(await forget("key:all"));
     expectForgotten(await forget("key:everything"));
@@ -89,7 +89,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
   });
 
   test.each(["tools", "tool:exec"])(
-    "takes %s, and neither a pack's records nor a fact so called",
+    "forgets records by %s, but no pack's records and no fact of that name",
     async (scope) => {
       const at_unix = Math.floor(Date.now() / 1_000);
       await stored("tools", "tool:exec");
@@ -104,7 +104,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
   );
 
   test.each([false, true])(
-    "refuses what names two facts, and says how to name each (dry run: %s)",
+    "refuses a name of two facts, and shows how to name each (dry run: %s)",
     async (dry) => {
       await stored("deploy/preference", ["deploy", "preference"]);
       const { refusal } = await forget("deploy/preference", dry);
@@ -126,7 +126,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     ["helmdeck/work/deploy/preference.md", "deploy/preference"],
     ["pack:standup", "pack:standup"],
     ["ALL", "all"],
-  ])("says of %s that nothing was forgotten, and what is near", async (scope, near) => {
+  ])("reports for %s that nothing was forgotten, and suggests a similar name", async (scope, near) => {
     await stored(near, "coffee");
     await memory.storeFact("stranger", { key: `${near}s`, value: "v" });
     for (const dryRun of [true, false]) {
@@ -145,7 +145,7 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     expect(await left()).toEqual([near, "coffee"].sort());
   });
 
-  test("refuses what names nothing that could be there, and deletes nothing", async () => {
+  test("refuses a scope that cannot exist, and deletes nothing", async () => {
     await stored("a", "b");
     const scopes = ["", " ", "key:", "category:", "category:cache", "pack:", "a\nb", "helmdeck/my-memory.md"];
     await inTurn(scopes, async (scope) => {

@@ -204,7 +204,7 @@ async function expectUnforged(surfaces: Surfaces, place: StorageLocation, given:
 }
 
 // verifies P-text-framed
-test("200 hostile keys and values each read back as one hit, with its true kind, key, category and days", async () => {
+test("200 hostile keys and values each parse as one hit with its true kind, key, category and days", async () => {
   const clock = new TestClock();
   const place = await tempPlace();
   const memory = await openTestMemory({ ...place, now: clock.now });

@@ -4,7 +4,7 @@ const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** In seconds, because helmdeck's audit rows and defaults use them. */
 const UNIX_SECONDS = /^(at|last_used|last_seen)_unix$/;
-/** Other sources define the names in these: JSON Schema, or the author of a pipeline. */
+/** Fields with names from elsewhere: from JSON Schema, or from the author of a pipeline. */
 const FOREIGN = new Set(["input_schema", "output_schema", "inputs", "learn_inputs", "common_inputs"]);
 /** Less than any Unix time since September 2001, in seconds or milliseconds. */
 const LEAST_TIME = 1_000_000_000;

@@ -138,7 +138,7 @@ describe("the same", () => {
     expect(await exported()).toContainEqual(fact);
   });
 
-  test("hit is one object on both command lines, and its document's on REST and MCP", async () => {
+  test("hit is one object on both command lines, and has the fields of the document on REST and MCP", async () => {
     const answer = await byHelmdeck("search", "--explain", QUERY);
     expect(await byOpenClaw("search", "--explain", QUERY)).toEqual(answer);
     const { docid, path, title, score, snippet } = firstOf(answer.results);
@@ -168,7 +168,7 @@ describe("the same", () => {
     );
   });
 
-  test("store takes a fact over from an import on every surface, and a renewal on none", async () => {
+  test("store removes a fact's import tag on every surface, a renewal on none", async () => {
     const brought = { ...FACT, tags: ["ci", "import:notes-1"] };
     const tagsNow = async () => (await memory.getFact(CALLER, FACT.key))?.tags;
     const renewals = [
@@ -220,7 +220,7 @@ describe("the same", () => {
   });
 
   test.each([["key:deploy/preference"], ["deploy/prefrence"]])(
-    "word on forgetting %s is one object everywhere",
+    "answer for forgetting %s is one object everywhere",
     async (scope) => {
       const asked = { scope, dry_run: true };
       const counted = await overRest("/api/v1/memory/forget", asked);
@@ -232,7 +232,7 @@ describe("the same", () => {
     },
   );
 
-  test("error is one object on REST, MCP and both command lines, there on standard error", async () => {
+  test("error is one object on REST, MCP and both command lines, which write it to standard error", async () => {
     const error = await overRest("/api/v1/memory/forget", { scope: NO_SCOPE });
     expect(error).toEqual({
       error: "invalid_input",
@@ -246,7 +246,7 @@ describe("the same", () => {
   });
 
   // verifies P-policy-secrets
-  test("refusal of a credential is one object everywhere, and no surface for agents takes an order to store it", async () => {
+  test("refusal of a credential is one object everywhere, and no agent's surface can override it", async () => {
     const secret = { key: "ci", value: `ghp_${"aB3dE5gH7jK9".repeat(3)}` };
     const refusal = await overRest("/api/v1/memory/store", secret);
     expect(refusal).toEqual({
@@ -274,7 +274,7 @@ describe("the same", () => {
 });
 
 describe("a name that is not snake_case, or a time that is not RFC 3339,", () => {
-  test("would be found", () => {
+  test("is detected", () => {
     const odd = [
       { updatedAt: "2026-11-20T12:00:00.000Z" },
       { a: [{ b_at: 1 }] },
@@ -303,7 +303,7 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
     },
   );
 
-  test("is not in a pack's run", async () => {
+  test("is not in the answer of a pack's run", async () => {
     const run = await overRest("/api/v1/packs/helmdeck.memory_corpus", { limit: 5 });
     expect(run).toHaveProperty("duration_ms");
     expect(oddities(run)).toEqual([]);
@@ -342,7 +342,7 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
     expect(oddities(await byOpenClaw(...args))).toEqual([]);
   });
 
-  test("is not in what is exported and imported", async () => {
+  test("is not in exported lines or an import's report", async () => {
     const lines = await exported();
     expect(lines).toHaveLength(3);
     expect(oddities(lines)).toEqual([]);
@@ -361,7 +361,7 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
   });
 });
 
-describe("who wrote a fact is kept with it, as the surface knows it:", () => {
+describe("a fact's writer is stored as the surface identifies it:", () => {
   const claims = { writer: { surface: "openclaw", agent: "somebody else" }, agent: "somebody else" };
   const fact = (key: string) => ({ key, value: "Tekton builds it." });
   const writerOf = async (key: string) => (await memory.getFact(CALLER, key))?.writer;

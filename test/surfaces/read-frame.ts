@@ -3,7 +3,7 @@
 export interface ReadHit {
   readonly kind: string;
   readonly key: string;
-  /** Whether the frame says that the key is cut. */
+  /** Whether the frame marks the key as shortened. */
   readonly isKeyCut: boolean;
   readonly category: string;
   readonly stored: string;

@@ -69,7 +69,7 @@ async function inOpenClaw(place: StorageLocation, query: string, flag: readonly 
   return JSON.parse((await openclawHelmdeck(place, ["search", "--json", query, ...flag], CALLER)).stdout);
 }
 
-test("recall is one of the same three words everywhere, and means the same", async () => {
+test("the recall setting has the same three values everywhere, with the same effect", async () => {
   const opened = await surfaces();
   await inTurn([...RECALL_MODES, undefined], async (mode) => {
     for (const [surface, { results, chunks }] of await ask(opened, QUERY, mode)) {
@@ -78,7 +78,7 @@ test("recall is one of the same three words everywhere, and means the same", asy
   });
 });
 
-test("what is no such word is refused", async () => {
+test("an unknown recall setting is refused", async () => {
   const { place, rest, client, commandLine } = await surfaces();
   expect(await commandLine(QUERY, "--recall", "loud")).toMatchObject({ code: 2, stdout: "" });
   const typed = await openclawHelmdeck(place, ["search", QUERY, "--recall", "loud"], CALLER);
@@ -90,7 +90,7 @@ test("what is no such word is refused", async () => {
   });
 });
 
-test("an empty answer says what is there, as text and as a field, also when it is quiet", async () => {
+test("an empty answer reports what memory holds, as text and as a field, also with the quiet setting", async () => {
   const opened = await surfaces();
   for (const [query, recall] of [["zeppelin"], [QUERY, "quiet"]] as const) {
     for (const [surface, answer] of await ask(opened, query, recall)) {
