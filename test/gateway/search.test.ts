@@ -49,7 +49,7 @@ describe("memory_search", () => {
     expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
   });
 
-  it("returns no certain hit from facts if only the notes contain the answer", async () => {
+  it("returns no sure hit from facts if only the notes contain the answer", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: "harvest of the pear trees" });
     expect(hitsOf(reply).filter(({ corpus, score }) => corpus === "helmdeck" && score >= 0.5)).toEqual([]);
     expect(pathsOf(reply, "memory")).toContain("memory/2026-11-02.md");

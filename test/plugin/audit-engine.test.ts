@@ -29,7 +29,7 @@ async function rowsAfter(event: unknown, scopes: readonly string[]): Promise<rea
   return log.lines;
 }
 
-test("a tool's call and a pack's run", async () => {
+test("a tool's call and a pack's run are recorded at the engine", async () => {
   expect(
     await rowsAfter({ toolName: "write", params: { path: "a.md", content: "canary" } }, ["record"]),
   ).toEqual([]);
@@ -44,7 +44,7 @@ test("a tool's call and a pack's run", async () => {
   expect(JSON.stringify(await memory.corpusPage("main", {}))).not.toContain("canary");
 });
 
-test("a token that may not record costs one line in the log", async () => {
+test("a token without the scope record logs one line", async () => {
   const lines = await rowsAfter({ toolName: "exec", params: {} }, []);
   expect(lines).toEqual([expect.stringMatching(/a tool run was not recorded: forbidden: .*scope record/)]);
 });

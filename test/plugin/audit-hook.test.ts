@@ -38,7 +38,7 @@ function failed(text: string, change: Record<string, unknown> = {}) {
 const rowOf = (event: unknown, servers: readonly string[] = SERVERS) => auditRowOf(event, servers, NOW_MS);
 
 describe("the row of a run", () => {
-  test("has the tool's own name, outcome, time, duration and learnable inputs, and nothing else", () => {
+  test("contains only the tool's own name, outcome, time, duration and learnable inputs", () => {
     expect(rowOf(finished())).toEqual({
       pack: "github.list_issues",
       outcome: "ok",
@@ -48,7 +48,7 @@ describe("the row of a run", () => {
     });
   });
 
-  test("never holds a result or another input", () => {
+  test("never contains a result or another input", () => {
     expect(JSON.stringify(rowOf(finished()))).not.toContain("s3cr3t");
     expect(JSON.stringify(rowOf(failed('{"error":"s3cr3t value","message":"s3cr3t"}')))).not.toContain(
       "s3cr3t",
@@ -60,56 +60,56 @@ describe("the row of a run", () => {
     ["a body with a code", '{"code":"rate_limited"}', "rate_limited"],
     ["a code before the text", "invalid_input: repo is missing", "invalid_input"],
     ["free text", "something went wrong", "error"],
-    ["one plain word", "timeout: of what", "error"],
+    ["one word before a colon", "timeout: of what", "error"],
     ["a body that is no JSON", '{"error":', "error"],
-    ["a code that is none", '{"error":"Drop Table"}', "error"],
+    ["an invalid code", '{"error":"Drop Table"}', "error"],
     ["no text at all", "", "error"],
-  ])("a failure with %s", (_, text, outcome) => {
+  ])("the outcome of a failure with %s", (_, text, outcome) => {
     expect(rowOf(failed(text))).toMatchObject({ outcome });
   });
 
-  test("a call that failed before there was a result is named by its tool", () => {
+  test("a call that failed without a result is recorded under its tool's name", () => {
     const thrown = finished({ result: undefined, error: "connection closed" });
     expect(rowOf(thrown)).toMatchObject({ pack: "github-list_issues", outcome: "error" });
   });
 
-  test("an invalid duration is left out", () => {
+  test("an invalid duration is omitted", () => {
     for (const durationMs of [undefined, -1, Number.NaN, "7"]) {
       expect(rowOf(finished({ durationMs }))).not.toHaveProperty("duration_ms");
     }
   });
 });
 
-describe("which calls count", () => {
+describe("recorded calls", () => {
   test.each([
     ["OpenClaw's own tool", { toolName: "exec" }],
     ["the outer call of Tool Search", { toolName: "tool_call" }],
     ["another server's tool", { toolName: "github__list_issues" }],
-    ["a server whose name begins alike", { toolName: "helmdeck2__x" }],
-    ["our own store tool", { toolName: "helmdeck__memory_store" }],
-    ["our own forget tool", { toolName: "helmdeck__memory_forget" }],
-    ["helmdeck's store tool beside ours", { toolName: "helmdeck__memory_store-2" }],
+    ["a server with the same name prefix", { toolName: "helmdeck2__x" }],
+    ["the plugin's own store tool", { toolName: "helmdeck__memory_store" }],
+    ["the plugin's own forget tool", { toolName: "helmdeck__memory_forget" }],
+    ["helmdeck's store tool beside the plugin's", { toolName: "helmdeck__memory_store-2" }],
     ["helmdeck's dotted store tool", { toolName: "helmdeck__helmdeck-memory_store" }],
     ["a tool without a name", { toolName: "helmdeck__" }],
     ["no tool name", { toolName: undefined }],
     ["an endless name", { toolName: `helmdeck__${"x".repeat(200)}` }],
-  ])("not %s", (_, change) => {
+  ])("do not include %s", (_, change) => {
     expect(rowOf(finished({ result: undefined, ...change }))).toBeUndefined();
   });
 
-  test("not helmdeck's memory tools, by the name that the result says", () => {
+  test("do not include helmdeck's memory tools, recognised by the name in the result", () => {
     for (const mcpTool of ["helmdeck.memory_store", "memory_forget"]) {
       const result = { content: [], details: { mcpServer: "helmdeck", mcpTool } };
       expect(rowOf(finished({ toolName: "helmdeck__other", result }))).toBeUndefined();
     }
   });
 
-  test("a result that names another server is not believed", () => {
+  test("ignore another server's name in a result", () => {
     const result = { content: [], details: { mcpServer: "evil", mcpTool: "innocent" } };
     expect(rowOf(finished({ result }))).toMatchObject({ pack: "github-list_issues" });
   });
 
-  test("servers whose names the host has to change", () => {
+  test("include those of servers whose names the host changes", () => {
     expect(
       rowOf(finished({ toolName: "my-deck__web-scrape", result: undefined }), ["my.deck"]),
     ).toMatchObject({
@@ -120,11 +120,11 @@ describe("which calls count", () => {
     });
   });
 
-  test("no servers, no rows", () => {
+  test("are none if no server is configured", () => {
     expect(rowOf(finished(), [])).toBeUndefined();
   });
 
-  test("nothing makes it throw", () => {
+  test("never throw, whatever the call contains", () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (params, result, error) => {
         expect(() => rowOf({ ...finished(), params, result, error })).not.toThrow();
@@ -174,20 +174,20 @@ describe("the hook", () => {
     ["another agent's session", { agentId: "other", sessionKey: "agent:main:main" }],
     ["no identity", {}],
     ["no context", undefined],
-    ["a session that is not to be kept", { agentId: "main", sessionKey: "agent:main:dashboard:incognito-1" }],
+    ["an incognito session", { agentId: "main", sessionKey: "agent:main:dashboard:incognito-1" }],
   ])("writes nothing for %s", async (_, context) => {
     const { hook, rows, log } = hookOver();
     await hook(finished(), context);
     expect({ rows, lines: log.lines }).toEqual({ rows: [], lines: [] });
   });
 
-  test("writes nothing for an agent that the configuration sandboxes, since the host does not say here", async () => {
+  test("writes nothing for an agent that is sandboxed by configuration, because the host does not report it here", async () => {
     const { hook, rows } = hookOver({}, { agents: { defaults: { sandbox: { mode: "all" } } } });
     await hook(finished(), MAIN_CONTEXT);
     expect(rows).toEqual([]);
   });
 
-  test("a memory that does not open costs the row and one log line, never the tool", async () => {
+  test("a memory that does not open loses the row and logs one line, and does not affect the tool", async () => {
     const log = recordingLogger();
     const parts = {
       access: accessTo(new Error("s3cr3t")),
@@ -214,7 +214,7 @@ describe("the hook", () => {
       return rows.map(({ row }) => row);
     };
 
-    test("writes a row for any tool: name, outcome, time and duration, and nothing else", async () => {
+    test("writes a row for any tool with only name, outcome, time and duration", async () => {
       const { hook, rows } = all({ subjects: { main: "alice" } });
       await hook(exec(), MAIN_CONTEXT);
       const row = { tool: "exec", outcome: "ok", at_unix: expect.any(Number), duration_ms: 12, inputs: {} };
@@ -230,15 +230,15 @@ describe("the hook", () => {
 
     test.each([
       ["an error", { error: "s3cr3t: no such file" }],
-      ["a result that says so", { result: { details: { status: "failed" } } }],
-      ["a program that ended with another code than 0", { result: { details: { exitCode: 2 } } }],
-    ])("says that a call with %s failed", async (_, change) => {
+      ["a result with the status failed", { result: { details: { status: "failed" } } }],
+      ["a program with an exit code other than 0", { result: { details: { exitCode: 2 } } }],
+    ])("records a call with %s as failed", async (_, change) => {
       const rows = await recorded(exec(change));
       expect(rows).toMatchObject([{ outcome: "failed" }]);
       expect(JSON.stringify(rows)).not.toContain("s3cr3t");
     });
 
-    test("keeps the inputs that are allowed for the tool, as text, and no others", async () => {
+    test("keeps only the inputs that are allowed for the tool, as text", async () => {
       const inputsOf = async (event: unknown, auditInputs?: Record<string, readonly string[]>) => {
         const [row] = await recorded(event, { auditInputs });
         return row && "inputs" in row ? row.inputs : undefined;
@@ -252,7 +252,7 @@ describe("the hook", () => {
       expect(await inputsOf(exec(), { exec: ["constructor", "__proto__", "toString"] })).toEqual({});
     });
 
-    test("writes none for a denied tool, helmdeck's own among them", async () => {
+    test("writes no row for a denied tool, including helmdeck's own", async () => {
       const auditDeny = ["EXEC", "bank__*", "helmdeck__github-*"];
       expect(await recorded(exec(), { auditDeny })).toEqual([]);
       expect(await recorded(exec({ toolName: "bank__transfer" }), { auditDeny })).toEqual([]);
@@ -271,16 +271,16 @@ describe("the hook", () => {
       ],
       ...["tool_call", "tool_search", "tool_search_code", "tool_describe"],
       ...["", " ", "a\u202eb", "x".repeat(200), undefined, 7],
-    ])("writes none for %j", async (toolName) => {
+    ])("writes no row for %j", async (toolName) => {
       expect(await recorded(exec({ toolName }))).toEqual([]);
     });
 
-    test("writes none for what a server says is its memory tool", async () => {
+    test("writes no row for a tool that its server names as a memory tool", async () => {
       const result = { details: { mcpServer: "notes", mcpTool: "helmdeck.memory_store" } };
       expect(await recorded(exec({ toolName: "notes__keep", result }))).toEqual([]);
     });
 
-    test("keeps a helmdeck tool as its pack, once", async () => {
+    test("records a helmdeck tool once, as its pack", async () => {
       const { hook, rows } = all();
       await hook(finished(), MAIN_CONTEXT);
       await hook(finished(), MAIN_CONTEXT);
@@ -293,7 +293,7 @@ describe("the hook", () => {
       ["groups", GROUP_CONTEXT],
       ["hooks", { agentId: "main", sessionKey: "agent:main:hook:1" }],
     ])(
-      "writes none in %s, even where they are open, though a pack's run is recorded there",
+      "writes no row in %s even if they are open, although a pack's run is recorded there",
       async (kind, context) => {
         const opened = { allow: [kind] };
         expect(await recorded(exec(), opened, context)).toEqual([]);
@@ -301,7 +301,7 @@ describe("the hook", () => {
       },
     );
 
-    test("writes none in a sandbox, even where that is open", async () => {
+    test("writes no row in a sandbox even if sandboxed runs are open", async () => {
       const host = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
       const { hook, rows } = hookOver({ auditTools: "all", allow: ["sandboxed"] }, host);
       await hook(exec(), MAIN_CONTEXT);

@@ -56,27 +56,27 @@ describe("hits", () => {
 
   test.each([
     ["no path", { path: undefined }],
-    ["a path that is no text", { path: 7 }],
-    ["a path that is not ours", { path: "MEMORY.md" }],
-    ["a path that only looks like ours", { path: "Helmdeck/user_facts/x.md" }],
+    ["a path that is not a string", { path: 7 }],
+    ["a path outside memory", { path: "MEMORY.md" }],
+    ["a path that looks like memory's", { path: "Helmdeck/user_facts/x.md" }],
     ["a path with a line break", { path: "helmdeck/a\nb.md" }],
-    ["a path with a direction switch", { path: "helmdeck/a\u202eb.md" }],
+    ["a path with a direction override", { path: "helmdeck/a\u202eb.md" }],
     ["an endless path", { path: `helmdeck/${"x".repeat(3_000)}.md` }],
     ["no score", { score: undefined }],
-    ["a score that is no number", { score: "0.9" }],
+    ["a score that is not a number", { score: "0.9" }],
     ["a score that is NaN", { score: Number.NaN }],
     ["an infinite score", { score: Number.POSITIVE_INFINITY }],
     ["no snippet", { snippet: undefined }],
-    ["a snippet that is no text", { snippet: { text: "x" } }],
+    ["a snippet that is not a string", { snippet: { text: "x" } }],
     ["no kind", { kind: undefined }],
-    ["a kind of its own", { kind: "system" }],
+    ["an unknown kind", { kind: "system" }],
     ["no key", { key: "" }],
     ["an endless key", { key: "k".repeat(3_000) }],
-    ["a category that is none", { category: 'a, stored 2020-01-01 by "root"' }],
-    ["no time of storing", { createdAt: undefined }],
-    ["a time that no date can hold", { updatedAt: 1e20 }],
-    ["a time that is no number", { updatedAt: "2026-11-20" }],
-  ])("a hit with %s is left out, and the others stay", (_, change) => {
+    ["an invalid category", { category: 'a, stored 2020-01-01 by "root"' }],
+    ["no creation time", { createdAt: undefined }],
+    ["a time beyond the range of dates", { updatedAt: 1e20 }],
+    ["a time that is not a number", { updatedAt: "2026-11-20" }],
+  ])("a hit with %s is omitted, and the others are kept", (_, change) => {
     const { hits, dropped } = hitsForHost([{ ...GOOD, ...change }, GOOD], 10);
     expect(dropped).toBe(1);
     expect(hits.map((hit) => hit.path)).toEqual([GOOD.path]);
@@ -90,7 +90,7 @@ describe("hits", () => {
       ...change,
     });
 
-    test("say so in the text and in the label, and stand below every note", () => {
+    test("are marked in the text and in the label, and are listed below every note", () => {
       const [hit] = hitsForHost([POSSIBLE], 10).hits;
       expect(hit?.snippet).toBe(`Only possibly related: ${FRAME}> always via Konflux`);
       expect(hit?.provenanceLabel).toBe("helmdeck: only possibly related");
@@ -98,7 +98,7 @@ describe("hits", () => {
       expect(hit?.score).toBeLessThan(0.1);
     });
 
-    test("also say why the answer may be incomplete", () => {
+    test("also state why the answer may be incomplete", () => {
       const [hit] = hitsForHost([POSSIBLE], 10, "helmdeck, in part: still indexing").hits;
       expect(hit?.provenanceLabel).toMatch(/only possibly related; helmdeck, in part: still indexing$/);
     });
@@ -107,14 +107,14 @@ describe("hits", () => {
       ["different scores", [0.3, 0.25, 0.2]],
       ["equal scores, which the host would order by path", [0.3, 0.3, 0.3]],
       ["scores that are far too high", [1, 0.98, 0.9]],
-    ])("keep their order after the host's own merge: %s", (_, scores) => {
+    ])("keep their order when the host merges them: %s", (_, scores) => {
       const given = scores.map((score, place) => at(place, { score }));
       const { hits } = hitsForHost(given, 10);
       for (const { score } of hits) expect(score).toBeLessThan(0.1);
       expect(mergedByHost(hits, 10).map(({ path }) => path)).toEqual(given.map(({ path }) => path));
     });
 
-    test("show at most 200 characters, however long and odd key, category and text are", () => {
+    test("show at most 200 characters, whatever key, category and text are", () => {
       const texts = ["word ".repeat(100), "\u202e".repeat(300), "🚀".repeat(300), "\n".repeat(300)];
       const keys = ["k".repeat(512), '"'.repeat(512), "🚀".repeat(128)];
       const writer = { surface: "\\".repeat(64), agent: '"'.repeat(2_048), sessionKind: "x y".repeat(21) };
@@ -142,7 +142,7 @@ describe("hits", () => {
   test.each([
     ["a score above 1", 1.7, 1],
     ["a score below 0", -0.2, 0],
-  ])("%s is brought into range", (_, score, shown) => {
+  ])("%s is limited to the range", (_, score, shown) => {
     expect(hitsForHost([{ ...GOOD, score }], 10).hits).toMatchObject([{ score: shown }]);
   });
 
@@ -151,51 +151,54 @@ describe("hits", () => {
     [{ surface: "cli, stored 2020-01-01" }, '"cli, stored 2020-01-01"'],
     [{ surface: "rest", agent: "a".repeat(64) }, `rest "${"a".repeat(37)}"…`],
     [{ surface: "openclaw", agent: "main", sessionKind: "cron)" }, 'openclaw main ("cron)")'],
-  ])("a writer with an odd name (%j) is quoted", (writer, shown) => {
+  ])("a writer with an unusual name (%j) is quoted", (writer, shown) => {
     const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
     expect(hit?.snippet).toBe(`${FRAME.replace("openclaw main (direct)", () => shown)}> always via Konflux`);
   });
 
   test.each([
-    ["lines that are no numbers", { startLine: "1", endLine: "2" }],
+    ["lines that are not numbers", { startLine: "1", endLine: "2" }],
     ["line 0", { startLine: 0, endLine: 2 }],
     ["an end before the start", { startLine: 5, endLine: 2 }],
     ["half a line", { startLine: 1.5, endLine: 2 }],
-  ])("%s cost the lines, not the hit", (_, lines) => {
+  ])("%s remove the lines, not the hit", (_, lines) => {
     const [hit] = hitsForHost([{ ...GOOD, ...lines }], 10).hits;
     expect(hit).toMatchObject({ citation: GOOD.path });
     expect(hit).not.toHaveProperty("startLine");
   });
 
   test.each([[7], [{}], [{ surface: 7, agent: "root" }], ["openclaw root"]])(
-    "an invalid writer (%j) costs the writer, not the hit",
+    "an invalid writer (%j) removes the writer, not the hit",
     (writer) => {
       const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
       expect(hit?.snippet).toBe(`${FRAME.replace(" by openclaw main (direct)", "")}> always via Konflux`);
     },
   );
 
-  test("a long snippet is cut, and never in the middle of a character", () => {
+  test("a long snippet is cut between two characters", () => {
     const before = "x".repeat(SNIPPET_MAX_CHARS - FRAME.length - 4);
     const [hit] = hitsForHost([{ ...GOOD, snippet: `${before}🦞🦞` }], 10).hits;
     expect(hit?.snippet).toBe(`${FRAME}> ${before}…`);
   });
 
-  test("the same passage is shown once, other passages of the same document too", () => {
+  test("the same passage is shown once, beside other passages of its document", () => {
     const { hits } = hitsForHost([GOOD, GOOD, { ...GOOD, startLine: 9, endLine: 9 }], 10);
     expect(hits.map((hit) => hit.citation)).toEqual([`${GOOD.path}#L3-L4`, `${GOOD.path}#L9-L9`]);
   });
 
-  test("at most the requested number, in the given order", () => {
+  test("at most the requested number of hits is returned, in the given order", () => {
     const many = Array.from({ length: 30 }, (_, index) => ({ ...GOOD, path: `helmdeck/f/${index}.md` }));
     expect(hitsForHost(many, 4).hits.map((hit) => hit.path)).toEqual(many.slice(0, 4).map((hit) => hit.path));
   });
 
-  test.each([undefined, null, "results", 7, {}, { length: 3 }])("an answer that is no list: %s", (answer) => {
-    expect(hitsForHost(answer, 10)).toEqual({ hits: [], dropped: 1 });
-  });
+  test.each([undefined, null, "results", 7, {}, { length: 3 }])(
+    "an answer that is not a list gives no hits: %s",
+    (answer) => {
+      expect(hitsForHost(answer, 10)).toEqual({ hits: [], dropped: 1 });
+    },
+  );
 
-  test("a hit that throws when it is looked at is left out", () => {
+  test("a hit that throws on access is omitted", () => {
     const trap = Object.defineProperty({ ...GOOD }, "score", {
       enumerable: true,
       get: () => {
@@ -205,7 +208,7 @@ describe("hits", () => {
     expect(hitsForHost([trap, GOOD], 10)).toMatchObject({ dropped: 1, hits: [{ path: GOOD.path }] });
   });
 
-  test("an id is complete, however long its key, or absent", () => {
+  test("an id is either complete or absent, however long its key", () => {
     const docid = `user_facts/${"k".repeat(512)}`;
     expect(hitsForHost([{ ...GOOD, docid }], 10).hits).toMatchObject([{ id: docid }]);
     for (const odd of ["a\u202Eb", "x".repeat(4_000), "", 7])
@@ -218,7 +221,7 @@ describe("hits", () => {
     ]);
   });
 
-  test("whatever memory answers, the host can merge it and a person can read it", () => {
+  test("any answer of memory becomes hits that the host can merge and a person can read", () => {
     const odd = fc.oneof(fc.anything(), fc.string({ unit: "binary" }), fc.double());
     const field = (good: fc.Arbitrary<unknown>) => fc.oneof({ weight: 3, arbitrary: good }, odd);
     const path = fc.string({ unit: "binary", maxLength: 20 }).map((name) => `helmdeck/${name}`);
@@ -281,7 +284,7 @@ describe("documents", () => {
     entry: GOOD,
   };
 
-  test("a good one is framed and quoted, and its lines are counted without the frame", () => {
+  test("a valid one is framed and quoted, and its lines are counted without the frame", () => {
     const { entry: _, ...slice } = SLICE;
     expect(documentForHost(SLICE)).toEqual({
       ...slice,
@@ -293,7 +296,7 @@ describe("documents", () => {
     });
   });
 
-  test("the summary is ours, so it is not quoted", () => {
+  test("the summary is generated, so it is not quoted", () => {
     const { entry: _, ...slice } = SLICE;
     const summary = {
       ...slice,
@@ -304,7 +307,7 @@ describe("documents", () => {
     expect(documentForHost(summary)).toMatchObject({ title: "Memory", content: summary.content });
   });
 
-  test("a long one is cut at the end of a line, and says so, so that reading on loses nothing", () => {
+  test("a long one is cut at the end of a line and marked as such, so that reading can continue there", () => {
     const line = "y".repeat(999);
     const content = Array.from({ length: 30 }, () => line).join("\n");
     const shown = documentForHost({ ...SLICE, content, lineCount: 30, totalLines: 30 });
@@ -312,7 +315,7 @@ describe("documents", () => {
     expect(shown?.content).toBe(FRAME + Array.from({ length: 12 }, () => `> ${line}`).join("\n"));
   });
 
-  test("one endless line is cut within it", () => {
+  test("a single long line is cut within the line", () => {
     const shown = documentForHost({ ...SLICE, content: "z".repeat(65_536), lineCount: 1, totalLines: 1 });
     expect(shown).toMatchObject({ lineCount: 1, truncated: true });
     expect(shown?.content).toHaveLength(FRAME.length + CONTENT_MAX_CHARS);
@@ -321,15 +324,15 @@ describe("documents", () => {
   test.each([
     ["a foreign path", { path: "MEMORY.md" }],
     ["no content", { content: undefined }],
-    ["content that is no text", { content: ["a"] }],
-    ["nothing to frame it by", { entry: undefined }],
-    ["a kind of its own", { entry: { ...GOOD, kind: "system" } }],
-  ])("%s is no document", (_, change) => {
+    ["content that is not a string", { content: ["a"] }],
+    ["no entry", { entry: undefined }],
+    ["an unknown kind", { entry: { ...GOOD, kind: "system" } }],
+  ])("%s is not a document", (_, change) => {
     expect(documentForHost({ ...SLICE, ...change })).toBeUndefined();
   });
 
   // verifies P-text-harmless
-  test("whatever memory answers, the text is harmless and bounded", () => {
+  test("any answer of memory becomes escaped and limited text", () => {
     const content = fc.string({ unit: "binary", maxLength: 300 }).map((text) => text.repeat(50));
     fc.assert(
       fc.property(fc.oneof(content, fc.anything()), fc.anything(), fc.anything(), (text, title, fromLine) => {

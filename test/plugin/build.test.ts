@@ -62,7 +62,7 @@ describe("the plugin's package", () => {
       );
   });
 
-  test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {
+  test("contains no store, index or validation on the main thread, and no native SQLite", () => {
     for (const file of ["dist/index.js", "dist/here.js", "dist/on-demand.js", "dist/pages.js"]) {
       expect(textOf(file)).not.toMatch(/node_modules\/zod|node:sqlite|@orama|\.\/chunks\//);
     }
@@ -70,14 +70,14 @@ describe("the plugin's package", () => {
     expect(everyText()).toContain("node:sqlite");
   });
 
-  test("passes on the licences of what is bundled", () => {
+  test("contains the licences of the bundled packages", () => {
     const bundled = [...everyText().matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)];
     const notices = textOf("THIRD_PARTY_NOTICES.md");
     expect(bundled.length).toBeGreaterThan(0);
     for (const [, name] of bundled) expect(notices).toContain(`## ${name} `);
   });
 
-  test("names no path of the machine that built it", () => {
+  test("contains no path of the machine that built it", () => {
     const root = new URL("../../", import.meta.url).pathname;
     for (const text of [everyText(), textOf("package.json"), textOf("THIRD_PARTY_NOTICES.md")]) {
       expect(text).not.toContain(root);
@@ -102,24 +102,21 @@ describe("the plugin's package", () => {
 });
 
 // verifies P-supply-bundled
-test.each(["better-sqlite3", "zod", "left-pad"])(
-  "a build that needs %s at run time is refused",
-  async (name) => {
-    const { metafile } = await build({
-      stdin: { contents: `import ${JSON.stringify(name)};` },
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      metafile: true,
-      write: false,
-      external: [name],
-    });
-    expect(() => requireNoDependencies(metafile)).toThrow(name);
-  },
-);
+test.each(["better-sqlite3", "zod", "left-pad"])("fails if the plugin needs %s at run time", async (name) => {
+  const { metafile } = await build({
+    stdin: { contents: `import ${JSON.stringify(name)};` },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    metafile: true,
+    write: false,
+    external: [name],
+  });
+  expect(() => requireNoDependencies(metafile)).toThrow(name);
+});
 
 test.each(["packs", "server", "cli", "install", "seam", "engine/store/postgres", "node_modules/pg"])(
-  "a plugin that holds anything of %s/ is refused",
+  "fails if the plugin contains anything of %s/",
   async (module) => {
     const { metafile } = await build({
       stdin: { contents: "console.log(1);", resolveDir: folder },
@@ -134,7 +131,7 @@ test.each(["packs", "server", "cli", "install", "seam", "engine/store/postgres",
   },
 );
 
-test("a command that loads the store before it knows what is asked for is refused", async () => {
+test("the build fails if a command loads the store before it has parsed its arguments", async () => {
   const start = (source: string) =>
     build({
       stdin: { contents: source, resolveDir: process.cwd(), loader: "ts" },
@@ -155,7 +152,7 @@ test("a command that loads the store before it knows what is asked for is refuse
   expect(() => requireQuickStart(atOnce.metafile)).toThrow("loads");
 });
 
-describe("the command's front", () => {
+describe("the command's launcher", () => {
   const front = join(folder, "helmdeck-memory.mjs");
   beforeAll(() => {
     writeFileSync(front, frontFor(">=24.16.0"));
@@ -177,9 +174,12 @@ describe("the command's front", () => {
     expect(runOn(version)).toMatchObject({ status: 0, stdout: "the program\n", stderr: "" });
   });
 
-  test.each(["24.15.9", "20.20.2", "8.17.0"])("Node %s is told in one line what is needed", (version) => {
-    const { status, stdout, stderr } = runOn(version);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-    expect(stderr).toMatch(/^[^\n]*needs Node 24\.16 or later[^\n]*\n$/);
-  });
+  test.each(["24.15.9", "20.20.2", "8.17.0"])(
+    "Node %s gets one line with the required version",
+    (version) => {
+      const { status, stdout, stderr } = runOn(version);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toMatch(/^[^\n]*needs Node 24\.16 or later[^\n]*\n$/);
+    },
+  );
 });

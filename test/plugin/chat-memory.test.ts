@@ -29,7 +29,7 @@ const keysOf = async (memory: OpenMemory) =>
   (await memory.listFacts("main", {})).facts.map(({ key }) => key).sort();
 
 describe("/remember", () => {
-  test("stores the text under a key of its words, and says how to undo it", async () => {
+  test("stores the text under a key made of its words, and explains how to undo it", async () => {
     const { memory, type } = await chat();
     const text = "I always deploy via Konflux";
     expect(await type("remember", text)).toBe(
@@ -42,7 +42,7 @@ describe("/remember", () => {
     });
   });
 
-  test("another text with the same words gets another key; the same text gets the same key", async () => {
+  test("a different text with the same words gets another key; the same text gets the same key", async () => {
     const { memory, type } = await chat();
     await type("remember", "The wifi password is on the fridge");
     expect(await type("remember", "the wifi password: is on the fridge!")).toContain(
@@ -54,7 +54,7 @@ describe("/remember", () => {
     expect(await keysOf(memory)).toEqual(["wifi-password-fridge", "wifi-password-fridge-2"]);
   });
 
-  test("a key can be named; its value is replaced, and the reply says how to restore it", async () => {
+  test("a key can be given; its value is replaced, and the reply explains how to restore it", async () => {
     const clock = new TestClock();
     const { memory, type } = await chat(clock);
     await type("remember", "house/style = We write short sentences.");
@@ -86,7 +86,7 @@ describe("/remember", () => {
     );
   });
 
-  test("a credential is refused and not repeated", async () => {
+  test("a credential is refused and not shown", async () => {
     const { memory, type } = await chat();
     const token = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
     const told = await type("remember", `my token is ${token}`);
@@ -99,7 +99,7 @@ describe("/remember", () => {
   test.each([
     ["nothing", "", "/remember <text> stores the text"],
     ["a key that no fact can have", "a\u202eb = text", "key"],
-    ["what OpenClaw may have cut", "x".repeat(4_096), "too long for a chat command"],
+    ["a text that OpenClaw may have cut", "x".repeat(4_096), "too long for a chat command"],
   ])("%s stores nothing", async (_, args, told) => {
     const { memory, type } = await chat();
     expect(await type("remember", args)).toContain(told);
@@ -190,7 +190,7 @@ describe("/memories", () => {
     expect(lines[10]).toBe("The newest 10; openclaw helmdeck list shows all.");
   });
 
-  test("with words it answers as a search does", async () => {
+  test("with a query gives the answer of a search", async () => {
     const { memory, type } = await chat();
     await memory.storeFact("main", { key: "deploy", value: "We deploy via Konflux." });
     expect(await type("memories", "how do we deploy")).toBe(
@@ -209,13 +209,13 @@ describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
     ["another's session", { agentId: "main", sessionKey: "agent:work:main" }, /belongs to another agent/],
   ];
 
-  test.each(CLOSED)("is refused to %s, and memory is not asked", async (_, context, told) => {
+  test.each(CLOSED)("is refused for %s, without a request to memory", async (_, context, told) => {
     const memory = fakeMemory();
     expect(await chatOver(memory)(command, "deploy", context)).toMatch(told);
     expect(memory.calls).toEqual([]);
   });
 
-  test("is refused to a sandboxed agent", async () => {
+  test("is refused for a sandboxed agent", async () => {
     const memory = fakeMemory();
     const config = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
     const parts = { access: accessTo(memory), gate: gateFor({}, { config }), log: recordingLogger() };
@@ -232,7 +232,7 @@ describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
     expect(memory.calls).toEqual([]);
   });
 
-  test("reaches only its own agent's memory", async () => {
+  test("accesses only its own agent's memory", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("work", { key: "deploy", value: "WORKS-ONLY" });
     const type = chatOver(memory);
@@ -242,7 +242,7 @@ describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
     expect(await memory.getFact("work", "deploy")).toMatchObject({ value: "WORKS-ONLY" });
   });
 
-  test("a failure is one fixed sentence", async () => {
+  test("a failure gives one fixed sentence", async () => {
     const type = chatOver(new HelmdeckError("key_wrong", "of /home/x"));
     expect(await type(command, "deploy")).toBe(
       "helmdeck memory is not available: the memory key belongs to another database; run openclaw helmdeck doctor.",

@@ -55,7 +55,7 @@ describe("over REST", () => {
     expect((await typing("get", "editor")).code).toBe(1);
   });
 
-  test("status and doctor speak of the engine", async () => {
+  test("status and doctor describe the engine", async () => {
     const status = await typing("status");
     expect(status.stdout).toContain(`engine:   ${engine.url} (version `);
     expect(status.stdout).not.toContain("database:");
@@ -67,7 +67,7 @@ describe("over REST", () => {
   });
 });
 
-describe("what only the engine's machine can do", () => {
+describe("a command that must run on the engine's machine", () => {
   test.each([
     [["export"], "helmdeck-memory export --caller SUBJECT on the engine's machine"],
     [["import", FILE], "helmdeck-memory import FILE --caller SUBJECT on the engine's machine"],
@@ -76,14 +76,14 @@ describe("what only the engine's machine can do", () => {
     [["imports"], "helmdeck-memory imports --caller SUBJECT on the engine's machine"],
     [["doctor", "--compact"], "Run this command on the engine's machine"],
     [["store", "k", "v", "--allow-secret"], "run helmdeck-memory on the engine's machine"],
-  ])("%j says so, and does nothing", async (args, where) => {
+  ])("%j names that machine, and does nothing", async (args, where) => {
     const { code, stderr } = await typing(...args);
     expect(code).toBe(1);
     expect(stderr).toContain(where);
     expect((await typing("list", "--json")).stdout).toContain('"facts":[]');
   });
 
-  test("an agent without a token is refused", async () => {
+  test("refuses an agent without a token", async () => {
     const { code, stderr } = await typing("list", "--agent", "other");
     expect(code).toBe(2);
     expect(stderr).toContain("the agent needs a token");

@@ -48,7 +48,7 @@ describe("the arguments", () => {
     [["store", "--help"]],
     [["--version"]],
     [[]],
-  ])("%j reach our command as they were typed", async (typed) => {
+  ])("%j are passed to the command unchanged", async (typed) => {
     const program = new Command().enablePositionalOptions().exitOverride();
     const seen: (readonly string[])[] = [];
     // OpenClaw brings its own copy of commander with the same interface.
@@ -69,15 +69,15 @@ describe("the arguments", () => {
     process.exitCode = before;
   });
 
-  test("output for programs is detected", () => {
+  test("JSON output is detected", () => {
     expect(isForPrograms(["openclaw", "helmdeck", "list", "--json"])).toBe(true);
     expect(isForPrograms(["openclaw", "helmdeck", "export"])).toBe(true);
     expect(isForPrograms(["openclaw", "helmdeck", "list"])).toBe(false);
   });
 });
 
-describe("whose memory", () => {
-  test("the default agent's, or that of the agent that is named, by its subject", async () => {
+describe("the selected memory", () => {
+  test("is that of the default agent or the named agent, by its subject", async () => {
     const given = await parts();
     expect(await typing(["store", "mine", "of main"], given)).toMatchObject({
       code: 0,
@@ -94,19 +94,19 @@ describe("whose memory", () => {
     });
   });
 
-  test.each(["../main", "", "broken"])("the agent %j is refused as a mistake in the call", async (agent) => {
+  test.each(["../main", "", "broken"])("is refused as a usage error for the agent %j", async (agent) => {
     const seen = await typing(["list", "--agent", agent], await parts());
     expect(seen).toMatchObject({ code: 2, stdout: "" });
     expect(seen.stderr).toContain("Give the id of an agent whose entry in subjects, if any, is well-formed.");
   });
 
-  test("a default agent without a well-formed subject gets nothing", async () => {
+  test("is none for a default agent with a malformed subject", async () => {
     const seen = await typing(["list"], await parts({ defaultAgent: "broken" }));
     expect(seen).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("subjects") });
   });
 });
 
-test("the help speaks of openclaw helmdeck", async () => {
+test("the help names openclaw helmdeck", async () => {
   const { code, stdout } = await typing(["store", "--help"], await parts());
   expect(code).toBe(0);
   expect(stdout).toContain("Usage: openclaw helmdeck store|add [options] <key> [value]");
@@ -114,7 +114,7 @@ test("the help speaks of openclaw helmdeck", async () => {
   expect(stdout).not.toMatch(/helmdeck-memory|--caller/);
 });
 
-describe("what OpenClaw adds", () => {
+describe("OpenClaw's information", () => {
   const WIKI: Finding = {
     level: "warning",
     check: "memory-wiki",
@@ -122,7 +122,7 @@ describe("what OpenClaw adds", () => {
     remedy: "Ask for more.",
   };
 
-  test("its findings to doctor's", async () => {
+  test("is added to doctor's findings", async () => {
     const given = await parts({ hostFindings: async () => [WIKI] });
     await typing(["store", "a", "fact"], given);
     const { code, stdout } = await typing(["doctor", "--json"], given);
@@ -132,7 +132,7 @@ describe("what OpenClaw adds", () => {
     expect(findings).toContainEqual({ level: "ok", check: "rows", message: "Every row can be opened." });
   });
 
-  test("whom it keeps from memory, to status", async () => {
+  test("is added to status: contexts without access to memory", async () => {
     const given = await parts({ hostWarnings: () => ["sub-agents find nothing"] });
     expect((await typing(["status"], given)).stdout).toContain("\n  sub-agents find nothing");
     const { stdout } = await typing(["status", "--json"], given);
@@ -144,7 +144,7 @@ describe("a key that cannot be read", () => {
   const BROKEN = new HelmdeckError("key_unreadable", "The secret could not be read; make it available.");
   const broken = () => parts({ settings: () => Promise.reject(BROKEN) });
 
-  test("is what status shows", async () => {
+  test("is shown by status", async () => {
     expect(await typing(["status"], await broken())).toEqual({
       code: 1,
       stdout:

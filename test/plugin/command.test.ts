@@ -52,7 +52,7 @@ const POSSIBLE: RecallHit = {
   updatedAt: 1_000_000_000_000,
 };
 
-describe("what was typed", () => {
+describe("the parsed request", () => {
   test.each([
     ["", { kind: "status" }],
     ["status", { kind: "status" }],
@@ -70,8 +70,8 @@ describe("what was typed", () => {
   });
 });
 
-describe("what is replied", () => {
-  test("help needs neither memory nor identity", async () => {
+describe("the reply", () => {
+  test("to help needs neither memory nor identity", async () => {
     expect(await typing("help", new Error("closed"), {})).toMatchObject({ text: HELP });
   });
 
@@ -88,7 +88,7 @@ describe("what is replied", () => {
     );
   });
 
-  test("hits, each with what it is and its passage, harmless to look at", async () => {
+  test("lists hits, each with its kind and its escaped passage", async () => {
     const hit: RecallHit = {
       kind: "fact",
       docid: "user_facts/deploy",
@@ -113,7 +113,7 @@ describe("what is replied", () => {
     );
   });
 
-  test("the record of a run is named once", async () => {
+  test("names the record of a run once", async () => {
     const key = "pack_history/slides.narrate/01794";
     const hit: RecallHit = {
       ...{
@@ -135,7 +135,7 @@ describe("what is replied", () => {
     expect(await typing("search x", memory)).toMatchObject({ text: 'Nothing found for "x".' });
   });
 
-  test("nothing found in a memory that holds something says how much it holds", async () => {
+  test("without hits gives the memory's size if it is not empty", async () => {
     const unmatched = { facts: 12, auditRows: 1 };
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
     expect(await typing("search x", memory)).toMatchObject({
@@ -143,7 +143,7 @@ describe("what is replied", () => {
     });
   });
 
-  test("possible hits are marked as such", async () => {
+  test("marks possible hits", async () => {
     const memory = fakeMemory({ search: async () => ({ results: [POSSIBLE], mode: "keyword" }) });
     const { text } = await typing("search wifi", memory);
     expect(text).toBe(
@@ -154,7 +154,7 @@ describe("what is replied", () => {
     expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);
   });
 
-  test("a group that the operator opened gets only sure hits, and no counts", async () => {
+  test("contains only sure hits and no counts in a group that the operator opened", async () => {
     const unmatched = { facts: 12, auditRows: 1 };
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
     const { text } = await typing("search wifi", memory, GROUP_CONTEXT, { allow: ["groups"] });
@@ -166,7 +166,7 @@ describe("what is replied", () => {
     ["a group", GROUP_CONTEXT],
     ["a hook", { agentId: "main", sessionKey: "agent:main:hook:1" }],
     ["nobody", {}],
-  ])("%s is refused and learns nothing", async (_, context) => {
+  ])("refuses %s, without information about the memory", async (_, context) => {
     const memory = fakeMemory();
     const { text } = await typing("status", memory, context);
     expect(text).toMatch(/^helmdeck memory: /);
@@ -174,7 +174,7 @@ describe("what is replied", () => {
     expect(memory.calls).toEqual([]);
   });
 
-  test("a failure is one fixed sentence; its message stays in the log", async () => {
+  test("to a failure is one fixed sentence; the error's message is only logged", async () => {
     const { text, log } = await typing("status", new HelmdeckError("key_wrong", "of /home/x"));
     expect(text).toBe(
       "helmdeck memory is not available: the memory key belongs to another database; run openclaw helmdeck doctor.",
@@ -182,7 +182,7 @@ describe("what is replied", () => {
     expect(log.lines).toEqual(["helmdeck memory: key_wrong: of /home/x"]);
   });
 
-  test("a memory that hangs does not hang the chat", async () => {
+  test("comes in time if memory hangs", async () => {
     const { text } = await typing("search x", fakeMemory({ search: hanging }));
     expect(text).toContain("did not answer in time");
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../plugin/config.ts";
 
 describe("the configuration", () => {
-  test("nothing configured: found by default, closed to strangers", () => {
+  test("by default searches memory, and is closed to shared contexts", () => {
     for (const raw of [undefined, null, {}, [], "x", 7]) {
       expect(parseConfig(raw)).toEqual({
         source: { kind: "embedded" },
@@ -29,7 +29,7 @@ describe("the configuration", () => {
     }
   });
 
-  test("everything configured", () => {
+  test("can have every setting", () => {
     const reference = { source: "env", provider: "default", id: "K" };
     const raw = {
       encryptionKey: reference,
@@ -81,13 +81,13 @@ describe("the configuration", () => {
   });
 
   test.each([{ auditTools: "All" }, { auditTools: true }, { auditTools: ["all"] }])(
-    "records only helmdeck's own tools unless it is told to record all: %j",
+    "records only helmdeck's own tools unless auditTools is all: %j",
     (raw) => {
       expect(parseConfig(raw).auditTools).toBe("helmdeck");
     },
   );
 
-  test("no more inputs of a tool are kept than a row may hold", () => {
+  test("keeps at most as many inputs of a tool as a row may have", () => {
     const many = Array.from({ length: 20 }, (_, number) => `input${number}`);
     expect(parseConfig({ auditInputs: { exec: many, read: "path" } }).auditInputs).toEqual(
       new Map([
@@ -100,7 +100,7 @@ describe("the configuration", () => {
   });
 
   test.each([{ auditDeny: "exec" }, { auditDeny: ["exec", 7] }, { auditDeny: null }])(
-    "a deny list that cannot be read denies every tool: %j",
+    "denies every tool if the deny list is malformed: %j",
     (raw) => {
       expect(parseConfig(raw).auditDeny).toEqual(["*"]);
     },
@@ -111,12 +111,12 @@ describe("the configuration", () => {
     { allow: true },
     { allow: { groups: true } },
     { allow: ["Groups", "all", 1, null, "__proto__"] },
-  ])("only exact names open a context: %j", (raw) => {
+  ])("opens a context only by its exact name: %j", (raw) => {
     expect(parseConfig(raw).allow).toEqual(new Set());
   });
 
   test.each(["", "  ", 7, null, {}, "a\u0000b", "x".repeat(200), "\ud800"])(
-    "an agent's malformed subject %j is kept as malformed, so that the agent is refused",
+    "keeps an agent's malformed subject %j as malformed, so that the agent is refused",
     (subject) => {
       expect(parseConfig({ subjects: { work: subject } }).subjects).toEqual(new Map([["work", undefined]]));
     },
@@ -194,7 +194,7 @@ describe("the configuration", () => {
 describe("the source", () => {
   const TOKENS = { Main: { file: "/t" } };
 
-  test("an engine with its tokens by agent; what subjects say does not count there", () => {
+  test("can be an engine with a token for each agent, and ignores subjects then", () => {
     const source = {
       kind: "engine",
       url: "https://e.example",
@@ -214,13 +214,13 @@ describe("the source", () => {
 
   // An unintended second memory would split an agent's knowledge.
   test.each(["engine", {}, { kind: "helmsdeck" }, { kind: "engine", url: 7 }, []])(
-    "%j is malformed, and this host does not keep memory instead",
+    "%j is malformed, and does not fall back to this host's memory",
     (source) => {
       expect(parseConfig({ source }).source).toMatchObject({ kind: "engine", settings: { url: "" } });
     },
   );
 
-  test.each([undefined, null, { kind: "embedded" }])("%j: this host keeps memory", (source) => {
+  test.each([undefined, null, { kind: "embedded" }])("is this host's memory with %j", (source) => {
     expect(parseConfig({ source }).source).toEqual({ kind: "embedded" });
   });
 });

@@ -74,7 +74,7 @@ test.each([
   });
 });
 
-test("the host's version is shown with the tested ones, and decides nothing", async () => {
+test("the host's version is shown with the tested ones, and is not a problem", async () => {
   expect(await finding("OpenClaw version", {}, { version: "2025.1.1" })).toEqual({
     level: "ok",
     check: "OpenClaw version",
@@ -83,13 +83,13 @@ test("the host's version is shown with the tested ones, and decides nothing", as
 });
 
 describe("settings", () => {
-  test("plugins.allow that lists us is well", async () => {
+  test("plugins.allow is ok if it lists the plugin", async () => {
     expect(await finding("plugins.allow", { plugins: { allow: ["helmdeck-memory"] } })).toMatchObject({
       level: "ok",
     });
   });
 
-  test("a switched-off plugin is an error", async () => {
+  test("a disabled plugin is an error", async () => {
     const config = { plugins: { entries: { "helmdeck-memory": { enabled: false } } } };
     expect(await finding("plugin enabled", config)).toMatchObject({ level: "error" });
   });
@@ -97,11 +97,11 @@ describe("settings", () => {
   test.each([
     ["no channel", {}],
     ["one person on a list", { signal: { dmPolicy: "allowlist", allowFrom: ["+1"] } }],
-    ["a list of nobody", { signal: { dmPolicy: "allowlist" } }],
+    ["an empty list", { signal: { dmPolicy: "allowlist" } }],
     ["a channel that is off", { signal: { enabled: false, dmPolicy: "open" } }],
     ["direct chats that are off", { slack: { dm: { policy: "disabled" } } }],
     ["settings of all channels only", { defaults: { groupPolicy: "allowlist" }, modelByChannel: {} }],
-  ])("direct chats are well with %s", async (_, channels) => {
+  ])("direct chats are ok with %s", async (_, channels) => {
     const shown = await finding("direct chats", { channels } as HostConfig);
     expect(shown).toMatchObject({ level: "ok", message: expect.stringContaining("session.dmScope is main") });
   });
@@ -119,13 +119,13 @@ describe("settings", () => {
     expect(await finding("direct chats", { channels } as HostConfig)).toMatchObject({ level: "warning" });
   });
 
-  test("direct chats of their own share the memory all the same", async () => {
+  test("separate direct chats still share the memory", async () => {
     const shown = await finding("direct chats", { session: { dmScope: "per-channel-peer" } });
     expect(shown?.message).toContain("shares that agent's memory");
     expect(shown?.message).not.toContain("dmScope");
   });
 
-  test("a global session is well when groups are open", async () => {
+  test("a global session is ok if groups are open", async () => {
     const config: HostConfig = { session: { scope: "global" } };
     expect(await finding("global session", config, { plugin: { allow: ["groups"] } })).toBeUndefined();
   });
@@ -143,7 +143,7 @@ describe("OpenClaw's own embeddings", () => {
     ["found by OpenClaw", search("auto"), "ok"],
     ["a provider without an address", search("openai"), "ok"],
     ["a provider that answers", search("ollama", "http://127.0.0.1:9"), "ok"],
-  ])("%s is well", async (_, config, level) => {
+  ])("the setting is ok: %s", async (_, config, level) => {
     expect(await finding(CHECK, config)).toMatchObject({ level });
   });
 
@@ -156,14 +156,14 @@ describe("OpenClaw's own embeddings", () => {
     expect(shown).toMatchObject({ level: "warning", remedy: expect.stringContaining("plugins.allow") });
   });
 
-  test("a provider whose plugin is allowed is well", async () => {
+  test("a provider whose plugin is allowed is ok", async () => {
     const plugins = { allow: ["ollama"] };
     expect(await finding(CHECK, { ...search("ollama", "http://127.0.0.1:9"), plugins })).toMatchObject({
       level: "ok",
     });
   });
 
-  test("a provider that is down costs 30 s a search, and there is a way back", async () => {
+  test("a provider that is down is reported, with the delay of 30 s per search and the remedy", async () => {
     const shown = await finding(CHECK, search("ollama", "http://user:pw@127.0.0.1:9/x?key=s3cr3t"), {
       answers: false,
     });
@@ -175,12 +175,12 @@ describe("OpenClaw's own embeddings", () => {
     expect(JSON.stringify(shown)).not.toMatch(/pw|s3cr3t/);
   });
 
-  test("an invalid address is not repeated", async () => {
+  test("an invalid address is not shown", async () => {
     const shown = await finding(CHECK, search("ollama", "s3cr3t"), { answers: false });
     expect(JSON.stringify(shown)).not.toContain("s3cr3t");
   });
 
-  test("whatever answers, even with an error, is there; a closed port and nonsense are not", async () => {
+  test("an address counts as reachable if anything answers, even with an error; a closed port and an invalid address do not", async () => {
     const server = createServer((_, response) => void response.writeHead(500).end("no"));
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo; // a TCP server's address is never a string
@@ -191,7 +191,7 @@ describe("OpenClaw's own embeddings", () => {
   });
 });
 
-describe("settings that do not count where an engine keeps memory", () => {
+describe("settings without effect if an engine keeps the memory", () => {
   const source = { kind: "engine", url: "https://memory.example", tokens: {} };
   const set = (config: Readonly<Record<string, unknown>>) =>
     finding(
@@ -213,7 +213,7 @@ describe("settings that do not count where an engine keeps memory", () => {
     expect(JSON.stringify(found)).not.toContain("s3cr3t");
   });
 
-  test("are a warning where they said whose memory an agent has", async () => {
+  test("are a warning if they map an agent to a subject", async () => {
     expect(await set({ source, subjects: { work: "main" } })).toMatchObject({ level: "warning" });
   });
 

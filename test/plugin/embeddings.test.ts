@@ -28,7 +28,7 @@ describe("the key of the embedding service", () => {
   test.each([
     ["cannot be resolved", async () => ({})],
     ["makes the resolver fail", () => Promise.reject(new Error("sk-s3cr3t"))],
-  ])("that %s turns meaning off, and nothing is asked without it", async (_, resolver: SecretResolver) => {
+  ])("that %s turns semantic search off, and no request is sent", async (_, resolver: SecretResolver) => {
     const settings = await settingsOf({ ...SERVICE, apiKey: REFERENCE }, resolver);
     expect(settings).toEqual({
       provider: "unusable",
@@ -37,14 +37,14 @@ describe("the key of the embedding service", () => {
     expect(JSON.stringify(settings)).not.toContain("s3cr3t");
   });
 
-  test("is none of Ollama's", async () => {
+  test("is not used for Ollama", async () => {
     expect(await settingsOf({ provider: "ollama", apiKey: "sk-s3cr3t" })).toEqual({
       provider: "unusable",
       problem: expect.not.stringContaining("s3cr3t"),
     });
   });
 
-  test("is not even looked up where embeddings are off", async () => {
+  test("is not resolved if embeddings are off", async () => {
     expect(await settingsOf({ provider: "none", apiKey: REFERENCE })).toEqual({ provider: "none" });
   });
 });

@@ -39,7 +39,7 @@ async function fileWith(text: string, mode = 0o600): Promise<string> {
 }
 
 describe("a token in a file", () => {
-  test("counts at once when the file changes", async () => {
+  test("is used at once after the file changes", async () => {
     const tokenOf = sourceOf({ main: { file: await fileWith("one\n") } });
     expect(await tokenOf("main", FIRST)).toBe("one");
     await fileWith("two");
@@ -47,9 +47,9 @@ describe("a token in a file", () => {
   });
 
   test.each([
-    ["that others may read", 0o644, /chmod 600/],
-    ["that is not there", undefined, /cannot be opened/],
-  ])("%s is refused, and the line says why", async (_what, mode, says) => {
+    ["that others can read", 0o644, /chmod 600/],
+    ["that is missing", undefined, /cannot be opened/],
+  ])("%s is refused, with the reason", async (_what, mode, says) => {
     const file = mode === undefined ? join(folder, "none") : await fileWith("canary", mode);
     const asking = sourceOf({ main: { file } })("main", FIRST);
     await expect(asking).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describe("a token in a file", () => {
 });
 
 describe("a token behind a reference", () => {
-  test("is looked up once, and again when it is refused, but not for each request", async () => {
+  test("is resolved once, and again after a refusal, but not for each request", async () => {
     const tokenOf = sourceOf({ main: REFERENCE });
     secrets = [
       { kind: "text", text: "old" },
@@ -80,7 +80,7 @@ describe("a token behind a reference", () => {
     });
   });
 
-  test("that cannot be followed is named, and tried again", async () => {
+  test("that cannot be resolved is named, and resolved again later", async () => {
     const tokenOf = sourceOf({ main: REFERENCE });
     await expect(tokenOf("main", FIRST)).rejects.toMatchObject({
       code: "invalid_token",
@@ -93,13 +93,13 @@ describe("a token behind a reference", () => {
 
 // verifies P-engine-token
 describe("an agent without a usable token", () => {
-  test("gets none, and never another's", async () => {
+  test("gets no token, and never another agent's", async () => {
     const tokenOf = sourceOf({ main: { file: await fileWith("of-main") } });
     await expect(tokenOf("other", FIRST)).rejects.toMatchObject({ code: "identity_refused" });
   });
 
   test.each(["canary.literal.token", 7, null, []])(
-    "a literal (%j) is not used and not repeated",
+    "a literal (%j) is not used and not shown",
     async (given) => {
       const asking = sourceOf({ main: given })("main", FIRST);
       await expect(asking).rejects.toMatchObject({ message: expect.not.stringContaining("canary") });

@@ -44,15 +44,15 @@ describe("a person is asked", () => {
   test.each([
     ...["all", "everything", "packs", "pipelines", "tools", "category:work"],
     ...[" all ", "\tall\n", "category: work ", "import:notes-1", " import: notes-1 "],
-  ])("before %j goes", async (scope) => {
+  ])("before %j is forgotten", async (scope) => {
     expect(await decide({ scope })).toMatchObject(ASKED);
   });
 
   test.each([
-    ["a dry run that is not plainly one", { scope: "all", dry_run: "true" }],
-    ["a dry run of 1", { scope: "all", dry_run: 1 }],
-    ["no dry run", { scope: "all", dry_run: false }],
-  ])("before %s", async (_what, params) => expect(await decide(params)).toMatchObject(ASKED));
+    ["a dry_run that is not true", { scope: "all", dry_run: "true" }],
+    ["a dry_run of 1", { scope: "all", dry_run: 1 }],
+    ["a dry_run of false", { scope: "all", dry_run: false }],
+  ])("even with %s", async (_what, params) => expect(await decide(params)).toMatchObject(ASKED));
 
   test.each([
     "helmdeck__helmdeck-memory_forget",
@@ -60,14 +60,14 @@ describe("a person is asked", () => {
     "engine__helmdeck_memory_forget-2",
     "HELMDECK.MEMORY_FORGET",
     "helmdeck.memory_forget",
-  ])("whatever the tool is called: %s", async (tool) => {
+  ])("under every name of the tool: %s", async (tool) => {
     const asked = await decide({ scope: "all" }, { tool });
     expect(asked).toMatchObject(ASKED);
     expect(JSON.stringify(asked)).not.toContain("Oolong");
   });
 });
 
-describe("nobody is asked", () => {
+describe("no person is asked", () => {
   test.each([
     "key:tea",
     "tea",
@@ -82,11 +82,11 @@ describe("nobody is asked", () => {
   );
 
   test.each([[{}], [undefined], [{ scope: "" }], [{ scope: "key:" }], [{ scope: "category:pack_history" }]])(
-    "about %j, which the tool refuses itself",
+    "about %j, which the tool itself refuses",
     async (params) => expect(await decide(params)).toBeUndefined(),
   );
 
-  test("about a dry run, another tool, or where nothing is there", async () => {
+  test("about a dry run, another tool, or a scope without entries", async () => {
     expect(await decide({ scope: "all", dry_run: true })).toBeUndefined();
     expect(await decide({ scope: "all" }, { tool: "memory_search" })).toBeUndefined();
     expect(await decide({ scope: "all" }, { memory: holding(0) })).toBeUndefined();
@@ -117,7 +117,7 @@ describe("the call is refused", () => {
     async (params) => expect(await decide(params)).toMatchObject(refused(/^invalid_input/)),
   );
 
-  test("in a group, which learns nothing and where nobody is asked", async () => {
+  test("in a group, without a question to a person and without information about the memory", async () => {
     const context = { ...GROUP_CONTEXT, requester: { channel: "telegram" } };
     const memory = new Error("not opened");
     expect(await decide({ scope: "all" }, { context, memory })).toMatchObject(refused(/^identity_refused/));
@@ -126,12 +126,12 @@ describe("the call is refused", () => {
   test.each([
     ["on the command line", { ...MAIN_CONTEXT, requester: { senderIsOwner: true } }],
     ["from /tools/invoke", MAIN_CONTEXT],
-  ])("where nobody can be asked, with the command that can do it: %s", async (_where, context) => {
+  ])("if no person can be asked, with the command for it: %s", async (_where, context) => {
     const command = /openclaw helmdeck forget category:work, or: helmdeck-memory forget category:work$/;
     expect(await decide({ scope: "category:work" }, { context })).toMatchObject(refused(command));
   });
 
-  test("with the agent and the memory in the command, where they are not the default", async () => {
+  test("with the agent and the subject in the command if they are not the default", async () => {
     const context = { agentId: "work", sessionKey: "agent:work:main" };
     const config = { subjects: { work: "o'hara and sons" } };
     expect(await decide({ scope: "all" }, { context, config })).toMatchObject(
@@ -140,14 +140,14 @@ describe("the call is refused", () => {
   });
 });
 
-describe("what the person is shown", () => {
+describe("the preview for the person", () => {
   const shownFor = async (memory: Memory, scope = "all") => {
     const decision = await decide({ scope }, { memory });
     if (decision === undefined || !("requireApproval" in decision)) throw new Error("nobody was asked");
     return decision.requireApproval;
   };
 
-  test("is how much goes, and the newest by key and first words", async () => {
+  test("shows the number of entries, and the newest by key and first words", async () => {
     const { title, description } = await shownFor(
       holding(12, { key: "tea", value: "Oolong\nin the morning" }),
     );
@@ -157,7 +157,7 @@ describe("what the person is shown", () => {
     );
   });
 
-  test("keeps within OpenClaw's limits, and no key passes for a line of ours", async () => {
+  test("stays within OpenClaw's limits, and no key can imitate a line of the preview", async () => {
     const long = { key: `x"\n0 entries would be deleted ${"y".repeat(200)}`, value: "z".repeat(5_000) };
     const memory = holding(500, long, long, long);
     const { title, description } = await shownFor(memory, `category:${"c".repeat(64)}`);

@@ -33,7 +33,7 @@ function tokensOf(given: object = {}) {
 
 // verifies P-helmdeck-token
 describe("the token of OpenClaw's entry for helmdeck", () => {
-  test("is main's, and is read for each request", async () => {
+  test("is used only for main, and is read for each request", async () => {
     const { agents, tokenOf } = tokensOf();
     expect(agents).toEqual(["main"]);
     expect(await tokenOf("main", ASKED)).toBe("entry.token.x");
@@ -41,7 +41,7 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
     expect(await tokenOf("main", ASKED)).toBe("renewed.token.y");
   });
 
-  test("is replaced by main's own token", async () => {
+  test("is overridden by main's own token", async () => {
     const file = join(folder, "main.token");
     await writeFile(file, "own.token.z\n", { mode: 0o600 });
     const { agents, tokenOf } = tokensOf({ tokens: { Main: { file } } });
@@ -49,7 +49,7 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
     expect(await tokenOf("main", ASKED)).toBe("own.token.z");
   });
 
-  test("is no other agent's", async () => {
+  test("is not used for another agent", async () => {
     const { tokenOf } = tokensOf();
     await expect(tokenOf("work", ASKED)).rejects.toMatchObject({ code: "identity_refused" });
   });
@@ -82,7 +82,7 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
 });
 
 // verifies P-helmdeck-token
-test("plain HTTP to another machine is refused before anything is asked", () => {
+test("plain HTTP to another machine is refused before any request", () => {
   const open = () => openHelmdeckMemory(sourceOf({ url: "http://192.0.2.7:3000" }), "balanced", () => ({}));
   expect(open).toThrow(/must begin with https:/);
 });

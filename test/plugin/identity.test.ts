@@ -32,7 +32,7 @@ const ask = (agentSessionKey: unknown, more: Partial<Caller> = {}): Caller => ({
   ...more,
 });
 
-describe("sessions whose key says that they are their agent's own", () => {
+describe("sessions whose key identifies them as their agent's own", () => {
   test.each([
     ["the main session, where direct chats go by default", "agent:main:main"],
     ["a direct chat per peer", "agent:main:direct:alice"],
@@ -54,7 +54,7 @@ describe("sessions whose key says that they are their agent's own", () => {
     ["a chat in the Control UI", "agent:main:dashboard:0b9f7f3e-1111-2222-3333-444455556666"],
     ["a session that the operator named", "agent:main:big-refactor"],
     ["one of the command line", "agent:main:explicit:0b9f7f3e"],
-  ])("%s, unless the host knows better", (_, sessionKey) => {
+  ])("%s, unless the host reports otherwise", (_, sessionKey) => {
     expect(whoAsks(ask(sessionKey), rules())).toMatchObject({ ok: true, evidence: "record_if_any" });
   });
 
@@ -66,7 +66,7 @@ describe("sessions whose key says that they are their agent's own", () => {
     ["a cron job", "agent:main:cron:nightly"],
     ["one run of a cron job", "agent:main:cron:nightly:run:8821"],
     ["a sub-agent in capitals", "agent:main:SUBAGENT:aaa"],
-  ])("%s does not: only the host knows where it comes from", (_, sessionKey) => {
+  ])("not %s: only the host knows its origin", (_, sessionKey) => {
     expect(whoAsks(ask(sessionKey), rules())).toMatchObject({ ok: true, evidence: "record" });
   });
 
@@ -75,11 +75,11 @@ describe("sessions whose key says that they are their agent's own", () => {
     expect(whoAsks(ask("agent:main:home:thread:1"), renamed)).toMatchObject({ ok: true });
   });
 
-  test("an agent id is compared without regard to case", () => {
+  test("an agent id in any case", () => {
     expect(whoAsks(ask("agent:main:main", { agentId: "Main" }), rules())).toMatchObject({ subject: "main" });
   });
 
-  test("a host that does not say whether the run is sandboxed has none", () => {
+  test("a run whose host does not report sandboxing", () => {
     expect(whoAsks({ agentId: "main", agentSessionKey: "agent:main:main" }, rules())).toMatchObject({
       ok: true,
     });
@@ -96,7 +96,7 @@ test.each([
   ["agent:main:dashboard:d2", "dashboard"],
   ["agent:main:whatever", "other"],
   [undefined, "other"],
-])("the session %s is called %s beside what it wrote", (sessionKey, kind) => {
+])("the session %s is recorded as %s in its facts", (sessionKey, kind) => {
   expect(sessionKindOf(sessionKey)).toBe(kind);
 });
 
@@ -112,32 +112,32 @@ const SHARED_SESSIONS = [
   ["a WhatsApp group in an older key", "agent:main:whatsapp:120363403215116621@g.us"],
   ["a guild channel in an older key", "agent:main:discord:guild-1:channel-2"],
   ["a case-preserving group", "agent:main:signal:group:AbCdEf=="],
-  ["the session that is everybody's", "global"],
-  ["the same, of one agent", "agent:main:global"],
+  ["the global session", "global"],
+  ["the global session of one agent", "agent:main:global"],
   ["a conversation bound to an outside program", "agent:main:acp:binding:discord:acct:0011"],
   ["a telephone call", "agent:main:voice:15551234567"],
-  ["a channel's own shape that nobody knows", "agent:main:telegram:12345"],
+  ["a channel with an unknown key format", "agent:main:telegram:12345"],
   ["a direct peer that claims to be a group", "agent:main:telegram:direct:group:1"],
   ["a sub-agent whose key names a group", "agent:main:subagent:telegram:group:1"],
   ["an ACP session whose key names a channel", "agent:main:acp:slack:channel:C1:thread:2"],
   ["a cron run whose key names a group", "agent:main:cron:x:group:-100:run:1"],
-  ["a cron job that is called like a group", "agent:main:cron:group:run:1"],
-  ["a sub-agent of the session that is everybody's", "agent:main:subagent:global"],
+  ["a cron job named group", "agent:main:cron:group:run:1"],
+  ["a sub-agent of the global session", "agent:main:subagent:global"],
   ["a cron run in a WhatsApp group", "agent:main:cron:x:120363403215116621@g.us"],
   ["a nested sub-agent whose key names a room", "agent:main:subagent:a:subagent:matrix:room:!x"],
 ] as const;
 
 // verifies P-alone-closed-contexts
-describe("sessions that others can enter", () => {
+describe("shared sessions", () => {
   test.each(SHARED_SESSIONS)("%s is closed", (_, sessionKey) => {
     expect(whoAsks(ask(sessionKey), rules())).toEqual({ ok: false, reason: "groups" });
   });
 
-  test.each(SHARED_SESSIONS)("%s stays closed when only other contexts are open", (_, sessionKey) => {
+  test.each(SHARED_SESSIONS)("%s stays closed if only other contexts are open", (_, sessionKey) => {
     expect(whoAsks(ask(sessionKey), allowing("hooks", "sandboxed"))).toEqual({ ok: false, reason: "groups" });
   });
 
-  test.each(SHARED_SESSIONS)("%s is open when the operator opens groups", (_, sessionKey) => {
+  test.each(SHARED_SESSIONS)("%s is open if the operator opens groups", (_, sessionKey) => {
     expect(whoAsks(ask(sessionKey), allowing("groups"))).toMatchObject({ ok: true, subject: "main" });
   });
 
@@ -178,7 +178,7 @@ describe("identities that are missing, malformed or contradictory", () => {
   test.each([
     ["no agent", { agentSessionKey: "agent:main:main" }, "no_agent"],
     ["an empty agent", { agentId: "", agentSessionKey: "agent:main:main" }, "no_agent"],
-    ["an agent that is no text", { agentId: 7, agentSessionKey: "agent:main:main" }, "malformed"],
+    ["an agent that is not a string", { agentId: 7, agentSessionKey: "agent:main:main" }, "malformed"],
     [
       "an agent id with a path in it",
       { agentId: "../main", agentSessionKey: "agent:../main:main" },
@@ -193,7 +193,7 @@ describe("identities that are missing, malformed or contradictory", () => {
     ],
     ["no session", { agentId: "main" }, "no_session"],
     ["an empty session", ask(""), "no_session"],
-    ["a session that is no text", ask({ toString: () => "agent:main:main" }), "malformed"],
+    ["a session that is not a string", ask({ toString: () => "agent:main:main" }), "malformed"],
     ["another agent's session", ask("agent:other:main"), "agent_mismatch"],
     ["a session of an agent with a longer name", ask("agent:main2:main"), "agent_mismatch"],
     ["a key without an agent", ask("main"), "malformed"],
@@ -212,12 +212,12 @@ describe("identities that are missing, malformed or contradictory", () => {
     ["a trailing line break", ask("agent:main:main\n"), "malformed"],
     ["a leading space", ask(" agent:main:main"), "malformed"],
     ["an endless key", ask(`agent:main:${"x".repeat(5_000)}`), "malformed"],
-    ["a sandboxed flag that is no boolean", ask("agent:main:main", { sandboxed: "no" }), "malformed"],
+    ["a sandboxed flag that is not a boolean", ask("agent:main:main", { sandboxed: "no" }), "malformed"],
   ])("%s", (_, caller, reason) => {
     expect(whoAsks(caller, everythingOpen)).toEqual({ ok: false, reason });
   });
 
-  test("an agent that is not configured is refused where agents are listed", () => {
+  test("an agent that is not configured is refused if agents are listed", () => {
     const listed = rules({ knownAgents: new Set(["main", "work"]) });
     expect(whoAsks(ask("agent:nosuch:main", { agentId: "nosuch" }), listed)).toEqual({
       ok: false,
@@ -228,13 +228,13 @@ describe("identities that are missing, malformed or contradictory", () => {
 });
 
 describe("subjects", () => {
-  test("two agents have two memories", () => {
+  test("are different for two agents", () => {
     const one = whoAsks(ask("agent:a:main", { agentId: "a" }), rules());
     const other = whoAsks(ask("agent:b:main", { agentId: "b" }), rules());
     expect([one, other]).toMatchObject([{ subject: "a" }, { subject: "b" }]);
   });
 
-  test("the configuration may give two agents one memory", () => {
+  test("can be the same for two agents by configuration", () => {
     const shared = rules({ subjects: new Map([["b", "a"]]) });
     expect(whoAsks(ask("agent:b:main", { agentId: "B" }), shared)).toMatchObject({
       subject: "a",
@@ -242,7 +242,7 @@ describe("subjects", () => {
     });
   });
 
-  test("an agent whose entry is malformed gets nothing rather than its own name", () => {
+  test("do not fall back to the agent's name if its entry is malformed", () => {
     const broken = rules({ subjects: new Map([["b", undefined]]) });
     expect(whoAsks(ask("agent:b:main", { agentId: "b" }), broken)).toEqual({
       ok: false,
@@ -250,7 +250,7 @@ describe("subjects", () => {
     });
   });
 
-  test("no key leads to a memory other than that of the agent in it", () => {
+  test("are those of the agent in the session's key, for any key", () => {
     const part = fc.oneof(
       fc.constantFrom(
         "main",
@@ -292,7 +292,7 @@ describe("subjects", () => {
     );
   });
 
-  test("no key with a shared part is open by default", () => {
+  test("are not given by default for a key with a shared part", () => {
     const before = fc.array(fc.constantFrom("telegram", "work", "direct", "x", "main", "dashboard"), {
       maxLength: 3,
     });
@@ -306,7 +306,7 @@ describe("subjects", () => {
     );
   });
 
-  test("nothing that the host could hand over makes it throw", () => {
+  test("never throw, whatever the host passes", () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (agentId, agentSessionKey, sandboxed) => {
         expect(whoAsks({ agentId, agentSessionKey, sandboxed }, rules())).toHaveProperty("ok");
@@ -315,7 +315,7 @@ describe("subjects", () => {
   });
 });
 
-test("every refusal has a sentence of its own, and none names what is stored", () => {
+test("every refusal has its own sentence, and none reveals stored data", () => {
   const reasons = [
     "no_agent",
     "unknown_agent",
@@ -328,14 +328,14 @@ test("every refusal has a sentence of its own, and none names what is stored", (
   expect(new Set(reasons.map(sentenceOfRefusal)).size).toBe(reasons.length);
 });
 
-describe("where an engine keeps memory", () => {
+describe("if an engine keeps the memory", () => {
   const source = {
     kind: "engine",
     settings: { url: "" },
     tokens: new Map([["main", { file: "/t" }]]),
   } as const;
 
-  test("an agent with a token is asked for by its own name, one without gets nothing", () => {
+  test("an agent with a token uses its own name, and one without gets nothing", () => {
     expect(whoAsks(ask("agent:main:main"), rules({ source }))).toMatchObject({ ok: true, subject: "main" });
     const other = ask("agent:other:main", { agentId: "other" });
     expect(whoAsks(other, rules({ source }))).toEqual({ ok: false, reason: "no_token" });

@@ -64,7 +64,7 @@ function verdictOn(session: string, entries: Entries, host: Host = {}, sandboxed
 describe.each([
   ["a sub-agent", CHILD],
   ["an ACP session", ACP],
-  ["a session of its own that a sub-agent got", "agent:main:dashboard:d1"],
+  ["a separate session of a sub-agent", "agent:main:dashboard:d1"],
   ["a session with a name", "agent:main:big-refactor"],
 ])("%s", (_, child) => {
   test.each([MAIN, DIRECT, "agent:main:explicit:e1", "agent:main:dashboard:d2"])(
@@ -87,20 +87,20 @@ describe.each([
   });
 
   test.each(["spawnedBy", "parentSessionKey", "completionOwnerSessionKey"])(
-    "gets nothing when only %s is a group",
+    "gets nothing if only %s is a group",
     async (field) => {
       const entry = { ...spawned(MAIN), [field]: GROUP };
       expect(await verdictOn(child, { [child]: entry })).toEqual(closed("groups"));
     },
   );
 
-  test("of a group is open when the operator opens groups, and to nothing else", async () => {
+  test("of a group is open only if the operator opens groups", async () => {
     const entries = { [child]: spawned(GROUP) };
     expect(await verdictOn(child, entries, { allow: ["groups"] })).toEqual(quietly("groups"));
     expect(await verdictOn(child, entries, { allow: ["hooks", "sandboxed"] })).toEqual(closed("groups"));
   });
 
-  test("that a group or channel now writes to gets nothing", async () => {
+  test("that a group or channel also writes to gets nothing", async () => {
     for (const now of [
       { chatType: "group" },
       { chatType: "channel" },
@@ -118,7 +118,7 @@ describe.each([
     expect(await verdictOn(child, entries, { allow: ["hooks"] })).toEqual(quietly("hooks"));
   });
 
-  test("of a child of a group gets nothing, five deep", async () => {
+  test("of a group's descendant gets nothing, five levels deep", async () => {
     const line = [1, 2, 3, 4].map((depth) => `agent:main:subagent:depth${depth}`);
     const entries = (root: string) =>
       Object.fromEntries([child, ...line].map((key, at) => [key, spawned(line[at] ?? root)]));
@@ -152,14 +152,14 @@ describe.each([
     expect(await verdictOn(child, { [child]: spawned(MAIN) }, { config })).toEqual(OPEN);
   });
 
-  test("of a session that the host last called sandboxed gets nothing", async () => {
+  test("of a session that the host last reported as sandboxed gets nothing", async () => {
     const { gate } = gateOver({ [child]: spawned(DIRECT) });
     await gate.verdict({ agentId: "main", agentSessionKey: DIRECT, sandboxed: true });
     const asked = { agentId: "main", agentSessionKey: child, sandboxed: false };
     expect(await gate.verdict(asked)).toEqual(closed("sandboxed"));
   });
 
-  test("is judged anew each time", async () => {
+  test("is checked again each time", async () => {
     const entries: Record<string, object> = { [child]: spawned(MAIN) };
     const { gate } = gateOver(entries);
     const asked = { agentId: "main", agentSessionKey: child, sandboxed: false };
@@ -168,7 +168,7 @@ describe.each([
     expect(await gate.verdict(asked)).toEqual(closed("groups"));
   });
 
-  test("gets nothing on a host that cannot be asked, answers too late or fails, and the log says so once", async () => {
+  test("gets nothing on a host that has no session records, answers too late or fails, which is logged once", async () => {
     const failing = () => {
       throw new Error("s3cr3t");
     };
@@ -188,7 +188,7 @@ describe.each([
     }
   });
 
-  test("is judged by a host that answers in its own time", async () => {
+  test("is checked with a host that answers asynchronously", async () => {
     const getSessionEntry = async () => spawned(GROUP);
     expect(await verdictOn(child, {}, { getSessionEntry })).toEqual(closed("groups"));
     expect(await verdictOn(child, {}, { getSessionEntry: async () => spawned(MAIN) })).toEqual(OPEN);
@@ -202,7 +202,7 @@ describe("a session without a record", () => {
   });
 
   test.each(["agent:main:big-refactor", "agent:main:dashboard:d1", "agent:main:explicit:e1"])(
-    "%s is judged by its key",
+    "%s is checked by its key",
     async (session) => {
       expect(await verdictOn(session, {})).toEqual(OPEN);
       expect(await verdictOn(session, { [session]: { createdVia: "operator" } })).toEqual(OPEN);
@@ -210,13 +210,13 @@ describe("a session without a record", () => {
   );
 });
 
-test("a part of a sub-agent's session is judged by the sub-agent's record", async () => {
+test("a part of a sub-agent's session is checked by the sub-agent's record", async () => {
   const part = `${CHILD}:thread:1`;
   expect(await verdictOn(part, { [CHILD]: spawned(MAIN) })).toEqual(OPEN);
   expect(await verdictOn(part, { [CHILD]: spawned(GROUP), [part]: {} })).toEqual(closed("groups"));
 });
 
-test("the main session and direct chats are never looked up: nothing can make them wait or close", async () => {
+test("the main session and direct chats are never looked up, so that the host cannot delay or close them", async () => {
   const getSessionEntry = vi.fn(() => {
     throw new Error("broken");
   });
@@ -226,7 +226,7 @@ test("the main session and direct chats are never looked up: nothing can make th
   expect(getSessionEntry).not.toHaveBeenCalled();
 });
 
-test("the host is asked for the session's own agent, past its caches", async () => {
+test("the host is asked about the session's own agent, without its caches", async () => {
   const getSessionEntry = vi.fn(() => spawned(MAIN));
   await verdictOn(CHILD, {}, { getSessionEntry });
   expect(getSessionEntry.mock.calls).toEqual([
@@ -243,7 +243,7 @@ describe("a scheduled run", () => {
     takeBack = lendScheduler(() => ({ list: async () => jobs }) as never); // the code calls only this method
   }
 
-  test("of a job that the operator set up counts as its agent", async () => {
+  test("of a job that the operator created counts as its agent", async () => {
     expect(await verdictOn(RUN, { [RUN]: stamped(TRUSTED) })).toEqual(OPEN);
   });
 
@@ -252,7 +252,7 @@ describe("a scheduled run", () => {
     ["another agent", "agent:work:main", closed("agent_mismatch")],
     ["the main session", MAIN, OPEN],
     ["a direct chat", DIRECT, OPEN],
-  ])("of a job from %s is judged by that", async (_, owner, verdict) => {
+  ])("of a job from %s is checked by that origin", async (_, owner, verdict) => {
     expect(await verdictOn(RUN, { [RUN]: stamped(byAccount(owner)) })).toEqual(verdict);
     const unstamped = { [RUN]: stamped() };
     scheduling({
@@ -263,7 +263,7 @@ describe("a scheduled run", () => {
     expect(await verdictOn(RUN, unstamped)).toEqual(verdict);
   });
 
-  test("without a stamp is judged by its job as it is now", async () => {
+  test("without a recorded origin is checked by its current job", async () => {
     const entries = { [RUN]: stamped() };
     expect(await verdictOn(RUN, entries)).toEqual(closed("unknown_origin"));
     scheduling({ id: "another", scheduledToolPolicy: TRUSTED });
@@ -278,7 +278,7 @@ describe("a scheduled run", () => {
     expect(await verdictOn(RUN, entries)).toEqual(closed("groups"));
   });
 
-  test("gets nothing while no scheduler is lent, and a copy that leaves takes only its own", async () => {
+  test("gets nothing without a scheduler, and a copy of the plugin that stops removes only its own", async () => {
     const entries = { [RUN]: stamped() };
     const scheduler = () => ({ list: async () => [{ id: JOB, scheduledToolPolicy: TRUSTED }] }) as never;
     const first = lendScheduler(scheduler);
@@ -289,14 +289,14 @@ describe("a scheduled run", () => {
     expect(await verdictOn(RUN, entries)).toEqual(closed("unknown_origin"));
   });
 
-  test("of a web hook, whose key looks the same, is a hook's", async () => {
+  test("of a web hook counts as a hook's, although its key looks the same", async () => {
     const entries = { [RUN]: { ...stamped(), hookExternalContentSource: "webhook" } };
     expect(await verdictOn(RUN, entries)).toEqual(closed("hooks"));
     expect(await verdictOn(RUN, entries, { allow: ["groups", "sandboxed"] })).toEqual(closed("hooks"));
     expect(await verdictOn(RUN, entries, { allow: ["hooks"] })).toEqual(quietly("hooks"));
   });
 
-  test("in a session of its own choice is judged by its jobs", async () => {
+  test("in a session that it names is checked by its jobs", async () => {
     const session = "agent:main:weekly";
     const entries = { [session]: { createdVia: "cron", createdActor: { type: "system" } } };
     expect(await verdictOn(session, entries)).toEqual(closed("unknown_origin"));
@@ -309,7 +309,7 @@ describe("a scheduled run", () => {
     expect(await verdictOn(session, entries)).toEqual(closed("unknown_origin"));
   });
 
-  test("that reports to a group is judged by who set it up", async () => {
+  test("that reports to a group is checked by its creator", async () => {
     const entries = { [RUN]: { ...stamped(TRUSTED), chatType: "channel", groupId: "C1" } };
     expect(await verdictOn(RUN, entries)).toEqual(OPEN);
   });
@@ -322,7 +322,7 @@ describe("a scheduled run", () => {
 });
 
 // verifies P-alone-closed-contexts
-test("no chain that begins in a group is ever admitted, however the records are linked", async () => {
+test("no chain that begins in a group gets access, however the records are linked", async () => {
   const keys = [CHILD, ACP, RUN, "agent:main:dashboard:d1", "agent:main:named", MAIN, DIRECT, GROUP];
   const link = fc.constantFrom(...keys, undefined);
   const entry = fc.record({ spawnedBy: link, parentSessionKey: link, completionOwnerSessionKey: link });
@@ -345,7 +345,7 @@ test("no chain that begins in a group is ever admitted, however the records are 
   );
 });
 
-test("whether a host can be asked is found by looking, also where its runtime throws", () => {
+test("the plugin detects whether a host has session records, even if its runtime throws", () => {
   expect(tellsOrigins(apiOver(() => undefined))).toBe(true);
   expect(tellsOrigins(apiOver(undefined))).toBe(false);
   const trap = new Proxy(

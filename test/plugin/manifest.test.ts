@@ -15,7 +15,7 @@ const rootPackage = read("package.json");
 const fields = Object.keys(manifest.configSchema.properties);
 
 describe("the manifest", () => {
-  test("gives every field a label, help and a group, and nothing that is no field", () => {
+  test("gives every field a label, help and a group, and describes no other field", () => {
     expect(Object.keys(manifest.uiHints).sort()).toEqual(fields.toSorted());
     for (const hint of Object.values<Record<string, unknown>>(manifest.uiHints)) {
       expect(hint).toMatchObject({
@@ -27,7 +27,7 @@ describe("the manifest", () => {
     expect(grouped.toSorted()).toEqual(fields.toSorted());
   });
 
-  test("knows the fields that the plugin reads, with the same defaults, and no others", () => {
+  test("lists exactly the fields that the plugin reads, with the same defaults", () => {
     const defaults = parseConfig({});
     expect(Object.keys(defaults).sort()).toEqual(fields.toSorted());
     expect(manifest.configSchema.additionalProperties).toBe(false);
@@ -50,7 +50,7 @@ describe("the manifest", () => {
     expect(manifest).not.toHaveProperty("kind");
   });
 
-  test("has the folder of the database backed up without its key, and the key's field resolved", () => {
+  test("includes the database's folder in backups without its key, and has the key's field resolved", () => {
     expect(manifest.backupResources).toEqual([
       { disposition: "include", scope: "state", relativePath: "helmdeck-memory" },
       { disposition: "regenerable", scope: "state", relativePath: "helmdeck-memory.key" },
@@ -75,7 +75,7 @@ describe("the manifest", () => {
     expect(new RegExp(plain.pattern, "u").test(key)).toBe(fits);
   });
 
-  test("knows the settings and providers of embeddings that the plugin reads", () => {
+  test("lists the settings and providers of embeddings that the plugin reads", () => {
     const { properties, additionalProperties } = manifest.configSchema.properties.embeddings;
     expect(Object.keys(properties)).toEqual([
       ...["provider", "url", "model", "apiKey", "dimensions", "keepAlive"],
@@ -94,7 +94,7 @@ describe("the manifest", () => {
     expect(new RegExp(manifest.configSchema.properties.databasePath.pattern, "u").test(path)).toBe(fits);
   });
 
-  test("has the version of the root, and the hosts that the tests run", () => {
+  test("has the root package's version, and the hosts that the tests run", () => {
     expect({ id: manifest.id, version: manifest.version }).toEqual({
       id: PLUGIN_ID,
       version: rootPackage.version,
@@ -107,7 +107,7 @@ describe("the manifest", () => {
   });
 });
 
-test("the plugin's package installs nothing and asks for the oldest tested host", () => {
+test("the plugin's package has no dependencies and requires the oldest tested host", () => {
   const made = pluginPackage(rootPackage);
   expect(made).toMatchObject({
     name: "@helmdeck/helmdeck-memory",

@@ -52,8 +52,8 @@ function look(query = "", given: Given = {}, scopes: unknown = READ) {
 }
 
 // verifies P-alone-tab
-describe("whose memory is shown", () => {
-  test("the default agent's first, and the others to choose from", () => {
+describe("the memory that is shown", () => {
+  test("is the default agent's by default, with the others to choose from", () => {
     const choices = [
       { id: "main", isShown: true },
       { id: "home", isShown: false },
@@ -62,14 +62,14 @@ describe("whose memory is shown", () => {
     expect(look()).toMatchObject({ subject: "main", choices, seesCallers: false });
   });
 
-  test.each(["work", "Work", " WORK "])("the one that is asked for, %j", (agent) => {
+  test.each(["work", "Work", " WORK "])("is that of the requested agent: %j", (agent) => {
     const viewer = look(String(new URLSearchParams({ agent })));
     expect(viewer.subject).toBe("work");
     expect(viewer.choices.filter(({ isShown }) => isShown)).toEqual([{ id: "work", isShown: true }]);
   });
 
   test.each(["nobody", "", "../work", "work/../main", "helmdeck", "main,work", "__proto__"])(
-    "nobody's if no agent has the name: %j",
+    "is none if no agent has the name: %j",
     (agent) => {
       const query = String(new URLSearchParams({ agent }));
       expect(() => look(query)).toThrow(expect.objectContaining({ code: "not_found" }));
@@ -78,7 +78,7 @@ describe("whose memory is shown", () => {
     },
   );
 
-  test("of two agents that share one memory, that one, under each name", () => {
+  test("is the shared one for each of two agents that share it", () => {
     const subjects = { main: "us", work: "us" };
     expect(look("agent=main", { subjects }).subject).toBe("us");
     expect(look("agent=work", { subjects })).toMatchObject({
@@ -87,25 +87,25 @@ describe("whose memory is shown", () => {
     });
   });
 
-  test("nobody's where the setting subjects is malformed for this agent", () => {
+  test("is none if the setting subjects is malformed for this agent", () => {
     expect(() => look("agent=work", { subjects: { work: 7 } })).toThrow(
       expect.objectContaining({ code: "identity_refused" }),
     );
   });
 
-  test("there is no choice with one agent, or without a list of agents", () => {
+  test("has no choice with one agent, or without a list of agents", () => {
     expect(look("", { agents: ["solo"] })).toMatchObject({ subject: "solo", choices: [] });
     expect(look("", { hostConfig: () => ({}) })).toMatchObject({ subject: "main", choices: [] });
     expect(() => look("agent=work", { hostConfig: () => ({}) })).toThrow("no agent with this name");
   });
 
-  test("the first that is configured, where the default one is not", () => {
+  test("is that of the first configured agent if the default one is not configured", () => {
     expect(look("", { agents: ["home", "work"] }).subject).toBe("home");
   });
 });
 
-describe("a command that changes something", () => {
-  test("names the agent wherever there is more than one", () => {
+describe("a shown command that changes memory", () => {
+  test("names the agent if there is more than one", () => {
     const changes = { kind: "commands", program: "openclaw helmdeck", options: "--agent main" };
     expect(look().changes).toEqual(changes);
     expect(look("agent=work").changes).toEqual({ ...changes, options: "--agent work" });
@@ -134,8 +134,8 @@ describe("keys and values", () => {
   });
 });
 
-describe("a memory in trouble", () => {
-  test("that hangs fails the call in time", async () => {
+describe("a failing memory", () => {
+  test("that hangs fails the call within the time limit", async () => {
     const access = { ...accessTo(fakeMemory()), open: hanging };
     await expect(look("", { access, deadlineMs: 5 }).memory.status("main")).rejects.toThrow(
       expect.objectContaining({ code: "deadline_exceeded" }),
@@ -149,7 +149,7 @@ describe("a memory in trouble", () => {
     expect(JSON.stringify(findings)).not.toContain("s3cr3t");
   });
 
-  test("has the same findings as on the command line: memory's, then OpenClaw's", async () => {
+  test("has the same findings as the command line: memory's, then OpenClaw's", async () => {
     const own: Finding = { level: "warning", check: "key", message: "no backup" };
     const access = accessTo(fakeMemory({ doctor: async () => ({ findings: [own] }) }));
     expect((await look("", { access }).doctor?.())?.findings).toEqual([own, HOST_FINDING]);
@@ -188,19 +188,19 @@ describe("a request", () => {
   }
 
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
-    "with %s is refused, and asks no memory",
+    "with %s is refused, without a request to memory",
     async (method) => {
       const { status, headers, memory } = await ask({ method });
       expect([status, headers.get("allow"), memory.calls]).toEqual([405, "GET, HEAD", []]);
     },
   );
 
-  test("with HEAD has the answer's head", async () => {
+  test("with HEAD gets the answer's headers", async () => {
     const { status, text } = await ask({ method: "HEAD" });
     expect([status, text]).toEqual([200, ""]);
   });
 
-  test("for a page says what it is, and how long", async () => {
+  test("for a page is answered with its type and length", async () => {
     const { status, headers, text } = await ask();
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^text\/html/);
@@ -209,15 +209,15 @@ describe("a request", () => {
 
   test.each([
     ["with the scope to read is shown keys and values", scopeOf(["operator.read"]), true],
-    ["with a narrower scope is shown neither", scopeOf(["operator.sessions.read"]), false],
-    ["of which the host says nothing is shown neither", undefined, false],
+    ["with a narrower scope is shown only counts", scopeOf(["operator.sessions.read"]), false],
+    ["without a scope from the host is shown only counts", undefined, false],
   ])("%s", async (_what, scope, isShown) => {
     const { status, text } = await ask({}, scope);
     expect([status, text.includes(FACT.key), text.includes(FACT.value)]).toEqual([200, isShown, isShown]);
     if (!isShown) expect(text).toMatch(/<strong>7<\/strong>/);
   });
 
-  test("for an agent that is not there is answered with a page", async () => {
+  test("for an unknown agent is answered with a page", async () => {
     const { status, text, memory } = await ask({}, undefined, "?agent=nobody");
     expect([status, memory.calls]).toEqual([404, []]);
     expect(text).toContain("no agent with this name");
@@ -231,7 +231,7 @@ describe("a request", () => {
     ["a script of another site", "cross-site", "script"],
     ["a neighbouring site", "same-site", "document"],
     ["a frame of another port of this name", "same-site", "iframe"],
-  ])("from %s is refused, and asks no memory", async (_what, site, dest) => {
+  ])("from %s is refused, without a request to memory", async (_what, site, dest) => {
     const { status, memory } = await ask({ headers: { "sec-fetch-site": site, "sec-fetch-dest": dest } });
     expect([status, memory.calls]).toEqual([403, []]);
   });
@@ -245,7 +245,7 @@ describe("a request", () => {
     expect(status).toBe(200);
   });
 
-  test("that names a session gets the page that everybody gets", async () => {
+  test("that names a session gets the same page", async () => {
     const plain = await ask();
     const headers = {
       "x-openclaw-session-key": "agent:main:telegram:group:-100",
@@ -255,7 +255,7 @@ describe("a request", () => {
     expect((await ask({ headers }, undefined, "?sessionKey=agent:work:main")).text).toBe(plain.text);
   });
 
-  test("whose cookie ended meanwhile is left to the host's own answer", async () => {
+  test("whose cookie has expired is left to the host's own answer", async () => {
     const order: string[] = [];
     const revalidate = async () => {
       order.push("revalidated");

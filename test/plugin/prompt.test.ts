@@ -32,7 +32,7 @@ const CHARACTERS_PER_TOKEN = 4.3;
 const MOST_TOKENS = 170;
 
 describe("prompt lines", () => {
-  test("are at most 170 tokens, with all tools and as many categories as are shown", () => {
+  test("are at most 170 tokens, with all tools and the maximum of categories", () => {
     const longest = ["a".repeat(64), ...Array.from({ length: 11 }, (_, at) => `projects_${at}`)];
     for (const categories of [longest, longest.toReversed(), longest.slice(1)]) {
       const text = linesFor(ALL_TOOLS, categories).join("\n");
@@ -41,7 +41,7 @@ describe("prompt lines", () => {
     }
   });
 
-  test("settle in one sentence what goes into memory and what stays in OpenClaw's own files", () => {
+  test("explain in one sentence what belongs in memory and what in OpenClaw's own files", () => {
     const sentences = linesFor(ALL_TOOLS, [])
       .join(" ")
       .split(/(?<=\.) (?=[A-Z])/);
@@ -58,7 +58,7 @@ describe("prompt lines", () => {
     for (const tool of [STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]) expect(text).toContain(tool);
   });
 
-  test("say what is stored, when to store, what not to store, and where to look first", async () => {
+  test("explain what is stored, when to store, what not to store, and where to look first", async () => {
     const text = (
       await linesOver(async () => holding(["user_facts", 3]))({ ...MAIN, availableTools: ALL_TOOLS })
     ).join("\n");
@@ -70,7 +70,7 @@ describe("prompt lines", () => {
     expect(text).toContain("To forget: helmdeck__memory_forget");
   });
 
-  test("stay the same while facts come and go, so that prompt caches hold", async () => {
+  test("do not change when facts are added or removed, so that prompt caches stay valid", async () => {
     let count = 0;
     const prepare = linesOver(async () => {
       count += 1;
@@ -101,7 +101,7 @@ describe("prompt lines", () => {
     ["a group", { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" }],
     ["a sandboxed run", { ...MAIN, sandboxed: true }],
     ["nobody", {}],
-  ])("%s learns nothing, not even that there is a memory", async (_, caller) => {
+  ])("are absent for %s", async (_, caller) => {
     const memory = fakeMemory({ myMemory: async () => holding(["user_facts", 1]) });
     const prepare = makePromptPreparation({ access: accessTo(memory), gate: gateFor() });
     expect(await prepare({ ...caller, availableTools: ALL_TOOLS })).toEqual([]);
@@ -109,12 +109,12 @@ describe("prompt lines", () => {
   });
 
   // verifies P-quiet-deadline
-  test("come without categories from a memory that hangs, within the deadline", async () => {
+  test("have no categories if memory hangs, and come within the deadline", async () => {
     const lines = await linesOver(hanging)({ ...MAIN, availableTools: ALL_TOOLS });
     expect(lines).toEqual(linesFor(ALL_TOOLS, []));
   });
 
-  test("are absent, within the deadline, where the host does not say in time where a session comes from", async () => {
+  test("are absent, within the deadline, if the host does not report a session's origin in time", async () => {
     const memory = fakeMemory({ myMemory: async () => holding(["user_facts", 1]) });
     const gate = gateFor({}, { readRecord: hanging, originDeadlineMs: 60_000 });
     const prepare = makePromptPreparation({ access: accessTo(memory), gate, deadlineMs: DEADLINE_MS });
@@ -123,7 +123,7 @@ describe("prompt lines", () => {
     expect(memory.calls).toEqual([]);
   });
 
-  test("keep the last known categories when memory is slow or broken for once", async () => {
+  test("keep the last known categories if memory is slow or fails once", async () => {
     const answers = [
       async () => holding(["user_facts", 1]),
       hanging,
@@ -135,7 +135,7 @@ describe("prompt lines", () => {
     expect(await prepare({ ...MAIN, availableTools: ALL_TOOLS })).toEqual(first);
   });
 
-  test("one agent's categories are not another's", async () => {
+  test("do not show another agent's categories", async () => {
     const answers = [async () => holding(["secret_project", 1]), hanging];
     const prepare = linesOver(() => (answers.shift() ?? hanging)());
     await prepare({ ...MAIN, availableTools: ALL_TOOLS });
@@ -144,7 +144,7 @@ describe("prompt lines", () => {
   });
 
   // verifies P-text-harmless
-  test("take no category that could carry an instruction", async () => {
+  test("omit a category that could contain an instruction", async () => {
     const lines = await linesOver(async () =>
       holding(
         ["user_facts", 1],

@@ -98,7 +98,7 @@ test("importing the plugin's modules starts nothing", async () => {
   timers.mockRestore();
 });
 
-describe("every way to memory", () => {
+describe("every entry point", () => {
   const searching = () => fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
 
   test("shares one lease per registration, which ends with the registration", async () => {
@@ -156,7 +156,7 @@ describe("every way to memory", () => {
     ]);
   }
 
-  test("is closed to a group, its sub-agents, a hook, another agent's session and to nobody", async () => {
+  test("is closed to a group, its sub-agents, a hook, another agent's session and a caller without identity", async () => {
     const strangers = [
       GROUP_CONTEXT,
       { agentId: "main", sessionKey: "agent:main:hook:1" },
@@ -176,7 +176,7 @@ describe("every way to memory", () => {
   test.each([
     ["the agent itself", MAIN_CONTEXT],
     ["its sub-agent", { agentId: "main", sessionKey: "agent:main:subagent:of-main" }],
-  ])("is open to %s, and reaches the agent's memory only", async (_, context) => {
+  ])("is open to %s, and accesses only the agent's memory", async (_, context) => {
     const memory = fakeMemory();
     await callEverything(context, memory);
     expect(memory.calls.map(({ method }) => method).sort()).toEqual(
@@ -197,7 +197,7 @@ describe("every way to memory", () => {
     expect(new Set(memory.calls.map(({ args }) => args[0]))).toEqual(new Set(["main"]));
   });
 
-  test("the list of ways is complete: a new registration needs a case here", () => {
+  test("the list of entry points is complete: a new registration needs a case here", () => {
     const { api, registered } = recordingApi({});
     register(api, startCounting(fakeMemory()).start);
     expect(Object.keys(registered).sort()).toEqual([
@@ -235,7 +235,7 @@ describe("configuration", () => {
     expect(all.registered.on?.map(([name]) => name)).toContain("after_tool_call");
   });
 
-  test("records no run where a running helmdeck does it itself", () => {
+  test("records no runs if a running helmdeck records them", () => {
     const source = { kind: "helmdeck", url: "http://127.0.0.1:3000" };
     const { api, registered } = recordingApi({ source, auditTools: "all" });
     register(api, startCounting(fakeMemory()).start);
@@ -244,14 +244,14 @@ describe("configuration", () => {
 });
 
 describe("the tab with the pages", () => {
-  test.each([false, "yes", null])("is not there where pages is %j", (pages) => {
+  test.each([false, "yes", null])("is absent if pages is %j", (pages) => {
     const { api, registered } = recordingApi({ pages });
     register(api, startCounting(fakeMemory()).start);
     expect(registered).not.toHaveProperty("registerHttpRoute");
     expect(registered).not.toHaveProperty("registerControlUiDescriptor");
   });
 
-  test("is not there, and nothing else is missing, on a host that knows no tabs", () => {
+  test("is absent on a host without tabs, where everything else is registered", () => {
     const { api, registered } = recordingApi({});
     register(Object.assign(Object.create(api), { session: undefined }), startCounting(fakeMemory()).start);
     expect(registered).not.toHaveProperty("registerHttpRoute");
@@ -259,7 +259,7 @@ describe("the tab with the pages", () => {
   });
 });
 
-test("the gateway's status names the failure and never a secret", async () => {
+test("the gateway's status shows the failure but no secret", async () => {
   const { api, registered } = recordingApi({});
   register(api, () => Promise.reject(new Error("s3cr3t")));
   const [[, method]] = registered.registerGatewayMethod as [[string, (options: object) => Promise<void>]];

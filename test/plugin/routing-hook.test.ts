@@ -9,7 +9,7 @@ const get = (params: Record<string, unknown>) => ({ toolName: "memory_get", para
 
 describe("memory_search", () => {
   test.each([undefined, null, ""])(
-    "without a corpus (%j) asks every corpus, and keeps the rest",
+    "without a corpus (%j) searches every corpus, and keeps the other parameters",
     (corpus) => {
       expect(routeToolCall(search({ query: "x", maxResults: 3, corpus }), ON)).toEqual({
         params: { query: "x", maxResults: 3, corpus: "all" },
@@ -17,18 +17,18 @@ describe("memory_search", () => {
     },
   );
 
-  test.each(["memory", "wiki", "all", "sessions", "nonsense"])("with corpus %s is left alone", (corpus) => {
+  test.each(["memory", "wiki", "all", "sessions", "nonsense"])("with corpus %s is not changed", (corpus) => {
     expect(routeToolCall(search({ query: "x", corpus }), ON)).toBeUndefined();
   });
 
-  test("is left alone when the configuration says so", () => {
+  test("is not changed if the configuration disables it", () => {
     expect(routeToolCall(search({ query: "x" }), OFF)).toBeUndefined();
   });
 });
 
 describe("memory_get", () => {
   test.each([undefined, "memory", "all", "sessions"])(
-    "of our path with corpus %s goes to the wiki corpus",
+    "of a memory path with corpus %s uses the wiki corpus",
     (corpus) => {
       expect(routeToolCall(get({ path: "helmdeck/user_facts/x.md", from: 2, corpus }), OFF)).toEqual({
         params: { path: "helmdeck/user_facts/x.md", from: 2, corpus: "wiki" },
@@ -37,22 +37,22 @@ describe("memory_get", () => {
   );
 
   test.each(["MEMORY.md", "memory/helmdeck/x.md", "helmdeck", "helmdeckx/y.md", 7, undefined])(
-    "of %j is left alone",
+    "of %j is not changed",
     (path) => {
       expect(routeToolCall(get({ path }), ON)).toBeUndefined();
     },
   );
 
-  test("of our path in the wiki corpus is left alone", () => {
+  test("of a memory path in the wiki corpus is not changed", () => {
     expect(routeToolCall(get({ path: "helmdeck/x.md", corpus: "wiki" }), ON)).toBeUndefined();
   });
 });
 
-test("other tools are left alone", () => {
+test("other tools are not changed", () => {
   expect(routeToolCall({ toolName: "exec", params: { query: "x" } }, ON)).toBeUndefined();
 });
 
-test("nothing makes it throw", () => {
+test("the hook never throws", () => {
   const trap = new Proxy(
     {},
     {

@@ -20,14 +20,14 @@ const notAsked: SecretResolver = () => Promise.reject(new Error("The resolver wa
 
 describe("the configured key", () => {
   test.each([undefined, null])(
-    "%s: none is configured, and the resolver is not even loaded",
+    "%s means that no key is configured, and the resolver is not loaded",
     async (value) => {
       const load = () => Promise.reject(new Error("not to be loaded"));
       expect(await resolveConfiguredKey(value, {}, {}, load)).toBeUndefined();
     },
   );
 
-  test("a text is the key", async () => {
+  test("a string is used as the key", async () => {
     expect(await resolveWith(KEY, notAsked)).toBe(KEY);
   });
 
@@ -49,13 +49,13 @@ describe("the configured key", () => {
     ["resolves to nothing", async () => ({ value: "" })],
     ["resolves to no text", async () => ({ value: 7 as unknown as string /* against its type */ })],
     ["makes the resolver fail", () => Promise.reject(new Error(`cannot read ${KEY}`))],
-  ])("a reference that %s closes memory instead of making a new key", async (_, resolver: SecretResolver) => {
+  ])("a reference that %s closes memory and creates no new key", async (_, resolver: SecretResolver) => {
     const said = await refusalOf(resolveWith(REFERENCE, resolver));
     expect(said).toContain("the secret env:default:HELMDECK_KEY");
     expect(said).not.toContain(KEY);
   });
 
-  test("a host without the resolver closes memory", async () => {
+  test("a reference on a host without the resolver closes memory", async () => {
     const load = () => Promise.reject(new Error("no such module"));
     await refusalOf(resolveConfiguredKey(REFERENCE, {}, {}, load));
   });
@@ -64,11 +64,11 @@ describe("the configured key", () => {
     ["a key where an id should be", { source: "env", provider: "default", id: KEY }],
     ["a key as an object", { value: KEY }],
     ["a key in a list", [KEY]],
-  ])("%s is not repeated", async (_, value) => {
+  ])("%s is not shown", async (_, value) => {
     expect(await refusalOf(resolveWith(value, async () => ({})))).not.toContain(KEY);
   });
 
-  test("whatever is configured that is neither text nor resolvable, memory closes", async () => {
+  test("a value that is neither a string nor a reference closes memory", async () => {
     const neither = fc
       .anything()
       .filter((value) => value !== undefined && value !== null && typeof value !== "string");
@@ -79,7 +79,7 @@ describe("the configured key", () => {
     );
   });
 
-  test("OpenClaw's own resolver resolves a reference to the environment, and fails on one that is not there", async () => {
+  test("OpenClaw's own resolver resolves a reference to the environment, and fails for a missing variable", async () => {
     const config = { secrets: { providers: { default: { source: "env" as const } } } };
     expect(await resolveConfiguredKey(REFERENCE, config, { HELMDECK_KEY: KEY })).toBe(KEY);
     expect(await refusalOf(resolveConfiguredKey(REFERENCE, config, {}))).toContain("HELMDECK_KEY");

@@ -42,7 +42,7 @@ describe("start", () => {
     expect(log.lines).toEqual([]);
   });
 
-  test("lends the gateway's scheduler to the copies that agent runs ask, until it stops", async () => {
+  test("provides the gateway's scheduler to other copies of the plugin until it stops", async () => {
     const { service, context } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
     const list = vi.fn(async () => [{ id: "job" }]);
     // The service calls only this method.
@@ -54,7 +54,7 @@ describe("start", () => {
     expect(await scheduledJobs()).toBeUndefined();
   });
 
-  test("does not wait for the warming up", async () => {
+  test("does not wait for the warm-up", async () => {
     const { service, context, health } = serviceOver(
       fakeMemory({ status: async () => READY, warm: hanging }),
     );
@@ -62,7 +62,7 @@ describe("start", () => {
     expect(health).toEqual(["clear"]);
   });
 
-  test("a memory that does not open is reported with its plain error, and nothing is thrown", async () => {
+  test("a memory that does not open is reported with its error, and nothing is thrown", async () => {
     const error = { code: "key_wrong", message: "The key belongs to another database." } as const;
     const memory = fakeMemory({ status: async () => ({ ...READY, state: "failed", error }) });
     const { service, context, health, log } = serviceOver(memory);
@@ -72,21 +72,21 @@ describe("start", () => {
   });
 
   test.each([
-    ["a key that cannot be had", new HelmdeckError("key_unreadable", "No key."), "key_unreadable: No key."],
+    ["an unreadable key", new HelmdeckError("key_unreadable", "No key."), "key_unreadable: No key."],
     ["a defect", new Error("s3cr3t"), "internal: Error"],
-  ])("%s is reported, with its own message only if it is one of our errors", async (_, error, reported) => {
+  ])("%s is reported, with its message only if it is a HelmdeckError", async (_, error, reported) => {
     const { service, context, health } = serviceOver(error);
     await service.start(context);
     expect(health).toEqual([`Error: ${reported}`]);
   });
 
-  test("a memory that hangs does not hang the gateway's start", async () => {
+  test("a memory that hangs does not delay the gateway's start", async () => {
     const { service, context, health } = serviceOver(fakeMemory({ status: hanging }));
     await service.start(context);
     expect(health.join()).toContain("deadline_exceeded");
   });
 
-  test("a failing warm-up is no failure", async () => {
+  test("a failing warm-up is not reported as a failure", async () => {
     const memory = fakeMemory({
       status: async () => READY,
       warm: async () => Promise.reject(new Error("x")),
@@ -96,7 +96,7 @@ describe("start", () => {
     expect(health).toEqual(["clear"]);
   });
 
-  test("works without a place to report to, and again after a stop", async () => {
+  test("works without a health reporter, and again after a stop", async () => {
     const { service } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
     const bare = {} as unknown as ServiceContext; // the service reads nothing else
     await service.start(bare);
@@ -123,7 +123,7 @@ describe("recovery", () => {
     return fakeMemory({ status, warm: async () => {} });
   }
 
-  test("a recovered memory is noticed without a restart, and a failing one is logged once", async () => {
+  test("a recovered memory is detected without a restart, and a failing one is logged once", async () => {
     const { service, context, health, log } = serviceOver(answering(failed, failed, READY));
     await service.start(context);
     await vi.advanceTimersByTimeAsync(RECHECK_MS);
@@ -135,7 +135,7 @@ describe("recovery", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("a memory that fails while the gateway runs is noticed, and warmed up again when it is back", async () => {
+  test("a memory that fails while the gateway runs is detected, and warmed up again after its recovery", async () => {
     const replaced: MemoryStatus = {
       ...failed,
       error: { code: "store_replaced", message: "It is gone." },
@@ -162,7 +162,7 @@ describe("recovery", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("a stop while it is still opening reports nothing and leaves no timer", async () => {
+  test("a stop during opening reports nothing and leaves no timer", async () => {
     const { service, context, health } = serviceOver(answering(failed));
     const starting = service.start(context);
     await service.stop?.(context);

@@ -30,7 +30,7 @@ function workshop() {
 }
 
 describe("leases", () => {
-  test("two registrations of one process share one memory; the last to leave closes it", async () => {
+  test("two registrations in one process share one memory, which the last release closes", async () => {
     const { lease, counts } = workshop();
     const [one, other] = await Promise.all([lease(), lease()]);
     expect(one.memory).toBe(other.memory);
@@ -40,7 +40,7 @@ describe("leases", () => {
     expect(counts).toMatchObject({ started: 1, open: 0 });
   });
 
-  test("releasing twice counts once", async () => {
+  test("a second release has no effect", async () => {
     const { lease, counts } = workshop();
     const [one, other] = await Promise.all([lease(), lease()]);
     await Promise.all([one.release(), one.release()]);
@@ -56,19 +56,19 @@ describe("leases", () => {
     ["another key file", { keyPath: "/other" }],
     ["another key", { configuredKey: "ab".repeat(32) }],
     ["another setting of recall", { recall: "quiet" as const }],
-  ])("%s is another memory", async (_, change) => {
+  ])("%s opens another memory", async (_, change) => {
     const { lease } = workshop();
     expect((await lease(change)).memory).not.toBe((await lease()).memory);
   });
 
-  test("no key stands in the registry's names", async () => {
+  test("no key appears in the registry's names", async () => {
     const { lease, memories } = workshop();
     await lease({ configuredKey: "ab".repeat(32) });
     await lease({ embeddings: { ...SERVICE, apiKey: "sk-abab" } });
     expect([...memories.open.keys()].join()).not.toContain("abab");
   });
 
-  test("another embedding service opens memory anew, and the former one is closed with its last user", async () => {
+  test("another embedding service opens a new memory, and the former one closes after its last release", async () => {
     const { lease, counts } = workshop();
     let [before, services] = [await lease(), 1];
     for (const change of [
@@ -87,7 +87,7 @@ describe("leases", () => {
     expect(counts.open).toBe(0);
   });
 
-  test("over twenty reloads there is never more than one open, and none at the end", async () => {
+  test("twenty reloads never have more than one memory open, and none at the end", async () => {
     const { lease, counts, memories } = workshop();
     let before = await Promise.all([lease(), lease()]);
     for (let reload = 0; reload < 20; reload += 1) {
@@ -101,7 +101,7 @@ describe("leases", () => {
     expect(memories).toEqual({ open: new Map(), closing: new Map() });
   });
 
-  test("a memory that fails to close is gone all the same", async () => {
+  test("a memory that fails to close is still removed", async () => {
     const memories: SharedMemories = { open: new Map(), closing: new Map() };
     const broken = () => fakeMemory({ close: async () => Promise.reject(new Error("broken")) });
     const one = await leaseMemory(PLACE, broken, memories);
@@ -109,7 +109,7 @@ describe("leases", () => {
     expect((await leaseMemory(PLACE, broken, memories)).memory).not.toBe(one.memory);
   });
 
-  test("an error of another copy of the module is known as ours", () => {
+  test("an error from another copy of the module is recognised as a HelmdeckError", () => {
     const foreign = Object.assign(new Error("x"), { name: "HelmdeckError", code: "key_wrong", details: {} });
     expect(isHelmdeckError(foreign, "key_wrong")).toBe(true);
     expect(isHelmdeckError(foreign, "key_missing")).toBe(false);
@@ -121,7 +121,7 @@ describe("leases", () => {
 });
 
 describe("a registration's access", () => {
-  test("leases at first use only, and once for many", async () => {
+  test("leases only at the first use, and once for several uses", async () => {
     const { lease, counts } = workshop();
     const access = makeMemoryAccess(lease);
     expect(counts.started).toBe(0);
@@ -131,7 +131,7 @@ describe("a registration's access", () => {
     expect(counts).toMatchObject({ started: 1, open: 0 });
   });
 
-  test("opens anew after a close, since the host may start a service again", async () => {
+  test("opens again after a close, because the host may restart a service", async () => {
     const { lease, counts } = workshop();
     const access = makeMemoryAccess(lease);
     await access.open();
@@ -140,7 +140,7 @@ describe("a registration's access", () => {
     expect(counts).toMatchObject({ started: 2, open: 1 });
   });
 
-  test("a failure is reported, and the next call tries again", async () => {
+  test("a failure is reported, and the next call retries", async () => {
     const { lease } = workshop();
     const answers = [() => Promise.reject(new HelmdeckError("key_unreadable", "x")), lease];
     const access = makeMemoryAccess(() => (answers.shift() ?? lease)());
@@ -148,7 +148,7 @@ describe("a registration's access", () => {
     await expect(access.open()).resolves.toBeDefined();
   });
 
-  test("after its disposal nothing is opened any more", async () => {
+  test("nothing is opened after its disposal", async () => {
     const { lease, counts } = workshop();
     const access = makeMemoryAccess(lease);
     await access.dispose();
@@ -156,7 +156,7 @@ describe("a registration's access", () => {
     expect(counts.started).toBe(0);
   });
 
-  test("a disposal while it is being opened leaves nothing open", async () => {
+  test("a disposal during opening leaves nothing open", async () => {
     const { lease, counts } = workshop();
     const access = makeMemoryAccess(lease);
     const opening = access.open();
@@ -165,7 +165,7 @@ describe("a registration's access", () => {
     expect(counts).toMatchObject({ started: 1, open: 0 });
   });
 
-  test("closing what was never opened, or failed to open, is no failure", async () => {
+  test("closing a memory that was never opened, or failed to open, is not an error", async () => {
     const access = makeMemoryAccess(() => Promise.reject(new Error("x")));
     await access.close();
     await access.open().catch(() => undefined);

@@ -53,7 +53,7 @@ const REFUSED = [
 ] as const;
 
 describe("search", () => {
-  test("asks for the caller's own memory, ten hits unless told otherwise", async () => {
+  test("searches the caller's own memory, for ten hits by default", async () => {
     const memory = fakeMemory({ search: async () => ANSWER });
     const { supplement } = supplementOver(memory, { subjects: { main: "alice" } });
     const hits = await supplement.search({ ...MAIN, query: "  deploy " });
@@ -62,7 +62,7 @@ describe("search", () => {
   });
 
   test.each(REFUSED.slice(0, 3))(
-    "from %s that the operator opened, asks for sure hits alone",
+    "from %s that the operator opened, asks only for certain hits",
     async (_, caller) => {
       const memory = fakeMemory({ search: async () => ANSWER });
       const opened = { allow: ["groups", "hooks", "sandboxed"], recall: "eager" };
@@ -85,7 +85,7 @@ describe("search", () => {
     expect(hit?.provenanceLabel).toContain("only possibly related");
   });
 
-  test("says that an index is still being built where nothing was found in it yet", async () => {
+  test("reports that an index is still being built if nothing was found in it", async () => {
     const answer: RecallAnswer = {
       results: [],
       mode: "keyword",
@@ -115,14 +115,14 @@ describe("search", () => {
     expect(memory.calls).toMatchObject([{ args: ["main", { limit }] }]);
   });
 
-  test("never more hits than were asked for, even from a memory that gives more", async () => {
+  test("returns at most the requested number of hits, even if memory returns more", async () => {
     const results = Array.from({ length: 9 }, (_, index) => ({ ...HIT, path: `helmdeck/f/${index}.md` }));
     const memory = fakeMemory({ search: async () => ({ results, mode: "keyword" }) });
     const hits = await supplementOver(memory).supplement.search({ ...MAIN, query: "x", maxResults: 4 });
     expect(hits).toHaveLength(4);
   });
 
-  test.each(REFUSED)("%s gets nothing, and memory is not even asked", async (_, caller) => {
+  test.each(REFUSED)("%s gets nothing, without a request to memory", async (_, caller) => {
     const memory = fakeMemory({ search: async () => ANSWER });
     expect(await supplementOver(memory).supplement.search({ ...caller, query: "deploy" })).toEqual([]);
     expect(memory.calls).toEqual([]);
@@ -132,19 +132,19 @@ describe("search", () => {
     expect(await supplementOver(fakeMemory()).supplement.search({ ...MAIN, query })).toEqual([]);
   });
 
-  test("an endless question is cut", async () => {
+  test("a very long question is cut", async () => {
     const memory = fakeMemory({ search: async () => ANSWER });
     await supplementOver(memory).supplement.search({ ...MAIN, query: "x".repeat(10_000_000) });
     const [, query] = memory.calls[0]?.args ?? [];
     expect(query).toMatchObject({ query: "x".repeat(4_000) });
   });
 
-  test("a memory with nothing in it is no failure", async () => {
+  test("an empty memory is not an error", async () => {
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
     expect(await supplementOver(memory).supplement.search({ ...MAIN, query: "x" })).toEqual([]);
   });
 
-  test("one malformed hit costs that hit only, and the log says so", async () => {
+  test("one malformed hit is omitted and logged, and the others are kept", async () => {
     const broken = { ...HIT, path: undefined } as unknown as RecallHit; // a possible result of a defect in the ranking
     const memory = fakeMemory({ search: async () => ({ results: [broken, HIT], mode: "keyword" }) });
     const { supplement, log } = supplementOver(memory);
@@ -166,7 +166,7 @@ describe("search", () => {
     await expect(makeSupplement(parts).search({ ...MAIN, query: "x" })).rejects.toThrow("in time");
   });
 
-  test("a failure says one fixed sentence; what the error said stays in the log", async () => {
+  test("a failure gives one fixed sentence; the error's text is only logged", async () => {
     const secret = "deadbeef".repeat(8);
     const { supplement, log } = supplementOver(new HelmdeckError("key_missing", `no key in /home/x/k`));
     const failed = supplement.search({ ...MAIN, query: secret });
@@ -176,7 +176,7 @@ describe("search", () => {
     expect(log.lines).toEqual(["helmdeck memory: key_missing: no key in /home/x/k"]);
   });
 
-  test("a foreign error's text reaches neither the model nor the log", async () => {
+  test("an unexpected error's text reaches neither the model nor the log", async () => {
     const secret = "s3cr3t-value";
     const { supplement, log } = supplementOver(
       fakeMemory({ search: async () => Promise.reject(new Error(secret)) }),
@@ -191,7 +191,7 @@ describe("search", () => {
 });
 
 describe("get", () => {
-  test("says where reading keeps a fact alive: where the operator wants it, and no stranger reads", async () => {
+  test("renews a fact by reading if the operator enabled it, and not in shared contexts", async () => {
     const group = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
     const asked = async (caller: object, more?: { renewOnUse: boolean }) => {
       const memory = fakeMemory({ readDocument: async () => SLICE });
@@ -218,7 +218,7 @@ describe("get", () => {
   test.each([
     [0, -1],
     [1.5, Number.NaN],
-  ])("lines that are not positive whole numbers count as not given (%s, %s)", async (fromLine, lineCount) => {
+  ])("line numbers that are not positive integers are ignored (%s, %s)", async (fromLine, lineCount) => {
     const memory = fakeMemory({ readDocument: async () => SLICE });
     await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH, fromLine, lineCount });
     expect(memory.calls).toMatchObject([{ args: ["main", { path: PATH }] }]);
@@ -232,14 +232,14 @@ describe("get", () => {
     "../helmdeck/x.md",
     "HELMDECK/x.md",
     "memory/2026-11-20.md",
-  ])("the path %j is not ours and never reaches memory", async (lookup) => {
+  ])("the foreign path %j is not passed to memory", async (lookup) => {
     const memory = fakeMemory();
     expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup })).toBeNull();
     expect(memory.calls).toEqual([]);
   });
 
   // verifies P-alone-invisible
-  test("missing looks like invisible", async () => {
+  test("a missing document looks like one of another caller", async () => {
     const memory = fakeMemory({ readDocument: async () => undefined });
     expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH })).toBeNull();
     for (const [, caller] of REFUSED) {
@@ -247,12 +247,12 @@ describe("get", () => {
     }
   });
 
-  test("a malformed document looks missing too", async () => {
+  test("a malformed document looks like a missing one", async () => {
     const memory = fakeMemory({ readDocument: async () => ({ ...SLICE, path: "MEMORY.md" }) });
     expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH })).toBeNull();
   });
 
-  test("a foreign path is answered even when memory does not open", async () => {
+  test("a foreign path is answered even if memory does not open", async () => {
     const { supplement } = supplementOver(new HelmdeckError("key_wrong", "x"));
     expect(await supplement.get({ ...MAIN, lookup: "MEMORY.md" })).toBeNull();
     await expect(supplement.get({ ...MAIN, lookup: PATH })).rejects.toThrow("another database");

@@ -40,7 +40,7 @@ async function failureOf(call: Promise<unknown>): Promise<Error> {
 }
 
 describe("store", () => {
-  test("stores under the agent's subject and answers in plain words", async () => {
+  test("stores under the agent's subject and answers in plain text", async () => {
     const memory = fakeMemory({ storeFact: async () => STORED });
     const { store } = toolsOver(memory, MAIN_CONTEXT, { subjects: { main: "alice" } });
     const params = { key: "deploy", value: "Konflux", category: "work", tags: ["ci"], ttl_seconds: 3_600 };
@@ -62,7 +62,7 @@ describe("store", () => {
     expect(memory.calls).toEqual([{ method: "storeFact", args: ["alice", fact, WRITER] }]);
   });
 
-  test("says what it replaced", async () => {
+  test("reports what it replaced", async () => {
     const replaced = { updatedAt: Date.UTC(2026, 0, 2), refreshed: false };
     const { store } = toolsOver(fakeMemory({ storeFact: async () => ({ ...STORED, replaced }) }));
     const result = await store({ key: "deploy", value: "x" });
@@ -74,7 +74,7 @@ describe("store", () => {
     });
   });
 
-  test("says when the same value was only renewed", async () => {
+  test("reports if the same value was only renewed", async () => {
     const replaced = { updatedAt: Date.UTC(2026, 0, 2), refreshed: true };
     const { store } = toolsOver(fakeMemory({ storeFact: async () => ({ ...STORED, replaced }) }));
     const result = await store({ key: "deploy", value: "x" });
@@ -82,7 +82,7 @@ describe("store", () => {
     expect(result.details).toMatchObject({ replaced: { refreshed: true } });
   });
 
-  test("nulls in optional fields count as left out", async () => {
+  test("null in an optional field counts as absent", async () => {
     const memory = fakeMemory({ storeFact: async () => STORED });
     await toolsOver(memory).store({ key: "a", value: "b", category: null, tags: null, ttl_seconds: null });
     expect(memory.calls).toMatchObject([{ args: ["main", { key: "a", value: "b" }, WRITER] }]);
@@ -92,18 +92,18 @@ describe("store", () => {
     ["nothing", undefined, "key is missing"],
     ["an empty object", {}, "key is missing"],
     ["no value", { key: "a" }, "value is missing"],
-    ["a key that is no text", { key: 7, value: "x" }, "key must be a string"],
+    ["a key that is not a string", { key: 7, value: "x" }, "key must be a string"],
     ["a value that is an object", { key: "a", value: { b: 1 } }, "value must be a string"],
-    ["a category that is no text", { key: "a", value: "x", category: [] }, "category must be a string"],
-    ["tags that are no list", { key: "a", value: "x", tags: "ci" }, "tags must be a list"],
-    ["a tag that is no text", { key: "a", value: "x", tags: [1] }, "tags must be a string"],
+    ["a category that is not a string", { key: "a", value: "x", category: [] }, "category must be a string"],
+    ["tags that are not a list", { key: "a", value: "x", tags: "ci" }, "tags must be a list"],
+    ["a tag that is not a string", { key: "a", value: "x", tags: [1] }, "tags must be a string"],
     [
-      "very many tags",
+      "too many tags",
       { key: "a", value: "x", tags: Array.from({ length: 5_000 }, () => "t") },
       "tags are too many",
     ],
     [
-      "a time to live as text",
+      "a string as time to live",
       { key: "a", value: "x", ttl_seconds: "3600" },
       "ttl_seconds must be a whole number",
     ],
@@ -116,7 +116,7 @@ describe("store", () => {
     expect(memory.calls).toEqual([]);
   });
 
-  test("the value never comes back, neither in an answer nor in a failure", async () => {
+  test("the value does not appear in an answer or an error", async () => {
     const value = "s3cr3t-value";
     const stored = await toolsOver(fakeMemory({ storeFact: async () => STORED })).store({
       key: "deploy",
@@ -128,7 +128,7 @@ describe("store", () => {
     expect(JSON.stringify([stored, failure.message, failure.stack, log.lines])).not.toContain(value);
   });
 
-  test("a failure names its code and what to do", async () => {
+  test("an error states its code and the remedy", async () => {
     const cause = new HelmdeckError("store_full", "The disk is full; free some space and try again.");
     const { store, log } = toolsOver(cause);
     const failure = await failureOf(store({ key: "a", value: "b" }));
@@ -149,7 +149,7 @@ describe("forget", () => {
     ["a scope", "key:deploy"],
     ["a path", "helmdeck/user_facts/deploy.md"],
     ["a docid", "user_facts/deploy"],
-  ])("%s goes to memory as it is", async (_, scope) => {
+  ])("%s is passed to memory unchanged", async (_, scope) => {
     const memory = fakeMemory({ forget: async () => ({ ...FORGOTTEN, scope }) });
     const result = await toolsOver(memory).forget({ scope });
     expect(memory.calls).toEqual([{ method: "forget", args: ["main", { scope, dryRun: false }] }]);
@@ -176,16 +176,16 @@ describe("forget", () => {
       { ...FORGOTTEN, erased: "pending" as const },
       "Forgot 1 entry for key:deploy. The encrypted bytes are erased from the database file shortly.",
     ],
-  ])("%j is told as: %s", async (forgotten, text) => {
+  ])("%j is reported as: %s", async (forgotten, text) => {
     const { forget } = toolsOver(fakeMemory({ forget: async () => forgotten }));
     expect(await forget({ scope: "key:deploy" })).toMatchObject({ content: [{ text }] });
   });
 
   test.each([
     ["no scope", {}, "scope is missing"],
-    ["a scope that is no text", { scope: ["all"] }, "scope must be a string"],
+    ["a scope that is not a string", { scope: ["all"] }, "scope must be a string"],
     ["an endless scope", { scope: "x".repeat(300_000) }, "scope is too long"],
-    ["a dry run that is no boolean", { scope: "all", dry_run: "false" }, "dry_run must be true or false"],
+    ["a dry run that is not a boolean", { scope: "all", dry_run: "false" }, "dry_run must be true or false"],
     ["a dry run that is a number", { scope: "all", dry_run: 1 }, "dry_run must be true or false"],
   ])("%s is refused, and nothing is deleted", async (_, params, message) => {
     const memory = fakeMemory();
@@ -217,7 +217,7 @@ describe("identity", () => {
     expect(log.lines).toEqual([]);
   });
 
-  test("a dry run shows the key and the first words of what would go", async () => {
+  test("a dry run shows the key and the first words of each entry that would be deleted", async () => {
     await import("../../plugin/on-demand.ts"); // loaded beforehand, as in a running gateway, because the deadline here is short
     const fact = { key: "tea", value: "Oolong" } as FactView; // the code reads only these fields
     const memory = fakeMemory({
@@ -236,15 +236,18 @@ describe("identity", () => {
     expect(memory.calls).toEqual([]);
   });
 
-  test.each(["subject", "agentId", "caller"])("arguments name no subject: %s is refused", async (name) => {
-    const memory = fakeMemory({ storeFact: async () => STORED });
-    const failure = await failureOf(toolsOver(memory).store({ key: "a", value: "b", [name]: "other" }));
-    expect(failure.message).toContain(`invalid_input: ${name} is not known`);
-    expect(memory.calls).toEqual([]);
-  });
+  test.each(["subject", "agentId", "caller"])(
+    "an argument that names a subject is refused: %s",
+    async (name) => {
+      const memory = fakeMemory({ storeFact: async () => STORED });
+      const failure = await failureOf(toolsOver(memory).store({ key: "a", value: "b", [name]: "other" }));
+      expect(failure.message).toContain(`invalid_input: ${name} is not known`);
+      expect(memory.calls).toEqual([]);
+    },
+  );
 });
 
-test("the descriptions say what memory is not for", () => {
+test("the descriptions state what memory is not for", () => {
   const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
   expect(makeStoreTool(parts, MAIN_CONTEXT).description).toMatch(
     /Not for passwords, tokens or other secrets/,
@@ -268,7 +271,7 @@ test.each([
     /^What a fact held before, newest first\. For questions such as what somebody used to prefer.*\.$/,
   ],
 ] as const)(
-  "the first 180 characters of %s say in complete sentences what it does and when to use it",
+  "the first 180 characters of %s explain in complete sentences what it does and when to use it",
   (_, make, said) => {
     const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
     const shown = make(parts, MAIN_CONTEXT).description.slice(0, SHOWN_CHARACTERS);

@@ -6,22 +6,22 @@ import { gateFor, MAIN } from "./fake-host.ts";
 
 const CALLER = { agentId: "main", agentSessionKey: "agent:main:main" };
 
-describe("which agents are known", () => {
-  test("none are listed: nobody can be unknown", async () => {
+describe("known agents", () => {
+  test("include every agent if none are listed", async () => {
     expect(knownAgents({})).toBeUndefined();
     expect(knownAgents({ agents: {} })).toBeUndefined();
     const caller = { agentId: "nosuch", agentSessionKey: "agent:nosuch:main" };
     expect(await gateFor().verdict(caller)).toMatchObject({ ok: true });
   });
 
-  test("listed by id, and in the older list", () => {
+  test("are those listed by id, and in the older list", () => {
     expect(knownAgents({ agents: { entries: { Main: {}, work: {} } } })).toEqual(new Set(["main", "work"]));
     const older = { agents: { list: [{ id: "main" }, null, { id: "Work" }] } };
     // The host's type no longer includes the older shape.
     expect(knownAgents(older as never)).toEqual(new Set(["main", "", "work"]));
   });
 
-  test("an agent that is removed loses access at once", async () => {
+  test("no longer include a removed agent, which loses access at once", async () => {
     let config: HostConfig = { agents: { entries: { main: {}, work: {} } } };
     const gate = gateFor({}, { configNow: () => config });
     const caller = { agentId: "work", agentSessionKey: "agent:work:main" };
@@ -31,7 +31,7 @@ describe("which agents are known", () => {
   });
 });
 
-describe("where the host does not say whether a run is sandboxed", () => {
+describe("if the host does not report whether a run is sandboxed", () => {
   const verdictUnder = (config: HostConfig, agentSessionKey = "agent:main:main") =>
     gateFor({}, { config }).verdictWithoutSandboxFlag({ agentId: "main", agentSessionKey });
   const CLOSED = { ok: false, reason: "sandboxed" };
@@ -48,22 +48,22 @@ describe("where the host does not say whether a run is sandboxed", () => {
     expect(await verdictUnder(host)).toMatchObject({ ok: true });
   });
 
-  test("all sessions sandboxed closes all", async () => {
+  test("sandboxing of all sessions closes all", async () => {
     expect(await verdictUnder({ agents: { defaults: { sandbox: { mode: "all" } } } })).toEqual(CLOSED);
   });
 
-  test("this agent sandboxed closes it, whatever its name's case", async () => {
+  test("sandboxing of this agent closes it, whatever the case of its name", async () => {
     expect(await verdictUnder({ agents: { entries: { Main: { sandbox: { mode: "all" } } } } })).toEqual(
       CLOSED,
     );
   });
 
-  test("everything but the main session closes a sub-agent", async () => {
+  test("sandboxing of every session but the main one closes a sub-agent", async () => {
     const host: HostConfig = { agents: { defaults: { sandbox: { mode: "non-main" } } } };
     expect(await verdictUnder(host, "agent:main:subagent:1")).toEqual(CLOSED);
   });
 
-  test("what the host last said of the session counts more than the configuration", async () => {
+  test("the host's last report about the session overrides the configuration", async () => {
     const gate = gateFor();
     await gate.verdict({ ...CALLER, sandboxed: true });
     expect(await gate.verdictWithoutSandboxFlag(CALLER)).toEqual(CLOSED);
@@ -71,7 +71,7 @@ describe("where the host does not say whether a run is sandboxed", () => {
     expect(await gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
   });
 
-  test("what was said of very many sessions is forgotten, not kept for ever", async () => {
+  test("the number of remembered reports is limited", async () => {
     const gate = gateFor();
     await gate.verdict({ ...CALLER, sandboxed: true });
     for (let index = 0; index < 1_000; index += 1) {
@@ -81,7 +81,7 @@ describe("where the host does not say whether a run is sandboxed", () => {
   });
 });
 
-test("the host's configuration is read anew, and that of registration time where the runtime cannot be asked", () => {
+test("the host's configuration is read each time, and the one at registration is used if the runtime throws", () => {
   // The code below reads only these two fields.
   const older = { session: { mainKey: "old" } };
   const newer = { session: { mainKey: "new" } };
@@ -101,7 +101,7 @@ test("the host's configuration is read anew, and that of registration time where
 test.each([
   "agent:main:main:active-memory:0b9f7f3e12ab",
   "agent:main:telegram:direct:12:active-memory:0b9f7f3e12ab",
-])("%s searches ahead of a turn, unasked, and is quiet", async (agentSessionKey) => {
+])("%s searches before a turn without a request, and gets only sure hits", async (agentSessionKey) => {
   for (const gate of [gateFor(), gateFor({ allow: ["groups", "hooks", "sandboxed"] })]) {
     const verdict = await gate.verdict({ agentId: "main", agentSessionKey, sandboxed: false });
     expect(verdict).toEqual({
@@ -125,14 +125,14 @@ describe("contexts that the operator opened", () => {
     ["a hook", "agent:main:hook:0b9f7f3e", false, "hooks"],
     ["a sandboxed run", "agent:main:main", true, "sandboxed"],
     ["a sandboxed run in a group", "agent:main:slack:channel:C1", true, "groups"],
-  ])("%s is told as such, and quiet", async (_, sessionKey, sandboxed, opened) => {
+  ])("%s is reported as such, and gets only sure hits", async (_, sessionKey, sandboxed, opened) => {
     const verdict = await from(sessionKey, sandboxed);
     expect(verdict).toMatchObject({ ok: true, opened });
     expect(verdict.ok && isQuiet(verdict)).toBe(true);
   });
 
   test.each(["agent:main:main", "agent:main:telegram:direct:12", "agent:main:dashboard:active-memory"])(
-    "%s is the agent's own, and hears what is possible, whatever is open",
+    "%s is the agent's own, and also gets possible hits, whatever is open",
     async (sessionKey) => {
       const verdict = await from(sessionKey);
       expect(verdict).toEqual({
