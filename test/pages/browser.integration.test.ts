@@ -33,19 +33,19 @@ describe.skipIf(whyNoBrowser)("the browser of the tests", () => {
     return page;
   }
 
-  it("says nothing of a page that is fine", async () => {
+  it("reports nothing for a page without errors", async () => {
     expect(await (await opened("/fine")).title()).toBe("Fine");
   });
 
   it.each([
     ["an uncaught exception", "/throws", [/^uncaught: from the page/]],
-    ["a violated content security policy", "/script", [/^console: .*Content Security Policy/]],
+    ["a violation of the content security policy", "/script", [/^console: .*Content Security Policy/]],
     [
-      "a request to another server, which is not reached",
+      "a request to another server, which fails",
       "/elsewhere",
       [/^request to somewhere else: http:\/\/elsewhere\.example\/pixel/, /^console: .*ERR_NAME_NOT_RESOLVED/],
     ],
-  ])("sees %s", async (_what, path, troubles) => {
+  ])("reports %s", async (_what, path, troubles) => {
     for (const trouble of troubles) browser.expectTrouble(trouble);
     await opened(path);
   });

@@ -52,7 +52,7 @@ const KEYS = [
 ];
 
 describe("a key", () => {
-  test.each(KEYS)("%s is one argument, as it is or as its path", async (key) => {
+  test.each(KEYS)("%s is one argument, either the key itself or the fact's path", async (key) => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key, value: "one" });
     await rig.memory.storeFact("main", { key, value: "two" });
@@ -69,7 +69,7 @@ describe("a key", () => {
     ]);
   });
 
-  test("of any letters names this fact and no other, for the use cases behind the commands", async () => {
+  test("of any characters identifies exactly this fact in the use cases behind the commands", async () => {
     const key = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(key, async (given) => {
@@ -91,7 +91,7 @@ describe("a key", () => {
     );
   });
 
-  test("that cannot be seen as it is stands as its path", async () => {
+  test("with invisible characters is replaced by the fact's path", async () => {
     const rig = await openRig();
     // A joiner after a letter of a script that does not use it. Earlier versions accepted such keys.
     const key = "pay\u200dpal";
@@ -112,7 +112,7 @@ describe("a key", () => {
   });
 });
 
-test("each command has a button to copy it, which shows only where the script runs", async () => {
+test("each command has a copy button, which is hidden unless the script runs", async () => {
   const rig = await openRig();
   await rig.memory.storeFact("main", { key: "k", value: "x", ttlSeconds: 86_400 });
   for (const path of ["/fact?key=k", "/ending"]) {
@@ -125,7 +125,7 @@ test("each command has a button to copy it, which shows only where the script ru
   }
 });
 
-test("what ends has its own command", async () => {
+test("each fact that expires soon has its own renew command", async () => {
   const rig = await openRig();
   await inTurn([3, 1, 2], (days) =>
     rig.memory.storeFact("main", { key: `it's ${days}`, value: "x", ttlSeconds: days * 86_400 }),

@@ -13,7 +13,7 @@ import {
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { MODEL_ID, providerAt } from "../gateway/stand-in-model.ts";
 
-/** Enough to start a gateway and install a plugin. */
+/** Long enough to start a gateway and install a plugin. */
 export const GATEWAY_WITHIN_MS = 180_000;
 export const PAGES = "/plugins/helmdeck-memory";
 /** Failed requests of the host's own interface: the tab's icon, and a picture of the operator. */

@@ -56,7 +56,7 @@ function nextOf(page: string, path: string): string | undefined {
     .slice(BASE.length);
 }
 
-describe("a page is the same through an engine and here", () => {
+describe("a page is the same over an engine and over a local store", () => {
   test.each([
     ["/", "of the &lt;garden&gt;."],
     ["/facts?category=kitchen", "Descaled in June."],
@@ -80,19 +80,19 @@ describe("a page is the same through an engine and here", () => {
     expect(await pageOf(remote, path)).toBe(here);
   });
 
-  test.each(["/facts", "/timeline"])("%s, and the next page of it", async (path) => {
+  test.each(["/facts", "/timeline"])("%s and its next page", async (path) => {
     const next = nextOf(await pageOf(remote, path), path);
     expect(next).toBeDefined();
     const here = await pageOf(engine.context.serverContext.memory, next ?? "");
     expect(await pageOf(remote, next ?? "")).toBe(here);
   });
 
-  test("the fact's commands have undo where there is something to undo, and only there", async () => {
+  test("the fact's commands include undo only if there is something to undo", async () => {
     expect(await pageOf(remote, "/fact?key=kettle")).toContain("openclaw helmdeck undo kettle --agent work");
     expect(await pageOf(remote, "/fact?key=note%2F7")).not.toContain("helmdeck undo");
   });
 
-  test("what expires first comes first, whatever the order of storing", async () => {
+  test("facts are listed by their expiry, in any order of storing", async () => {
     const page = await pageOf(remote, "/ending");
     const days = [...page.matchAll(/expires <time datetime="([^"]+)"/g)].map(([, time = ""]) => time);
     expect(days.length).toBeGreaterThan(10);
@@ -101,7 +101,7 @@ describe("a page is the same through an engine and here", () => {
 });
 
 describe("health", () => {
-  test("says which engine it is, that it is reached, and whose memory each agent has", async () => {
+  test("shows the engine, its connection and the subject of each agent", async () => {
     const page = await pageOf(remote, "/health");
     expect(page).toContain("✓ reached");
     expect(page).toMatch(new RegExp(`an engine elsewhere, <code>${engine.url}</code>.*\\(version `));
@@ -117,7 +117,7 @@ describe("health", () => {
     }
   });
 
-  test("says that it is not reached, and what to do", async () => {
+  test("shows that the engine cannot be reached, and a remedy", async () => {
     const nobody = remoteOf("http://127.0.0.1:9");
     const page = await pageOf(nobody, "/health");
     expect(page).toContain("The engine that keeps memory does not answer for this agent.");

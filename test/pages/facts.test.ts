@@ -10,7 +10,7 @@ const DEPLOY = {
 };
 
 describe("facts", () => {
-  test("an empty memory says what to do", async () => {
+  test("show how to store something if memory is empty", async () => {
     const rig = await openRig();
     expect(textOf(await rig.get("/facts"))).toContain(
       "Nothing has been stored yet. Tell your agent: “Remember that",
@@ -20,7 +20,7 @@ describe("facts", () => {
     expect(textOf(await withForms.get("/"))).toContain("Or press “Remember something” above.");
   });
 
-  test("an empty memory where nobody signs in says whose it is, and how to see another", async () => {
+  test("name the subject of an empty memory without sign-in, and how to see another one", async () => {
     const { signOutPath: _, ...changes } = FORMS;
     const rig = await openRig({ changes, subject: "unknown" });
     for (const path of ["/facts", "/facts?q=zebra"]) {
@@ -30,7 +30,7 @@ describe("facts", () => {
     }
   });
 
-  test("are listed newest first, with first words, category and times", async () => {
+  test("are listed newest first, with their first words, category and times", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", DEPLOY);
     rig.clock.pass(3 * 3_600_000);
@@ -45,7 +45,7 @@ describe("facts", () => {
     expect(text).toContain("stored 3 hours ago");
   });
 
-  test("come fifty to a page, each once", async () => {
+  test("are listed fifty to a page, each once", async () => {
     const rig = await openRig();
     await inTurn([...Array(120).keys()], async (number) => {
       rig.clock.pass(1);

@@ -28,7 +28,7 @@ async function importOf(rig: Rig, text: string, importId?: string): Promise<stri
 const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", key);
 
 describe("an edit", () => {
-  test("takes a fact over from the import that brought it", async () => {
+  test("removes the fact's import tag", async () => {
     const rig = await openRig({ changes: FORMS });
     const line = { key: KEY, value: "Through Konflux.", tags: ["ci", "import:notes-1"] };
     const input = Readable.from([Buffer.from(JSON.stringify(line))]);
@@ -39,7 +39,7 @@ describe("an edit", () => {
     expect(await factOf(rig)).toMatchObject({ value: "Mine.", tags: ["ci"] });
   });
 
-  test("is shown before and after, then saved; category, tags and end stay", async () => {
+  test("shows the fact before and after, then saves it; category, tags and expiry stay", async () => {
     const rig = await rigWithFact();
     rig.clock.pass(10 * DAY_MS);
     const form = await rig.get(`/edit${OF}`);
@@ -64,7 +64,7 @@ describe("an edit", () => {
     );
   });
 
-  test("takes a lifetime, a category and tags", async () => {
+  test("accepts a lifetime, a category and tags", async () => {
     const rig = await rigWithFact();
     const typed = {
       ...fieldsOf(await rig.get(`/edit${OF}`)),
@@ -83,7 +83,7 @@ describe("an edit", () => {
 
   // verifies P-pages-preview
   test.each(["preview", "confirm"])(
-    "that conflicts with another one at its %s stores nothing and shows both",
+    "that conflicts with another change at its %s stores nothing and shows both values",
     async (step) => {
       const rig = await rigWithFact();
       const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine." };
@@ -104,7 +104,7 @@ describe("an edit", () => {
     expect([status, (await factOf(rig))?.value]).toEqual([409, "Through Konflux."]);
   });
 
-  test("of a fact that is gone says so", async () => {
+  test("of a forgotten fact reports that", async () => {
     const rig = await rigWithFact();
     const typed = fieldsOf(await rig.get(`/edit${OF}`));
     await rig.memory.forget("main", { scope: `key:${KEY}` });
@@ -113,7 +113,7 @@ describe("an edit", () => {
     expect(await factOf(rig)).toBeUndefined();
   });
 
-  test("that fails shows the typed text, and no other field", async () => {
+  test("that fails shows the typed text and no other field", async () => {
     const rig = await rigWithFact();
     const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "\nLong <b>work</b>." };
     await rig.memory.forget("main", { scope: `key:${KEY}` });
@@ -126,7 +126,7 @@ describe("an edit", () => {
   });
 
   test.each(["one\r\ntwo\r\n\r\nthree", "a\rb", "pay\u202elap", "a\u2028b"])(
-    "of category and tags leaves the value %j as it is, byte for byte",
+    "of category and tags keeps the value %j byte for byte",
     async (value) => {
       const rig = await openRig({ changes: FORMS });
       await rig.memory.storeFact("main", { key: KEY, value });
@@ -154,7 +154,7 @@ describe("an edit", () => {
   });
 
   test.each(["a b", "100%", "a+b", "a#b?c=d&e", "🦔", "e\u0301", "\u0301", "..", "category:x", '"<i>'])(
-    "reaches the key %j and no other",
+    "changes the key %j and no other",
     async (key) => {
       const rig = await openRig({ changes: FORMS });
       await rig.memory.storeFact("main", { key, value: "Old." });
@@ -172,7 +172,7 @@ describe("an edit", () => {
     },
   );
 
-  test("of hidden characters escapes them, and says so", async () => {
+  test("of a value with hidden characters shows them escaped, with a note", async () => {
     const rig = await openRig({ changes: FORMS });
     await rig.memory.storeFact("main", { key: KEY, value: "pay\u202elap" });
     const form = await rig.get(`/edit${OF}`);
@@ -196,22 +196,27 @@ describe("an edit", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("a refused form", () => {
   const token = `ghp_${"a1B2".repeat(9)}`;
   test.each([
     ["an empty value", { value: "" }, "value is missing; give the text to remember.", "value"],
     [
-      "a key of control characters",
+      "a key with control characters",
       { key: "a\u0007", value: "x" },
       "key holds the control or invisible character U+0007",
       "key",
     ],
     ["a category in capitals", { value: "x", category: "Team" }, "category must be 1 to 64", "category"],
-    ["a life of a minute", { value: "x", life: "60" }, "ttl_seconds must be a whole number", "life"],
-    ["a life in words", { value: "x", life: "long" }, "ttl_seconds must be a whole number", "life"],
-    ["too long a value", { value: "x".repeat(65_537) }, "value may have at most 65536 bytes", "value"],
+    ["a lifetime of a minute", { value: "x", life: "60" }, "ttl_seconds must be a whole number", "life"],
+    ["a lifetime in words", { value: "x", life: "long" }, "ttl_seconds must be a whole number", "life"],
+    [
+      "a value that is too long",
+      { value: "x".repeat(65_537) },
+      "value may have at most 65536 bytes",
+      "value",
+    ],
     ["a credential", { value: `the token is ${token}` }, "looks like", "value"],
-  ] as const)("%s is said at the form, which keeps what was typed", async (_, typed, message, field) => {
+  ] as const)("shows the reason and keeps the typed text: %s", async (_, typed, message, field) => {
     const rig = await openRig({ changes: FORMS });
     for (const step of ["preview", "confirm"]) {
       const answer = await rig.post("/remember", { key: "k", category: "c", tags: "t", ...typed, step });
@@ -228,7 +233,7 @@ describe("what is refused", () => {
 });
 
 describe("remembering", () => {
-  test("makes a key where none is given, and stores what the preview shows", async () => {
+  test("makes a key if none is given, and stores what the preview shows", async () => {
     const rig = await openRig({ changes: FORMS });
     const preview = await rig.post("/remember", {
       step: "preview",
@@ -247,14 +252,14 @@ describe("remembering", () => {
     });
   });
 
-  test("without a key and a text says that the text is missing", async () => {
+  test("without a key and a text reports that the text is missing", async () => {
     const rig = await openRig({ changes: FORMS });
     const answer = await rig.post("/remember", { step: "preview", key: "", value: " " });
     expect([answer.status, fieldsOf(answer).key]).toEqual([400, ""]);
     expect(textOf(answer)).toContain("value is missing; give the text to remember.");
   });
 
-  test("under a key that is in use shows what it replaces, and what came there meanwhile", async () => {
+  test("under an existing key shows what it replaces, and a conflict if that has changed", async () => {
     const rig = await rigWithFact();
     const typed = { key: KEY, value: "New.", category: "team" };
     const preview = await rig.post("/remember", { ...typed, step: "preview" });
@@ -296,7 +301,7 @@ describe("superseding", () => {
     ]);
   });
 
-  test("under the old key is an edit", async () => {
+  test("under the old key is refused with a hint to edit the fact", async () => {
     const rig = await rigWithFact();
     const answer = await rig.post(`/supersede${OF}`, { step: "preview", key: KEY, value: "x" });
     expect([answer.status, textOf(answer).includes("To change only the value, edit the fact")]).toEqual([
@@ -305,7 +310,7 @@ describe("superseding", () => {
     ]);
   });
 
-  test("notices when the old one changed after the preview", async () => {
+  test("is refused if the old fact changed after the preview", async () => {
     const rig = await rigWithFact();
     const preview = await rig.post(`/supersede${OF}`, { step: "preview", key: "new", value: "x" });
     await rig.memory.storeFact("main", { key: KEY, value: "Theirs." });
@@ -315,7 +320,7 @@ describe("superseding", () => {
 });
 
 describe("renewing", () => {
-  test("shows both ends, and then changes the end alone", async () => {
+  test("shows both expiry times, and then changes only the expiry", async () => {
     const rig = await rigWithFact();
     rig.clock.pass(80 * DAY_MS);
     const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "31536000" });
@@ -328,7 +333,7 @@ describe("renewing", () => {
     expect(await factOf(rig)).toMatchObject({ value: "Through Konflux.", expiresAt: NOW + 445 * DAY_MS });
   });
 
-  test("without a life means 90 days", async () => {
+  test("without a lifetime means 90 days", async () => {
     const rig = await rigWithFact();
     rig.clock.pass(80 * DAY_MS);
     expect(textOf(await rig.post(`/renew${OF}`, { step: "preview", life: "" }))).toContain(
@@ -351,7 +356,7 @@ describe("renewing", () => {
 });
 
 describe("undoing", () => {
-  test("shows what is erased and what comes back, superseded facts too", async () => {
+  test("shows what is erased and what is restored, including superseded facts", async () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: "old", value: "Old one." });
     await rig.memory.storeFact("main", { key: KEY, value: "Wrong.", supersedes: ["old"] });
@@ -367,7 +372,7 @@ describe("undoing", () => {
     ]);
   });
 
-  test("undoes nothing that came after the preview", async () => {
+  test("undoes no change made after the preview", async () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: KEY, value: "Two." });
     const preview = await rig.get(`/undo${OF}`);
@@ -376,7 +381,7 @@ describe("undoing", () => {
     expect([answer.status, (await factOf(rig))?.value]).toEqual([409, "Three."]);
   });
 
-  test("of a fact that was never changed says that there is nothing", async () => {
+  test("of a fact that never changed reports that there is nothing to undo", async () => {
     const rig = await rigWithFact();
     expect(textOf(await rig.get(`/undo${OF}`))).toContain("There is nothing to undo");
     expect((await rig.get(`/fact${OF}`)).text).not.toContain("/undo?");
@@ -384,7 +389,7 @@ describe("undoing", () => {
 });
 
 describe("forgetting", () => {
-  test("one fact shows it, with what of it other facts hold, and then erases it", async () => {
+  test("one fact shows it in a preview, and then erases only that fact", async () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: "keep", value: "Stays." });
     const preview = await rig.get(`/forget${OF}`);
@@ -396,7 +401,7 @@ describe("forgetting", () => {
   });
 
   test.each([`key:${KEY}`, "category:team", "tools"])(
-    "%s forgets nothing that came after the preview",
+    "%s forgets nothing that was stored after the preview",
     async (scope) => {
       const rig = await rigWithFact();
       const run = { tool: "t", outcome: "ok", at_unix: NOW / 1_000 } as const;
@@ -411,7 +416,7 @@ describe("forgetting", () => {
     },
   );
 
-  test("all needs a typed phrase", async () => {
+  test("all requires a typed phrase", async () => {
     const rig = await rigWithFact();
     const preview = await rig.post("/forget", { step: "preview", scope: "all" });
     expect(textOf(preview)).toContain("To forget everything, type forget all");
@@ -425,7 +430,7 @@ describe("forgetting", () => {
     expect(await factOf(rig)).toBeUndefined();
   });
 
-  test("offers the categories that there are, and refuses what is no scope", async () => {
+  test("offers the existing categories, and refuses an unknown scope", async () => {
     const rig = await rigWithFact();
     expect(textOf(await rig.get("/forget"))).toContain("Category team (1) All records of tool calls");
     for (const scope of ["", "key:", "category:Team"]) {
@@ -436,14 +441,14 @@ describe("forgetting", () => {
     );
   });
 
-  test("sent twice says that there is nothing left to forget", async () => {
+  test("twice with one form reports that nothing is left to forget", async () => {
     const rig = await rigWithFact();
     const preview = { ...fieldsOf(await rig.get(`/forget${OF}`)), step: "confirm" };
     await rig.post("/forget", preview);
     expect((await rig.post("/forget", preview)).location).toBe(`${BASE}/facts?done=nothing`);
   });
 
-  test("a category is offered whatever its name ends in; records of runs are no category", async () => {
+  test("offers a category with any name, and no category for records of runs", async () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: "allergy", value: "Hazelnuts.", category: "medical_history" });
     await rig.memory.recordToolCall("main", { tool: "edit", outcome: "ok", at_unix: 1_700_000_000 });
@@ -452,7 +457,7 @@ describe("forgetting", () => {
     expect(text).not.toContain('value="category:tool_history"');
   });
 
-  test("an import is offered, shown first, and leaves what was edited since", async () => {
+  test("an import shows it in a preview, and keeps facts that were edited since", async () => {
     const rig = await rigWithFact();
     const id = await importOf(rig, "- Coffee is black.\n- Tea is green.\n");
     const { facts } = await rig.memory.listFacts("main", { tag: `import:${id}` });
@@ -475,7 +480,7 @@ describe("forgetting", () => {
     );
   });
 
-  test("an import forgets nothing that came with it after the preview", async () => {
+  test("an import forgets nothing that the import added after the preview", async () => {
     const rig = await rigWithFact();
     const id = await importOf(rig, "- Coffee is black.\n");
     const preview = await rig.get(`/forget?import=${id}`);
@@ -485,14 +490,14 @@ describe("forgetting", () => {
     expect((await rig.memory.listFacts("main", { tag: `import:${id}` })).facts).toHaveLength(2);
   });
 
-  test.each(["", "NONE", "a b", "no-such-import"])("an import %j that is none says so", async (id) => {
+  test.each(["", "NONE", "a b", "no-such-import"])("an unknown import %j deletes nothing", async (id) => {
     const rig = await rigWithFact();
     expect([200, 400]).toContain((await rig.get(`/forget?import=${encodeURIComponent(id)}`)).status);
     expect(await factOf(rig)).toBeDefined();
   });
 });
 
-test("every form that changes something has the token", async () => {
+test("every form that changes something contains the token", async () => {
   const rig = await rigWithFact();
   await rig.memory.storeFact("main", { key: KEY, value: "Two." });
   for (const path of [

@@ -86,8 +86,8 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
   }
   const bearer = () => ({ authorization: `Bearer ${gateway.home.token}` });
 
-  describe("what was stored", () => {
-    it("is shown as text, whatever it holds: nothing runs, nothing is loaded", async () => {
+  describe("stored text", () => {
+    it("is shown as text, and nothing in it runs or is loaded", async () => {
       await page.goto(urlOf());
       const links = await page
         .getByRole("main")
@@ -103,25 +103,19 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
       }
     });
 
-    it.each(HOSTILE_KEYS)(
-      "is found again under the key %j, and its commands do nothing else",
-      async (key) => {
-        await page.goto(urlOf(`/fact?${new URLSearchParams({ key })}`));
-        await page.getByRole("main").getByText(`hostile: ${key}`, { exact: true }).waitFor();
-        const commands = await page.locator("code").filter({ hasText: "openclaw helmdeck" }).allInnerTexts();
-        expect(commands.length).toBeGreaterThan(2);
-        for (const command of commands) {
-          const { stdout } = await gateway.run("sh", [
-            "-c",
-            `openclaw() { printf '%s\\n' "$#"; }\n${command}`,
-          ]);
-          expect(stdout, command).toMatch(/^\d+\n$/);
-        }
-        await expect(access(join(gateway.home.workspace, "ran"))).rejects.toThrow("ENOENT");
-      },
-    );
+    it.each(HOSTILE_KEYS)("is found under the key %j, and its commands run nothing else", async (key) => {
+      await page.goto(urlOf(`/fact?${new URLSearchParams({ key })}`));
+      await page.getByRole("main").getByText(`hostile: ${key}`, { exact: true }).waitFor();
+      const commands = await page.locator("code").filter({ hasText: "openclaw helmdeck" }).allInnerTexts();
+      expect(commands.length).toBeGreaterThan(2);
+      for (const command of commands) {
+        const { stdout } = await gateway.run("sh", ["-c", `openclaw() { printf '%s\\n' "$#"; }\n${command}`]);
+        expect(stdout, command).toMatch(/^\d+\n$/);
+      }
+      await expect(access(join(gateway.home.workspace, "ran"))).rejects.toThrow("ENOENT");
+    });
 
-    it("is shown as the agent's own alone: no address leads to another's", async () => {
+    it("of another agent is not shown at any address", async () => {
       const ways = ["", "&agent=main", "&agent=main&agent=work"];
       const keys = [WORKS_KEY, `helmdeck/user_facts/${WORKS_KEY}.md`, `../work/${WORKS_KEY}`];
       for (const key of keys) {
@@ -139,8 +133,8 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
     });
   });
 
-  describe("who asks", () => {
-    it("without a token or a cookie, as an agent's own tools do, gets nothing", async () => {
+  describe("a request", () => {
+    it("without a token or a cookie, like those of an agent's tools, gets nothing", async () => {
       const forged = cookie.replace(
         /=v1\.[^.]+/,
         `=v1.${payloadWith({ scopes: ["operator.admin"] }, cookie)}`,
@@ -160,7 +154,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
       expect(await ask("", { cookie })).toMatchObject({ status: 200 });
     });
 
-    it("with a group's session gets nothing more than without it", async () => {
+    it("with a group's session gets the same as without it", async () => {
       const session = {
         "x-openclaw-agent-id": "work",
         "x-openclaw-session-key": "agent:work:telegram:group:-100",
@@ -175,7 +169,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
       expect(plain.text).toContain(PLAIN_VALUE);
     });
 
-    it("changes nothing: not with the cookie, and not with the token", async () => {
+    it("changes nothing, neither with the cookie nor with the token", async () => {
       for (const method of ["POST", "PUT", "DELETE"]) {
         expect((await ask("/forget?key=kettle", { cookie }, method)).status, method).toBe(401);
         expect((await ask("/forget?key=kettle", bearer(), method)).status, method).toBe(405);
@@ -187,7 +181,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
   });
 
   describe("another site", () => {
-    it("can neither frame the pages, nor read, open or load them", async () => {
+    it("cannot frame, read, open or load the pages", async () => {
       for (const origin of sites.origins()) {
         for (const expected of [/CORS policy/, /ERR_FAILED/, /status of 40[13]/])
           browser.expectTrouble(expected);
@@ -209,7 +203,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
       }
     });
 
-    it("is named in the pages' own policy, as are all other sources: none", async () => {
+    it("is excluded by the pages' own policy, like all other sources", async () => {
       const { headers } = await ask("", { cookie });
       const policy = headers.get("content-security-policy") ?? "";
       expect(policy).toContain("default-src 'none'");
@@ -222,7 +216,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
     });
   });
 
-  it("the frame's cookie is good for this address alone, and ends after minutes", async () => {
+  it("the frame's cookie is valid for this address only, and expires after minutes", async () => {
     const [given] = await context.cookies(urlOf());
     expect(given).toMatchObject({ path: PAGES, httpOnly: true, secure: true, sameSite: "None" });
     expect((given?.expires ?? 0) * 1_000 - Date.now()).toBeLessThanOrEqual(300_000);

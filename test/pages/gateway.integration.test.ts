@@ -73,7 +73,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(await textOf()).not.toContain(WORKS_VALUE);
   });
 
-  it("searches as the agent searches, and says why a hit is one", async () => {
+  it("searches as the agent does, and explains why each hit was found", async () => {
     const field = frame.getByRole("searchbox");
     await field.fill("how do we deploy");
     await field.press("Enter");
@@ -82,7 +82,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(await textOf()).toMatch(/Searched by keywords/);
   });
 
-  it("shows one fact with its dates, its writer and what it held before", async () => {
+  it("shows one fact with its dates, its writer and its former value", async () => {
     await openFact(KEY);
     const text = await textOf();
     expect(text).toContain(VALUE);
@@ -91,7 +91,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(text).toMatch(/Expires\s+\d{4}-\d\d-\d\d/);
   });
 
-  it("copies the command that changes it, which does what it says", async () => {
+  it("copies a command that changes the fact, and the command works", async () => {
     await page.context().grantPermissions(["clipboard-read"], { origin: gateway.url });
     await frame.getByRole("button", { name: "Copy the command: Undo" }).click();
     await frame.getByText("Copied", { exact: true }).waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await main().getByText(OLD_VALUE).waitFor();
   });
 
-  it("shows by day what the agent's tools did", async () => {
+  it("shows the agent's tool calls by day", async () => {
     await goTo("Timeline");
     await main().getByText("sketch.md").first().waitFor();
     expect(await textOf()).toMatch(/write/);
@@ -114,13 +114,13 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(await textOf()).toContain("openclaw helmdeck renew parcel --agent main");
   });
 
-  it("shows how memory grew", async () => {
+  it("shows the growth of memory", async () => {
     await goTo("Growth");
     await heading("Growth");
     expect(await textOf()).toMatch(/2\s+facts/);
   });
 
-  it("shows how healthy memory is, and how OpenClaw is set up for it", async () => {
+  it("shows the health of memory, and OpenClaw's settings for it", async () => {
     await goTo("Health");
     await heading("Health");
     const text = await textOf();
@@ -129,7 +129,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(text).toContain("direct chats");
   });
 
-  it("shows another agent's memory where that is chosen, and names it in each command", async () => {
+  it("shows the memory of the chosen agent, and names that agent in each command", async () => {
     await goTo("Facts");
     await choose("work");
     expect(await textOf()).toContain(WORKS_VALUE);
@@ -139,7 +139,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await choose("main");
   });
 
-  it("is dark where the person wants it dark, and light where light", async () => {
+  it("follows the browser's dark or light colour scheme", async () => {
     const background = () =>
       frame
         .locator("body")
@@ -154,7 +154,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     expect(dark).toBeLessThan(60);
   });
 
-  it("fits a phone, without a line that runs out of it", async () => {
+  it("fits a phone's width", async () => {
     await page.setViewportSize(PHONE);
     for (const section of ["Facts", "Timeline", "Expiring soon", "Growth", "Health"]) {
       await goTo(section);
@@ -165,7 +165,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await page.setViewportSize(BROAD_SCREEN);
   });
 
-  it("leaves no word of a search in the gateway's logs", async () => {
+  it("leaves no search words in the gateway's logs", async () => {
     const word = "zebracrossing";
     await page.goto(`${gateway.url}${PAGES}?q=${word}`);
     await page.getByRole("main").waitFor();
@@ -174,7 +174,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await page.goto(gateway.url);
   });
 
-  it("is gone where the setting pages is off", async () => {
+  it("does not exist if the setting pages is off", async () => {
     await tabOf(page).waitFor();
     const set = ["config", "set", "plugins.entries.helmdeck-memory.config.pages", "false"];
     expect((await gateway.openclaw(set)).code).toBe(0);

@@ -50,13 +50,13 @@ test.each([
     "/health",
     ["a running helmdeck", "version 0.29.10", "all 2 rows that helmdeck shows", "search uses keywords"],
   ],
-])("%s shows what there is, and says what is not", async (path, texts) => {
+])("%s shows what helmdeck provides, and names what it does not provide", async (path, texts) => {
   const page = await pageOf(path);
   for (const text of texts) expect(page).toContain(text);
   expect(page).not.toMatch(/never expires|1970|Memory does not open/);
 });
 
-test("forgetting claims nothing about the bytes in helmdeck's database", async () => {
+test("forgetting does not claim that the bytes are gone from helmdeck's database", async () => {
   helmdeck.put("main", "toaster", "Toasts.");
   const rig = await openRig({ memory, changes: FORMS });
   const preview = await rig.get("/forget?key=toaster");

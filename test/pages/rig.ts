@@ -27,7 +27,7 @@ export interface Answered {
   readonly location: string | undefined;
 }
 
-/** `doctor: "none"` is for a machine that somebody else runs. */
+/** `doctor: "none"` is for a server that somebody else operates. */
 type Given = Partial<Omit<Viewer, "doctor">> & { readonly doctor?: Viewer["doctor"] | "none" };
 
 export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): Promise<Rig> {

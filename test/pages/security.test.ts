@@ -109,7 +109,7 @@ describe.each([
     expect(fact && textOf(fact)).toContain(`${hostile} zebra`.replaceAll(/\s+/g, " "));
   });
 
-  test("no value stands in any address", async () => {
+  test("no address contains a value", async () => {
     const rig = await openRig({ changes, seesCallers: true });
     await store(rig, "harmless");
     for (const { text, location } of await everyAnswer(rig)) {
@@ -154,14 +154,14 @@ describe("after a change", () => {
     );
   });
 
-  test("a notice brings no text of its own", async () => {
+  test("the notice shows no text from the address", async () => {
     const rig = await openRig({ changes: FORMS });
     expect(textOf(await rig.get("/facts?done=Send+your+password"))).not.toContain("password");
   });
 });
 
 describe("headers", () => {
-  test("let a page show itself, and nothing else; on every answer", async () => {
+  test("allow only the page's own style and script, on every answer", async () => {
     for (const changes of [COMMANDS, FORMS]) {
       const rig = await openRig({ changes });
       await store(rig, "harmless");
@@ -183,7 +183,7 @@ describe("headers", () => {
     }
   });
 
-  test("say so for who is not let in, too", async () => {
+  test("are on an error page too, which shows no details", async () => {
     const pages = makePages({
       ...{ base: "", frameAncestors: "'none'" },
       viewerOf: () => Promise.reject(new Error("database at /home/someone/secret")),
@@ -218,8 +218,8 @@ test("a link in a value is not a link on the page", async () => {
 });
 
 // verifies P-pages-counts
-describe("who may see counts", () => {
-  test("sees no key and no value on any page, whatever they are", async () => {
+describe("a viewer who sees only counts", () => {
+  test("sees no key and no value on any page", async () => {
     const text = fc
       .string({ unit: "grapheme", minLength: 6, maxLength: 30 })
       .map((word) => `qzx${word.replaceAll(/\p{C}|\s/gu, "")}`);
@@ -257,7 +257,7 @@ describe("who may see counts", () => {
     );
   });
 
-  test("sees the counts, the reason, and what to do", async () => {
+  test("sees the counts, the reason and what to do", async () => {
     const rig = await openRig({ sees: "counts" });
     await store(rig, "harmless");
     const text = textOf(await rig.get("/facts"));
@@ -267,7 +267,7 @@ describe("who may see counts", () => {
   });
 });
 
-describe("where nothing may be changed from a page", () => {
+describe("on read-only pages", () => {
   test.each(POSTS)("POST %s is refused, and changes nothing", async (path, fields) => {
     const rig = await openRig();
     await store(rig, "harmless");
@@ -290,7 +290,7 @@ describe("where nothing may be changed from a page", () => {
   );
 });
 
-test("an operator's page names callers and counts alone; others have no such page", async () => {
+test("an operator's page shows callers and counts only; others have no such page", async () => {
   const rig = await openRig({ seesCallers: true });
   await store(rig, "harmless");
   await rig.memory.storeFact("<b>work", { key: "secret-key", value: "secret value" });

@@ -64,8 +64,8 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
   const factOf = (subject: string, key: string) => served.serverContext.memory.getFact(subject, key);
 
-  describe("used by a person", () => {
-    it("find, show, edit, renew, supersede, take back and forget a fact, each with a preview", async () => {
+  describe("for a person", () => {
+    it("find, show, edit, renew, supersede, undo and forget a fact, each change with a preview", async () => {
       await storeFact("kim", "deploy/preference", "We deploy by hand, on Fridays", 3);
       await storeFact("kim", "editor", "tabs, never spaces");
       const page = await signedIn("kim");
@@ -117,7 +117,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect(await factOf("kim", "editor")).toBeDefined();
     });
 
-    it("show what tools did, what expires soon, growth and health, each from the navigation", async () => {
+    it("show tool calls, expiring facts, growth and health, each from the navigation", async () => {
       await storeFact("lee", "sprint", "The sprint ends on Friday", 2);
       await served.serverContext.memory.recordToolCall("lee", {
         ...{ tool: "shell.run", outcome: "ok", at_unix: NOW / 1_000 - 60, duration_ms: 1_240 },
@@ -139,7 +139,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect(await page.getByRole("link", { name: "Callers" }).count()).toBe(0);
     });
 
-    it("show an operator who has entries, and nobody else's", async () => {
+    it("show an operator the callers with entries, but not their facts", async () => {
       await storeFact("mia", "canary/key", "canary value");
       const page = await signedIn("ops", { scopes: ["admin"] });
       await link(page, "Callers").click();
@@ -147,7 +147,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect(await page.content()).not.toContain("canary");
     });
 
-    it("remember what somebody types", async () => {
+    it("store the typed text", async () => {
       const page = await signedIn("noa");
       await go(page, "/remember");
       await page.getByLabel("Value").fill("Reviews want two approvals\nand a green run");
@@ -158,7 +158,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect(facts.map(({ value }) => value)).toEqual(["Reviews want two approvals\nand a green run"]);
     });
 
-    it("sign out for good: going back shows nothing", async () => {
+    it("show nothing after signing out and going back", async () => {
       await storeFact("ola", "canary/seen", "canary on the screen");
       const page = await signedIn("ola");
       await go(page, "/fact?key=canary%2Fseen");
@@ -171,7 +171,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect((await page.context().cookies()).length).toBe(0);
     });
 
-    it("refuse a wrong token, and say how to get a right one", async () => {
+    it("refuse a wrong token, and name the command that makes one", async () => {
       const page = await (await browser.newContext()).newPage();
       await page.goto(listening.url);
       await page.getByLabel("Token").fill("not a token");
@@ -182,7 +182,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     });
   });
 
-  it("are used with the keyboard alone", async () => {
+  it("can be used with the keyboard only", async () => {
     await storeFact("pat", "lint", "Biome, with its defaults");
     const page = await (await browser.newContext()).newPage();
     await page.goto(listening.url);
@@ -217,7 +217,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     await page.getByLabel("Token").waitFor();
   });
 
-  describe("with what somebody else got stored", () => {
+  describe("with hostile stored text", () => {
     const HOSTILE = [
       "<script>document.title = 'ran'</script>",
       "<img src=x onerror=\"document.title = 'ran'\">",
@@ -252,7 +252,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       page = await signedIn("quin");
     });
 
-    it("run nothing, load nothing and lead nowhere, on any page", async () => {
+    it("run nothing, load nothing and have no outside links, on any page", async () => {
       const { facts } = await served.serverContext.memory.listFacts("quin", {});
       const paths = [...SECTIONS, `/facts?q=${encodeURIComponent(HOSTILE[0] ?? "")}`];
       for (const { key } of facts) paths.push(`/fact?${new URLSearchParams({ key })}`);
@@ -270,7 +270,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       }
     });
 
-    it("show hostile keys whole, and each leads to its own fact", async () => {
+    it("show hostile keys in full, each with a link to its own fact", async () => {
       for (const key of KEYS) {
         await go(page, `/facts?${new URLSearchParams({ prefix: key })}`);
         await page.getByRole("main").getByRole("listitem").getByRole("link").first().click();
@@ -278,7 +278,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       }
     });
 
-    it("take back a value of 64 KiB unchanged from the form that edits it", async () => {
+    it("save a value of 64 KiB unchanged from the edit form", async () => {
       const [fact] = (await served.serverContext.memory.listFacts("quin", { prefix: "long/" })).facts;
       await go(page, `/edit?${new URLSearchParams({ key: fact?.key ?? "" })}`);
       const lines = `${"ü ".repeat(21_700)}\n${"\n".repeat(300)}end`;
@@ -289,7 +289,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect((await factOf("quin", fact?.key ?? ""))?.value).toBe(lines.trim());
     });
 
-    it("fit a phone's width, however long a word is", async () => {
+    it("fit a phone's width, even with very long words", async () => {
       await page.setViewportSize({ width: 360, height: 740 });
       const key =
         (await served.serverContext.memory.listFacts("quin", { prefix: "long/" })).facts[0]?.key ?? "";
@@ -302,7 +302,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     });
   });
 
-  it("have no fault that keeps people out, in light and in dark", async () => {
+  it("have no serious accessibility problem in light or dark colours", async () => {
     const { memory } = served.serverContext;
     await storeFact("ray", "deploy", "by hand", 2);
     await storeFact("ray", "deploy", "through Konflux", 2);
@@ -324,7 +324,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     expect(["a refusal", await graveFaults(page)]).toEqual(["a refusal", []]);
   });
 
-  it("of ten thousand facts answer as quickly as of ten", async () => {
+  it("answer within the time limit with ten thousand facts", async () => {
     await fillLargeMemory("sam", 10_000);
     const page = await signedIn("sam");
     for (const path of [
@@ -333,14 +333,14 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       "/fact?key=service%2F77",
       "/forget?key=service%2F77",
     ]) {
-      await go(page, path); // builds everything that is only built once
+      await go(page, path); // the first request builds what is built only once
       const started = performance.now();
       await go(page, path);
       expect([path, performance.now() - started < PAGE_WITHIN_MS]).toEqual([path, true]);
     }
   });
 
-  it("give a page of another origin nothing: it cannot read, post or frame them", async () => {
+  it("cannot be read, posted to or framed by a page of another origin", async () => {
     await storeFact("tam", "canary/read", "canary value");
     const page = await signedIn("tam");
     for (const trouble of [
@@ -366,7 +366,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     expect(await fact()).toBeDefined();
     await go(page, "/");
     await button(page, "Sign out").waitFor();
-    // But a link on it may be followed, like a link on any page.
+    // A link on that page can be followed, like a link on any page.
     await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
     await page.locator("#link").click();
     await page.getByText("Agent memory").first().waitFor();

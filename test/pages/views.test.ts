@@ -14,7 +14,7 @@ async function recordTool(rig: Rig, tool: string, more: object = {}): Promise<vo
 }
 
 describe("the timeline", () => {
-  test("says what to do if there is nothing", async () => {
+  test("shows how to get records if there are none", async () => {
     const rig = await openRig();
     expect(textOf(await rig.get("/timeline"))).toContain(
       "No tool has left a record yet. When your agent runs",
@@ -22,7 +22,7 @@ describe("the timeline", () => {
     expect(textOf(await rig.get("/timeline?kind=pack"))).toContain("No record matches. Show all of them");
   });
 
-  test("shows each run by day, with time, outcome in a word, duration and kept inputs", async () => {
+  test("shows each run by day, with time, outcome, duration and kept inputs", async () => {
     const rig = await openRig();
     await recordTool(rig, "exec", { duration_ms: 1_234, inputs: { title: "a <b>" } });
     rig.clock.pass(DAY_MS + 61_000);
@@ -35,7 +35,7 @@ describe("the timeline", () => {
     expect(page.text).toMatch(/class="chip ok">✓ ok/);
   });
 
-  test("is filtered and paged, and keeps its filters on the way", async () => {
+  test("has filters and pages, and keeps its filters on the next page", async () => {
     const rig = await openRig();
     await inTurn([...Array(120).keys()], async (number) => {
       rig.clock.pass(1_000);
@@ -52,7 +52,7 @@ describe("the timeline", () => {
     expect(seen).toEqual([...Array(60).keys()].map((at) => `${119 - 2 * at}`));
   });
 
-  test("begins where a search's hit leads", async () => {
+  test("begins at the run that a search's hit links to", async () => {
     const rig = await openRig();
     await recordTool(rig, "zebra_tool", { inputs: { title: "zebra" } });
     rig.clock.pass(DAY_MS);
@@ -65,7 +65,7 @@ describe("the timeline", () => {
   });
 
   test.each(["?cursor=x", "?until=x", "?kind=x", "?outcome=%00"])(
-    "%s is no failure of the page",
+    "%s does not cause a server error",
     async (query) => {
       const rig = await openRig();
       await recordTool(rig, "exec");
@@ -74,8 +74,8 @@ describe("the timeline", () => {
   );
 });
 
-describe("what expires soon", () => {
-  test("comes soonest first, with how to renew it", async () => {
+describe("the list of facts that expire soon", () => {
+  test("is sorted by expiry, with a link to renew each fact", async () => {
     const rig = await openRig({ changes: FORMS });
     await inTurn([9, 2, 40], (days) =>
       rig.memory.storeFact("main", { key: `in-${days}`, value: "x", ttlSeconds: days * 86_400 }),
@@ -86,13 +86,13 @@ describe("what expires soon", () => {
     expect(page.text).toContain(`href="${BASE}/renew?key=in-2"`);
   });
 
-  test("says so if there is nothing", async () => {
+  test("says if nothing expires soon", async () => {
     expect(textOf(await (await openRig()).get("/ending"))).toContain("Nothing expires within 14 days.");
   });
 });
 
 describe("growth", () => {
-  test("is a picture with a text, and the same numbers in a table", async () => {
+  test("has a chart with a text alternative, and the same numbers in a table", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "a", value: "x" });
     await rig.memory.storeFact("main", { key: "b", value: "x" });
@@ -112,7 +112,7 @@ describe("growth", () => {
     );
   });
 
-  test("takes weeks and months as a memory grows old, and counts what came before the picture", async () => {
+  test("uses weeks and months for an older memory, and counts what was stored before the chart's range", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "a", value: "x", ttlSeconds: 365 * 86_400 });
     rig.clock.pass(100 * DAY_MS);
@@ -123,13 +123,13 @@ describe("growth", () => {
     expect(textOf(await rig.get("/growth?by=day"))).toContain("memory");
   });
 
-  test("says so where nothing is", async () => {
+  test("says if nothing is stored", async () => {
     expect(textOf(await (await openRig()).get("/growth"))).toContain("Nothing has been stored yet.");
   });
 });
 
 describe("health", () => {
-  test("says what doctor finds, what to do, and where memory lies", async () => {
+  test("shows doctor's findings, remedies, and the location of memory", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "a", value: "x" });
     const text = textOf(await rig.get("/health"));
@@ -142,7 +142,7 @@ describe("health", () => {
     expect(text).toContain("Off: no embedding service is configured");
   });
 
-  test("has one heading for all that doctor finds of one thing", async () => {
+  test("has one heading for all of doctor's findings about one subject", async () => {
     const finding = { level: "ok", check: "key" } as const;
     const findings = [
       { ...finding, message: "It comes from a file." },
@@ -171,7 +171,7 @@ describe("health", () => {
     );
   });
 
-  test("of a memory that does not open says why and what to do; the other pages lead there", async () => {
+  test("of a memory that cannot be opened shows the reason and a remedy; the other pages link to it", async () => {
     const { memory } = await openRig();
     const error = new HelmdeckError("key_wrong", "The key does not belong to this database.");
     const refuse = () => Promise.reject(error);
@@ -211,7 +211,7 @@ describe("health", () => {
     }
   });
 
-  test("of somebody else's server says whether memory works, but not where it is", async () => {
+  test("of another operator's server shows whether memory works, but not where it is", async () => {
     const rig = await openRig({ doctor: "none" });
     await rig.memory.storeFact("main", { key: "a", value: "x" });
     const text = textOf(await rig.get("/health"));
@@ -257,7 +257,7 @@ describe("one fact", () => {
     expect(text).toMatch(/Similar like Konflux is how we deploy things\./);
   });
 
-  test("that does not exist says so", async () => {
+  test("that does not exist gives a page that says so", async () => {
     const rig = await openRig();
     for (const path of ["/fact", "/fact?key=none", "/fact?key=%FF%00"]) {
       const page = await rig.get(path);
@@ -265,7 +265,7 @@ describe("one fact", () => {
     }
   });
 
-  test("that does not open is shown as such, with what to do", async () => {
+  test("that cannot be decrypted is shown as such, with a remedy", async () => {
     const { memory } = await openRig();
     const unreadable = new HelmdeckError("entry_unreadable", "It does not authenticate.");
     const damaged = {
@@ -306,7 +306,7 @@ describe("a search", () => {
     expect(possible).toContain("Against it: ");
   });
 
-  test("that finds nothing says what was searched", async () => {
+  test("without hits shows how much was searched", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "wifi", value: "Kolibri" });
     const text = textOf(await rig.get("/facts?q=zebra"));
@@ -314,7 +314,7 @@ describe("a search", () => {
     expect(textOf(await (await openRig()).get("/facts?q=zebra"))).toContain("Nothing has been stored yet.");
   });
 
-  test("is a plain form for the page's own address, with the words kept", async () => {
+  test("is a plain form for the page's own address, and keeps the words", async () => {
     const rig = await openRig({ choices: TWO });
     const { text } = await rig.get(`/facts?agent=work&q=${encodeURIComponent(`"a' <b>`)}`);
     expect(text).toContain(
@@ -330,7 +330,7 @@ const TWO = [
 ];
 
 describe("several memories", () => {
-  test("are a choice, and every link and form stays with the one that is shown", async () => {
+  test("can be chosen from, and every link and form stays with the shown one", async () => {
     for (const changes of [COMMANDS, FORMS]) {
       const rig = await openRig({ choices: TWO, changes, seesCallers: true });
       await rig.memory.storeFact("main", { key: "k", value: "x" });
@@ -363,14 +363,14 @@ describe("several memories", () => {
     }
   });
 
-  test("below no base the addresses begin at the root", async () => {
+  test("have addresses that begin at the root if there is no base path", async () => {
     const rig = await openRig({}, "");
     await rig.memory.storeFact("main", { key: "k", value: "x" });
     expect((await rig.get("/")).text).toContain('href="/fact?key=k"');
   });
 });
 
-test("a page is small, also with fifty facts on it", async () => {
+test("a page is small, also with fifty facts", async () => {
   const rig = await openRig({ changes: FORMS, choices: TWO });
   await inTurn([...Array(60).keys()], (number) =>
     rig.memory.storeFact("main", { key: `project/topic-${number}`, value: "x", ttlSeconds: 86_400 }),
@@ -415,7 +415,7 @@ test("an unexpected failure shows nothing of its content", async () => {
   expect([page.status, page.text.includes("secret value")]).toEqual([500, false]);
 });
 
-test("times stand still with the clock", async () => {
+test("ages follow the clock", async () => {
   const rig = await openRig();
   await rig.memory.storeFact("main", { key: "k", value: "x" });
   for (const [pass, said] of [
