@@ -54,7 +54,7 @@ describe("after an installation", () => {
     );
   });
 
-  it("says nothing of this after --verify", async () => expect(await said(INSTALLED, ["--verify"])).toBe(""));
+  it("prints nothing after --verify", async () => expect(await said(INSTALLED, ["--verify"])).toBe(""));
 });
 
 describe("the command helmdeck-memory", () => {

@@ -56,7 +56,7 @@ describe("parseJson5", () => {
     expect(() => parseJson5(text)).toThrow(HelmdeckError);
   });
 
-  it("reads whatever the host writes", () => {
+  it("reads everything that the host writes", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const text = host.stringify(value);

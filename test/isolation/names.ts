@@ -1,4 +1,4 @@
-/** Names that a careless join, escape, comparison or case folding would confuse. */
+/** Names that a wrong join, escape, comparison or case folding would confuse. */
 import { harmlessLine } from "../../engine/index.ts";
 
 export const HOSTILE_NAMES: readonly string[] = [

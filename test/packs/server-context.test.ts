@@ -301,7 +301,7 @@ describe("opening", () => {
     expect(await exists(`${place.databasePath}-wal`)).toBe(false); // the last connection to close removes it
   });
 
-  test("works without a folder for sessions and artifacts, whose use then fails with a reason", async () => {
+  test("works if the folder for sessions and artifacts cannot be created; their use then fails with a reason", async () => {
     const folder = await tempFolder();
     await writeFile(join(folder, "file"), "");
     const serverContext = await openTestServerContext({ workFolder: join(folder, "file", "work") });

@@ -55,7 +55,7 @@ test("equal inputs share a cache entry in any spelling; another input or another
   expect(await runsOf({ a: { x: 0, y: "é" }, b: 2 }, "ana:s")).toEqual({ runs: 4 });
 });
 
-test("fault 7: a fact or a note with the key of a cached answer does not change the cache", async () => {
+test("helmdeck's fault 7: a fact or a note with the key of a cached answer does not change the cache", async () => {
   const { engine, entries, store, clock, memory } = await openPackRig([counter()]);
   await engine.run(ask("counter"));
   const [row] = await entries("cache");
@@ -83,7 +83,7 @@ test("fault 7: a fact or a note with the key of a cached answer does not change 
   expect(await engine.run(ask("counter"))).toMatchObject({ output: { runs: 2 }, cached: false });
 });
 
-test("fault 9: another version of a pack does not get answers of the former version", async () => {
+test("helmdeck's fault 9: another version of a pack does not get answers of the former version", async () => {
   const { engine, another } = await openPackRig([counter()]);
   await engine.run(ask("counter"));
   const next = another([counter({ version: "1.1.0" })]);
@@ -91,7 +91,7 @@ test("fault 9: another version of a pack does not get answers of the former vers
   expect(await next.run(ask("counter"))).toMatchObject({ cached: true });
 });
 
-test("fault 9: a cached answer that the output schema refuses is a miss, and is overwritten", async () => {
+test("helmdeck's fault 9: a cached answer that the output schema refuses is a miss, and is overwritten", async () => {
   const { engine, another } = await openPackRig([counter()]);
   await engine.run(ask("counter"));
   const stricter = another([counter({ output: z.object({ runs: z.number(), at: z.string() }), run: dated })]);
@@ -101,7 +101,7 @@ test("fault 9: a cached answer that the output schema refuses is a miss, and is 
 
 const dated = async () => ({ runs: 9, at: "now" });
 
-test("fault 9: a hit returns its artifacts, and is a miss after one of them is deleted", async () => {
+test("helmdeck's fault 9: a hit returns its artifacts, and is a miss after one of them is deleted", async () => {
   const made = counter({
     run: async ({ artifacts }) => {
       await artifacts.put({ name: "a.txt", mediaType: "text/plain", content: Buffer.from("a") });
@@ -118,7 +118,7 @@ test("fault 9: a hit returns its artifacts, and is a miss after one of them is d
   expect(third.artifacts[0]?.id).not.toBe(first.artifacts[0]?.id);
 });
 
-test("fault 12: cached answers and notes are not facts: no list, my-memory or search shows them", async () => {
+test("helmdeck's fault 12: cached answers and notes are not facts: no list, my-memory or search shows them", async () => {
   const noting = counter({
     run: async (ec) => {
       await ec.memory?.store("konflux/note", "deploy through konflux", { category: "user_facts" });

@@ -67,7 +67,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     };
   };
 
-  test("fault 10: the run ends at once even if its handler ignores the signal, and its row is written", async () => {
+  test("helmdeck's fault 10: the run ends at once even if its handler ignores the signal, and its row is written", async () => {
     const { happen, failure, rows, ec } = await open();
     happen();
     expect((await failure).code).toBe(code);
@@ -133,7 +133,7 @@ test("a schema check that never ends delays neither the caller nor close", async
   expect(await rows()).toMatchObject([{ outcome: "deadline_exceeded" }]);
 });
 
-test("fault 10: a caller who leaves before the run begins has a row too, and no handler runs", async () => {
+test("helmdeck's fault 10: a caller who leaves before the run begins has a row too, and no handler runs", async () => {
   const { pack, started } = deafPack();
   const { engine, rows } = await openPackRig([pack]);
   let ran = false;

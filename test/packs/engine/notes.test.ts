@@ -1,4 +1,4 @@
-/** ec.memory: the notes that a pack may write, whose notes they are, and which ones outlive a session. */
+/** ec.memory: the notes that a pack may write, their owner, and which ones outlive a session. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError, namespaceOf } from "../../../engine/index.ts";
@@ -167,7 +167,7 @@ describe("the owner of notes:", () => {
 
   const inSession: Partial<Pack> = { session: true };
 
-  test("fault 11: the next run recalls a note in the caller's memory, but not a note of the session", async () => {
+  test("helmdeck's fault 11: the next run recalls a note in the caller's memory, but not a note of the session", async () => {
     const packRig = await openPackRig([]);
     const first = await within(
       packRig,
@@ -194,7 +194,7 @@ describe("the owner of notes:", () => {
     expect(await within(packRig, async (memory, { callerMemory }) => memory === callerMemory)).toBe(true);
   });
 
-  test("fault 15: no caller's name gives access to another caller's session", async () => {
+  test("helmdeck's fault 15: no caller's name gives access to another caller's session", async () => {
     const packRig = await openPackRig([]);
     const sessions = overridden(packRig.sessions, {
       acquire: async () => ({ id: "s", folder: "/", run: () => Promise.reject(new Error("not here")) }),

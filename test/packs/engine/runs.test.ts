@@ -51,7 +51,7 @@ test("a run returns the output, and leaves a row with its duration in millisecon
   ]);
 });
 
-test("fault 16: durations are in milliseconds, and a failing back-end is not reported as invalid_input", async () => {
+test("helmdeck's fault 16: durations are in milliseconds, and a failing back-end is not reported as invalid_input", async () => {
   const slow = packThat(async () => {
     clock.pass(1_500);
     return {};

@@ -190,10 +190,14 @@ describe("the command", () => {
   });
 });
 
-describe("a command that fails", () => {
+describe("a faulty command", () => {
   it.each([
-    ["with an exit code", 'process.stdout.write("canary"); process.exitCode = 3', /exit code 3/],
-    ["by a signal", 'process.stderr.write("canary"); process.kill(process.pid, "SIGKILL")', /SIGKILL/],
+    ["that fails with an exit code", 'process.stdout.write("canary"); process.exitCode = 3', /exit code 3/],
+    [
+      "that ends by a signal",
+      'process.stderr.write("canary"); process.kill(process.pid, "SIGKILL")',
+      /SIGKILL/,
+    ],
   ])("%s is reported without its output, and leaves no artifact", async (_how, script, words) => {
     const { failure, packRig } = await rig(script);
     const error = await failure();
@@ -202,7 +206,7 @@ describe("a command that fails", () => {
     expect(await packRig.rows()).toMatchObject([{ outcome: "pack_failed" }]);
   });
 
-  it("because it is not configured is reported with the variable to set", async () => {
+  it("that is not configured is reported with the variable to set", async () => {
     const packRig = await openPackRig([solvePack({})]);
     const input = { repo_url: "https://example.org/a/b", task: "x" };
     expect(await failureOf(packRig.engine.run(ask("swe.solve", input)))).toMatchObject({
@@ -211,7 +215,7 @@ describe("a command that fails", () => {
     });
   });
 
-  it("cannot make the pack follow links that it writes instead of its files", async () => {
+  it("that writes links instead of its files does not get them followed", async () => {
     const { solve } = await rig(`
       const { symlinkSync } = process.getBuiltinModule("fs");
       symlinkSync("/etc/hosts", env.HELMDECK_NOTES_OUT); symlinkSync("/etc/hosts", env.HELMDECK_FINDINGS_OUT);`);

@@ -1,4 +1,4 @@
-/** A folder that is removed after one test, and a way to wait for a file that a program makes in it. */
+/** A folder that is removed after one test, and a function that waits for a file in it. */
 import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
