@@ -62,7 +62,7 @@ describe("search", () => {
   });
 
   test.each(REFUSED.slice(0, 3))(
-    "from %s that the operator opened, asks only for certain hits",
+    "from %s that the operator opened, asks only for sure hits",
     async (_, caller) => {
       const memory = fakeMemory({ search: async () => ANSWER });
       const opened = { allow: ["groups", "hooks", "sandboxed"], recall: "eager" };

@@ -60,7 +60,7 @@ describe("the notes of OpenClaw", () => {
     expect(workspaceNotes(names)).toEqual(["MEMORY.md", "USER.md", "memory/2026-11-18.md"]);
   });
 
-  test("are no other file", async () => {
+  test("do not include any other file", async () => {
     const memory = await openTestMemory();
     await expect(importNotes(memory, "openclaw", [textFile("x", "AGENTS.md")])).rejects.toThrow(
       "AGENTS.md is not one of OpenClaw's notes",
@@ -103,13 +103,13 @@ test("mem0's memories keep ids, times, categories and owners, and expired ones a
 
 test.each([
   ["not JSON", "{", "is not JSON"],
-  ["an export of another shape", '{"full_name": "x"}', "is not a response of mem0's get_all"],
-])("mem0: %s is refused completely", async (_name, text, message) => {
+  ["an export in another format", '{"full_name": "x"}', "is not a response of mem0's get_all"],
+])("mem0: a file that is %s is refused completely", async (_name, text, message) => {
   const memory = await openTestMemory();
   await expect(importNotes(memory, "mem0", [textFile(text, "mem0.json")])).rejects.toThrow(message);
 });
 
-test("mem0: a graph's relations are facts, the other library's names work, and a single page is reported as incomplete", async () => {
+test("mem0: a graph's relations become facts, the names of its other library are accepted, and a single page is reported as incomplete", async () => {
   const memory = await openTestMemory();
   const answer = {
     next: "https://api.example.org/v2/memories/?page=2",
@@ -136,7 +136,7 @@ test("mem0: a graph's relations are facts, the other library's names work, and a
   expect(result.leftOut).toEqual({ "further pages of mem0's response, which are not in the file": 1 });
 });
 
-test("mem0: a memory of another type is refused alone, without its value", async () => {
+test("mem0: only a memory of another type is refused, without showing its value", async () => {
   const memory = await openTestMemory();
   const text = JSON.stringify([{ id: "a", memory: 7 }, "hunter2", { id: "b", memory: "kept" }]);
   const { refused, stored } = await importNotes(memory, "mem0", [textFile(text, "mem0.json")]);
@@ -147,7 +147,7 @@ test("mem0: a memory of another type is refused alone, without its value", async
   ]);
 });
 
-test("server-memory's observations and relations are facts, with the entity's name and type", async () => {
+test("server-memory's observations and relations become facts, with the entity's name and type", async () => {
   const memory = await openTestMemory();
   const { importId } = await importNotes(memory, "server-memory", SAMPLES["server-memory"].map(sample));
   expect(await factsOf(memory)).toEqual({
@@ -227,7 +227,7 @@ describe("Markdown", () => {
     ["open brackets", "[".repeat(500_000)],
     ["open comments", "<!--".repeat(100_000)],
     ["backticks", Array.from({ length: 1_000 }, (_none, length) => "`".repeat(length)).join(" ")],
-    ["lines without end", "b\n".repeat(200_000)],
+    ["a very long paragraph", "b\n".repeat(200_000)],
     ["front matter without end", `---\n${"\n".repeat(6_000_000)}b`],
   ])("of %s is read quickly", { timeout: 5_000 }, (_name, hostile) => {
     expect(itemsOf(hostile).length).toBeGreaterThan(0);
@@ -235,9 +235,9 @@ describe("Markdown", () => {
 });
 
 test.each([
-  ["with a mark", Buffer.from("\uFEFF- one\n", "utf16le")],
-  ["without one", Buffer.from("- one\n", "utf16le")],
-])("a file of UTF-16 %s is refused, and nothing of it is imported", async (_name, bytes) => {
+  ["with a byte order mark", Buffer.from("\uFEFF- one\n", "utf16le")],
+  ["without a byte order mark", Buffer.from("- one\n", "utf16le")],
+])("a UTF-16 file %s is refused, and nothing is imported", async (_name, bytes) => {
   const memory = await openTestMemory();
   const file = {
     name: "notes.md",
@@ -258,11 +258,14 @@ test.each([
   ["markdown", '[\n  {"id": "a", "memory": "m"}\n]', "is not Markdown: it looks like JSON (--from mem0)"],
   ["markdown", '{"results":[]}', "is not Markdown: it looks like JSON (--from mem0)"],
   ["markdown", '{"key":"a"}\n{"key":"b"}', "is not Markdown: it looks like JSON Lines (--from helmdeck)"],
-] as const)("--from %s of %j says what it looks like", async (format, text, message) => {
-  const memory = await openTestMemory();
-  await expect(importNotes(memory, format, [textFile(text)])).rejects.toThrow(message);
-  expect(await factsOf(memory)).toEqual({});
-});
+] as const)(
+  "--from %s of %j is refused with the format that it looks like",
+  async (format, text, message) => {
+    const memory = await openTestMemory();
+    await expect(importNotes(memory, format, [textFile(text)])).rejects.toThrow(message);
+    expect(await factsOf(memory)).toEqual({});
+  },
+);
 
 test("Markdown that begins with a link, a check box or a brace is Markdown", async () => {
   for (const text of ["[a](b) c", "[ ] do", "{a} b", "[1, 2] and more\n"]) {

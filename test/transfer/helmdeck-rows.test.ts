@@ -58,7 +58,7 @@ const note = (value: string, updatedAt: string, namespace = SESSION): HelmdeckRo
   },
 });
 
-test("rows are created for these tests as documented", () => {
+test("the test rows have the documented format", () => {
   const { sealed } = seal(Buffer.from("React over Vue"), KEY, Buffer.from("6465666768696a6b6c6d6e6f", "hex"));
   expect(sealed.toString("hex")).toBe("1a7ebf050dc939e85b107fbeaf0035a85a645c6a4e88a9d8717a56a7ac6f");
   expect(run("pack", 0, NOW).key).toMatch(/^pack_history\/github\.list_issues\/\d{20}$/);
@@ -105,7 +105,7 @@ describe("helmdeck's rows:", () => {
     expect(entries.map(({ key }) => key.slice(-9))).toEqual(["000000007", "000000007"]);
   });
 
-  test("times are kept, also a year's life; without an expiry the default applies", async () => {
+  test("times are kept, also an expiry after a year; without an expiry the default applies", async () => {
     const memory = await openTestMemory();
     const times = { createdAt: "2026-03-01T10:00:00.123456789Z", updatedAt: "2026-04-01T10:00:00.5Z" };
     await importRows(memory, [
@@ -129,7 +129,7 @@ describe("helmdeck's rows:", () => {
     ["tool_history", "tool_history-facts"],
     ["設定", expect.stringMatching(/^category-[0-9a-f]{8}$/)],
     ["x".repeat(70), "x".repeat(64)],
-  ])("one of the category %s keeps it as a tag", async (category, like) => {
+  ])("a row of the category %s keeps it as a tag", async (category, like) => {
     const memory = await openTestMemory();
     await importRows(memory, [{ key: "k", value: "v", category, tags: ["a", " ", "a", "b "] }]);
     const fact = await memory.getFact("main", "k");
@@ -137,7 +137,7 @@ describe("helmdeck's rows:", () => {
     expect(fact?.tags.slice(0, 3)).toEqual(["a", "b", category.slice(0, 64)]);
   });
 
-  test("none can make itself part of another import", async () => {
+  test("no row can add itself to another import", async () => {
     const memory = await openTestMemory();
     const { importId } = await importRows(memory, [
       { key: "k", value: "v", category: "import:mine", tags: ["import:markdown-1", "kept"] },
@@ -149,23 +149,23 @@ describe("helmdeck's rows:", () => {
     ["a key that is too long", { key: "k".repeat(600) }, /^key may have at most 512 bytes/],
     ["a control character in its key", { key: "a\u0000b" }, /^key holds the control .* U\+0000/],
     ["a value that is too long", { value: "hunter2 ".repeat(9_000) }, /^value may have at most 65536 bytes/],
-    ["no text", { value: Buffer.from([0xff, 0xfe]) }, /^value is not valid text/],
+    ["a value that is not text", { value: Buffer.from([0xff, 0xfe]) }, /^value is not valid text/],
     [
       "too many tags",
       { tags: Array.from({ length: 32 }, (_none, index) => `t${index}`) },
       /^tags may be at most 31/,
     ],
     ["a changed fingerprint", { fingerprint: "0".repeat(16) }, /^Its fingerprint does not match/],
-    ["a time that is none", { updatedAt: "yesterday" }, /^updated_at must be an RFC 3339 time/],
-    ["an audit row that is none", { category: "pack_history", value: "hunter2" }, /^It is not JSON/],
+    ["an invalid time", { updatedAt: "yesterday" }, /^updated_at must be an RFC 3339 time/],
+    ["an invalid audit row", { category: "pack_history", value: "hunter2" }, /^It is not JSON/],
     [
-      "an outcome of no pipeline",
+      "an unknown outcome of a pipeline",
       run("pipeline", 0, NOW, { outcome: "hunter2" }),
       /outcome must be succeeded/,
     ],
     ["a run in the future", run("pack", -DAY_MS, NOW), /^at_unix is in the future/],
   ])(
-    "one with %s is refused by its key, without its value, and the rest is imported",
+    "a row with %s is refused by its key without showing its value, and the rest is imported",
     async (_, odd, reason) => {
       const memory = await openTestMemory();
       const rows = [
@@ -181,7 +181,7 @@ describe("helmdeck's rows:", () => {
     },
   );
 
-  test("one whose key is a credential is refused without it", async () => {
+  test("a row whose key is a credential is refused without showing the key", async () => {
     const memory = await openTestMemory();
     const key = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
     const { refused } = await importRows(memory, [{ key, value: "v" }]);
@@ -191,7 +191,7 @@ describe("helmdeck's rows:", () => {
 });
 
 describe("callers", () => {
-  test("become agents by name or mapping, and the newer of two facts counts", async () => {
+  test("become agents by name or mapping, and the newer of two facts is kept", async () => {
     const memory = await openTestMemory();
     const rows = [
       { key: "k", value: "older", createdAt: goTime(NOW - 2 * DAY_MS) },
@@ -240,7 +240,7 @@ describe("callers", () => {
 });
 
 describe("a second import", () => {
-  test("follows helmdeck, keeps what a person wrote, and counts what helmdeck forgot", async () => {
+  test("follows helmdeck's changes, keeps a person's writes, and counts facts that helmdeck forgot", async () => {
     const memory = await openTestMemory();
     const rows = ["same", "edited-there", "edited-here", "forgotten"].map((key) => ({ key, value: "first" }));
     await importRows(memory, rows);
@@ -302,7 +302,7 @@ describe("the key", () => {
     KEY_HEX,
     ` ${KEY_HEX.toUpperCase()}\n`,
     `# a comment\nHELMDECK_MEMORY_KEY="${KEY_HEX}"\nOTHER=x\n`,
-  ])("is read alone, or from a file that sets its variable (%#)", (text) => {
+  ])("is read from a file with only the key, or from one that sets its variable (%#)", (text) => {
     expect(helmdeckKey(text, "F").export().toString("hex")).toBe(KEY_HEX);
   });
 
@@ -335,7 +335,7 @@ describe("the database", () => {
     await close();
   });
 
-  test("is copied again when it was written meanwhile, but not endlessly", async () => {
+  test("is copied again if it was written during the copy, but not endlessly", async () => {
     const memory = await openTestMemory();
     const path = makeDatabase(await tempFolder(), [{ key: "k", value: "v" }], { now: NOW });
     const copying = vi.mocked(files.copyFile);
@@ -358,7 +358,7 @@ describe("the database", () => {
     copying.mockRestore();
   });
 
-  test("is another program's: reported, and no copy of it is left", async () => {
+  test("of another program is reported, and no copy of it is left", async () => {
     const memory = await openTestMemory();
     const folder = await tempFolder();
     const path = makeDatabase(folder, [{ key: "k", value: "v" }], { now: NOW });

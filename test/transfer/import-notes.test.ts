@@ -48,7 +48,7 @@ describe("a second import", () => {
     expect(await memory.factHistory("main", TOOL)).toMatchObject({ former: [] });
   });
 
-  test("of an edited file replaces edited notes, there and back, and keeps removed ones", async () => {
+  test("of an edited file replaces edited notes, also when they are edited back, and keeps removed ones", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
     const edited = MD.replace("Konflux", "Argo").replace("- Day: Monday\n", "");
@@ -63,7 +63,7 @@ describe("a second import", () => {
     expect(await factsOf(memory)).toEqual({ [DAY]: "Day: Monday", [TOOL]: "Tool: Konflux" });
   });
 
-  test("does not overwrite what a person wrote since, unless they request it", async () => {
+  test("does not overwrite a person's later writes, unless they request it", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
     await memory.storeFact("main", { key: TOOL, value: "Tool: by hand" });
@@ -76,7 +76,7 @@ describe("a second import", () => {
     });
   });
 
-  test("does not restore what another fact superseded since", async () => {
+  test("does not restore a fact that another has superseded since", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
     await memory.storeFact("main", { key: "deploy/tool", value: "Argo", supersedes: [TOOL] });
@@ -95,7 +95,7 @@ describe("a second import", () => {
 });
 
 describe("an import", () => {
-  test("refuses secrets, look-alike keys and what is too long, by file and line, and never quotes a value", async () => {
+  test("refuses secrets, look-alike keys and too long values by file and line, and never quotes a value", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "notes/notes/deploy", value: "v" });
     const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
@@ -114,7 +114,7 @@ describe("an import", () => {
     });
   });
 
-  test("as a dry run counts what it would do, shows the first ten, names the expiry, and writes nothing", async () => {
+  test("as a dry run counts the changes, shows the first ten, names the expiry, and writes nothing", async () => {
     const memory = await openTestMemory();
     const text = Array.from({ length: 12 }, (_none, index) => `- item ${index}\n`).join("");
     const revision = await memory.revision("main");
@@ -126,7 +126,7 @@ describe("an import", () => {
     expect((await memory.getFact("main", "notes/notes/item-3"))?.expiresAt).toBe(NOW + 7_200_000);
   });
 
-  test("reads no more of a file than its limit", async () => {
+  test("reads at most the size limit of a file", async () => {
     const memory = await openTestMemory();
     let read = 0;
     const endless = {
@@ -144,7 +144,7 @@ describe("an import", () => {
     expect(read).toBeLessThan(12);
   });
 
-  test("that fills the memory says how to continue, and how to undo the imported part", async () => {
+  test("that exceeds the quota explains how to continue, and how to undo the imported part", async () => {
     const memory = await openTestMemory({ env: { HELMDECK_MEMORY_MAX_ENTRIES: "300" } });
     const text = Array.from({ length: 600 }, (_none, index) => `- Item ${index}: x\n`).join("");
     const importing = importText(memory, text, { importId: "notes-1" });
@@ -168,7 +168,7 @@ describe("an import", () => {
     expect(await memory.imports("main")).toEqual([{ id: "notes-1", facts: 1, former: 0 }]);
   });
 
-  test("is listed until nothing of it is left", async () => {
+  test("is listed until all of its facts are gone", async () => {
     const memory = await openTestMemory();
     const { importId: id } = await importText(memory, MD);
     await importNotes(memory, "mem0", SAMPLES.mem0.map(sample), { subject: "work" });
@@ -180,7 +180,7 @@ describe("an import", () => {
 });
 
 describe("forgetting an import", () => {
-  test("deletes what it brought, restores what it replaced, and keeps what a person wrote since", async () => {
+  test("deletes the imported facts, restores the replaced ones, and keeps a person's later writes", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: TOOL, value: "Tool: Argo", tags: ["own"] });
     await memory.storeFact("main", { key: HOST, value: "Host: first" });
@@ -211,14 +211,14 @@ describe("forgetting an import", () => {
     expect(Object.keys(await factsOf(memory, "work"))).toEqual([DAY, TOOL]);
   });
 
-  test("cannot be extended to a fact by its tags", async () => {
+  test("does not include a fact that is stored with the import's tag", async () => {
     const memory = await openTestMemory();
     const { importId } = await importText(memory, MD);
     await memory.storeFact("main", { key: "mine", value: "v", tags: [`import:${importId}`, "kept"] });
     expect((await memory.getFact("main", "mine"))?.tags).toEqual(["kept"]);
   });
 
-  test("of a later import returns to the earlier one, whose own forget then deletes the rest", async () => {
+  test("of a later import restores the earlier one's facts, and forgetting that deletes the rest", async () => {
     const memory = await openTestMemory();
     const first = await importText(memory, MD);
     const second = await importText(memory, MD.replace("Konflux", "Argo"));
@@ -228,7 +228,7 @@ describe("forgetting an import", () => {
     expect(await factsOf(memory)).toEqual({});
   });
 
-  test("leaves no byte of it: neither keys, values, former values nor vectors, in any file", async () => {
+  test("leaves no byte of keys, values, former values or vectors in any file", async () => {
     const place = await tempPlace();
     const canary = "canary-4711-clear-key";
     const memory = await openTestMemory(place);
@@ -280,7 +280,7 @@ describe("forgetting an import", () => {
     expect((await factsOf(memory))[TOOL]).toBe("Tool: by hand");
   });
 
-  test("is a wide forget, and its scope names an import", async () => {
+  test("counts as a wide forget, and its scope must name an import", async () => {
     const memory = await openTestMemory();
     expect([isWideForget("import:x"), isWideForget("key:import:x")]).toEqual([true, false]);
     await expect(memory.forget("main", { scope: "import:" })).rejects.toThrow('"import:" has no name');

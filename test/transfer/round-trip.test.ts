@@ -84,7 +84,7 @@ test("for any facts, their Markdown restores keys, values, categories, tags and 
 });
 
 describe("an export as Markdown", () => {
-  test("reads like this", async () => {
+  test("has this format", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy/*prod*", value: "Konflux,\nstaging first", tags: ["ci"] });
     await memory.storeFact("main", { key: "agreed", value: "no Fridays", category: "team" });
@@ -134,7 +134,7 @@ describe("an export as Markdown", () => {
     expect(await memory.getFact("main", "d")).toMatchObject({ value: "four", category: "team" });
   });
 
-  test("of an import is not an import itself: it keeps its tags, and adds none", async () => {
+  test("of an import keeps its tags and adds none", async () => {
     const memory = await openTestMemory();
     const { importId } = await importNotes(memory, "openclaw", SAMPLES.openclaw.map(sample));
     const copy = await openTestMemory();
