@@ -71,7 +71,7 @@ describe("the goals of the paraphrase bench", () => {
     expect(aimsMissed([found, alarm])[0]).not.toContain("among the first three");
   });
 
-  test("are not listed when they are reached, or nothing was asked", () => {
+  test("are not listed if they are reached, or if no question was asked", () => {
     expect(aimsMissed([found, quiet])).toEqual([]);
     expect(aimsMissed([])).toEqual([]);
   });
@@ -155,7 +155,7 @@ test("exact search ranks entries by their best passage, nearest first", async ()
   }
 });
 
-test("a slow machine fails no hybrid search of the bench: it waits a minute for a question's vector", async () => {
+test("the bench's hybrid search waits a minute for a question's vector, so that slow machines do not fail", async () => {
   const memory = await openBenchMemory();
   const clock = new FakeClock();
   const asked = Promise.withResolvers<void>();

@@ -21,7 +21,7 @@ async function reader(store = createInMemoryStore()): Promise<SemanticRig> {
 const textsOf = ({ embedder }: SemanticRig) => embedder.calls.flat();
 
 describe("a read-only index", () => {
-  test("is settled when all is looked up, and has sent nothing to the service", async () => {
+  test("is ready when all vectors are looked up, and sends nothing to the service", async () => {
     const rig = await reader();
     expect(rig.index.coverage(ANA)).toEqual({ embedded: 0, total: 3, refused: 0 });
     expect(rig.embedder.calls).toEqual([]);
@@ -40,7 +40,7 @@ describe("a read-only index", () => {
     expect(again.embedder.calls).toEqual([]);
   });
 
-  test("embeds a long entry last, even if it is the newest: there may be no time for it", async () => {
+  test("embeds a long entry last even if it is the newest, because time may run out", async () => {
     const store = createInMemoryStore();
     const before = open({ store, readOnly: true });
     const long = Array.from({ length: 12 }, (_, at) => `paragraph ${at} `.repeat(40)).join("\n\n");
@@ -64,7 +64,7 @@ describe("a read-only index", () => {
     expect(textsOf(next)).toEqual(["second: second", "first: first"]);
   });
 
-  test("continues after failures if allowed, and stops after this many in a row", async () => {
+  test("continues after failures if allowed, and stops after the given number in a row", async () => {
     const rig = await reader();
     rig.embedder.failing = () => DOWN;
     const running = rig.index.embed(ANA, { mostFailures: 3 });

@@ -31,7 +31,7 @@ describe("changes", () => {
     expect(await keys(recall, "turquoise")).toEqual(["a"]);
   });
 
-  test("a removed fact is gone, and removing it twice or removing nothing is harmless", async () => {
+  test("a removed fact is not found, and removing it twice or removing nothing has no effect", async () => {
     const source = new WritableSource([
       { key: "a", value: "The kayak is crimson." },
       { key: "b", value: "The canoe is crimson." },
@@ -44,7 +44,7 @@ describe("changes", () => {
     expect(await keys(recall, "crimson")).toEqual(["b"]);
   });
 
-  test("a source that starts over leaves nothing of what was read before", async () => {
+  test("a source that starts over leaves nothing from earlier reads", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const recall = recallOf(source);
     await recall.warm(OWNER);
@@ -104,8 +104,8 @@ function openGate() {
   return Promise.withResolvers<void>();
 }
 
-describe("while it builds", () => {
-  test("a search answers from what is indexed and says so; later it is complete and silent", async () => {
+describe("while the index is being built", () => {
+  test("a search answers from the indexed part and reports that; later it is complete without a note", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const recall = recallOf(source, { patienceMs: 0 });
     await recall.warm(OWNER);
@@ -167,7 +167,7 @@ describe("while it builds", () => {
     expect(await second).toEqual(["b"]);
   });
 
-  test("a search whose memory is read anew meanwhile still has its whole answer", async () => {
+  test("a search has its complete answer even if its memory is read again during the search", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     let readAgain = (): void => {};
     const semantic = {
@@ -190,7 +190,7 @@ describe("while it builds", () => {
     expect(await keys(recall, "crimson")).toEqual(["a"]);
   });
 
-  test("however closely searches follow each other, only one reading runs at a time", async () => {
+  test("only one reading runs at a time, however quickly searches follow each other", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     let [underWay, most] = [0, 0];
     const counted: CorpusSource = {
@@ -230,7 +230,7 @@ describe("namespaces", () => {
     expect(await keys(recall, "crimson", carol)).toEqual([]);
   });
 
-  test("after close, nothing is answered", async () => {
+  test("after close, no search is answered", async () => {
     const recall = recallOf(new WritableSource([{ key: "a", value: "The kayak is crimson." }]));
     await recall.warm(OWNER);
     recall.close();
@@ -240,7 +240,7 @@ describe("namespaces", () => {
     await expect(recall.warm(OWNER)).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
-  test("closing while it builds ends the building", async () => {
+  test("closing during the build ends it", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const gate = openGate();
     source.gate = gate.promise;

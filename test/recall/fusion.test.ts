@@ -34,7 +34,7 @@ async function recallOver(
 const DEPLOY = { key: "deploy-preference", value: KONFLUX };
 
 describe("hybrid search", () => {
-  test("surely finds a fact by a near paraphrase", async () => {
+  test("finds a fact by a near paraphrase as a sure hit", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     const { results, mode, reason } = await search(QUESTION);
     expect({ mode, reason }).toEqual({ mode: "hybrid", reason: undefined });
@@ -43,12 +43,12 @@ describe("hybrid search", () => {
     expect(results[0]?.score).toBeLessThan(1);
   });
 
-  test("also when it is the only fact", async () => {
+  test("also finds it if it is the only fact", async () => {
     const { search } = await recallOver([DEPLOY]);
     expect((await search(QUESTION)).results).toHaveLength(1);
   });
 
-  test.each([1, 3, 30, 300])("of %i facts, none answers an unrelated question", async (count) => {
+  test.each([1, 3, 30, 300])("returns none of %i facts for an unrelated question", async (count) => {
     const { search } = await recallOver(facts(count));
     for (let number = 0; number < 100; number += 1) {
       const { results, mode } = await search(`is there anything concerning matter${number}x`);
@@ -60,7 +60,7 @@ describe("hybrid search", () => {
     }
   });
 
-  test("a space in which everything is near everything gives the same answers", async () => {
+  test("gives the same answers in a space where all vectors are close", async () => {
     const given = [DEPLOY, ...facts(30)];
     const plain = await recallOver(given);
     const squeezed = await recallOver(given, { squeezed: 0.6 });
@@ -72,7 +72,7 @@ describe("hybrid search", () => {
     expect((await squeezed.search("is there anything concerning matter1x", nothing)).results).toEqual([]);
   });
 
-  test("similarity that shared words explain does not count twice", async () => {
+  test("does not count similarity twice if shared words explain it", async () => {
     const question = "which boats were painted by grandfather";
     const places = {
       "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.5),
@@ -86,7 +86,7 @@ describe("hybrid search", () => {
     expect((await same.search("grandpa ahoy")).results.map(({ key }) => key)).toEqual(["misc/1-note"]);
   });
 
-  test("a shared common word does not outrank clear similarity", async () => {
+  test("ranks clear similarity above a shared common word", async () => {
     const sharing = {
       key: "office",
       value: "The production line in the old office makes lamps, boats and pears.",
@@ -97,7 +97,7 @@ describe("hybrid search", () => {
     expect(others.map(({ key }) => key)).toContain(sharing.key);
   });
 
-  test("next to a fact that answers, only one nearly as near is shown", async () => {
+  test("shows another fact beside a matching one only if it is nearly as similar", async () => {
     const second = { key: "second", value: "Konflux is what I push builds with." };
     const places = { ...PLACES, [second.value]: between(shipping, directionOf("building"), 0.1) };
     const { search } = await recallOver([DEPLOY, second, ...facts(300)], { places });
@@ -106,7 +106,7 @@ describe("hybrid search", () => {
     expect(results[1]?.score).toBeLessThan(results[0]?.score ?? 0);
   });
 
-  test("an exact answer stays first and near 0.9", async () => {
+  test("keeps an exact answer first, with a score near 0.9", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     const [first] = (await search("deploy via Konflux")).results;
     expect(first).toMatchObject({ key: DEPLOY.key });
@@ -114,12 +114,12 @@ describe("hybrid search", () => {
     expect(first?.score).toBeLessThan(1);
   });
 
-  test("a named document is found whatever its meaning", async () => {
+  test("finds a document by its name, whatever the similarity", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     expect((await search("misc/7-note")).results[0]).toMatchObject({ key: "misc/7-note" });
   });
 
-  test("of two equal answers the newer comes first, and the order is stable", async () => {
+  test("ranks the newer of two equal answers first, in a stable order", async () => {
     const old = { key: "a", value: KONFLUX.replace("always", "usually"), createdAt: NOW - 90 * 86_400_000 };
     const fresh = { key: "b", value: KONFLUX.replace("always", "mostly"), createdAt: NOW - 3_600_000 };
     const { search } = await recallOver([fresh, old, ...facts(10)], {
@@ -132,7 +132,7 @@ describe("hybrid search", () => {
     expect([...orders]).toEqual(["b,a"]);
   });
 
-  test("an expired entry is not found by its meaning either", async () => {
+  test("does not find an expired entry", async () => {
     const { search } = await recallOver([{ ...DEPLOY, expiresAt: NOW }, ...facts(3)]);
     expect((await search(QUESTION)).results.map(({ key }) => key)).not.toContain(DEPLOY.key);
   });
@@ -170,7 +170,7 @@ describe("the same text stored several times", () => {
     ]);
   });
 
-  test("with a negation is another text", async () => {
+  test("counts as another text with a negation", async () => {
     const never = { key: "never", value: "I never deploy via Konflux." };
     const { search } = await recallOver([...stored, never], {
       places: { ...PLACES, ...places, [never.value]: shipping },
@@ -179,7 +179,7 @@ describe("the same text stored several times", () => {
   });
 });
 
-describe("without meaning", () => {
+describe("without semantic search", () => {
   const refusing = (code: "model_missing" | "embeddings_unavailable") => ({
     embedQuery: () => Promise.reject(new HelmdeckError(code, "secret words of the service")),
   });
@@ -220,7 +220,7 @@ describe("without meaning", () => {
   });
 });
 
-test("when only some entries are embedded, these are used, and the answer says so", async () => {
+test("if only some entries are embedded, these are used, and the answer reports it", async () => {
   const drawn = drawSpace({ places: PLACES });
   const semantic = { ...drawn.index, coverage: () => ({ embedded: 1, total: 4, refused: 1 }) };
   const recall = createRecall({

@@ -68,8 +68,8 @@ async function bytesOf(facts: typeof SMALL): Promise<number> {
 const small = await bytesOf(SMALL);
 const large = await bytesOf(LARGE);
 
-describe("by size", () => {
-  test("a thousand small memories are all warm", async () => {
+describe("the size limit", () => {
+  test("a thousand small memories are all kept", async () => {
     const rig = new Rig();
     const owners = Array.from({ length: 1_000 }, (_, number) => namespaceOf(`owner ${number}`));
     await rig.ask(...owners);
@@ -90,21 +90,21 @@ describe("by size", () => {
     expect(await rig.builtFor(ANA)).toEqual([ANA]);
   });
 
-  test("one that exceeds the limit by itself is kept, and evicts no small one", async () => {
+  test("an index that alone exceeds the limit is kept, and evicts no small one", async () => {
     const rig = new Rig({ limits: { limitBytes: 3.5 * small }, large: [DAN] });
     expect(large).toBeGreaterThan(3.5 * small);
     await rig.ask(DAN, ANA, BEN, CLEO);
     expect(await rig.builtFor(DAN, ANA, DAN, BEN, DAN, CLEO, DAN)).toEqual([]);
   });
 
-  test("of two that exceed the limit, the one that was used last is kept", async () => {
+  test("of two that exceed the limit, the most recently used one is kept", async () => {
     const rig = new Rig({ limits: { limitBytes: 2.5 * small }, large: [CLEO, DAN] });
     await rig.ask(ANA, CLEO, BEN, DAN);
     expect(await rig.builtFor(ANA, BEN, DAN)).toEqual([]);
     expect(await rig.builtFor(CLEO)).toEqual([CLEO]);
   });
 
-  test("however little memory there is, each search has the whole index, which is evicted afterwards", async () => {
+  test("each search has the whole index, even with very little memory, and it is evicted afterwards", async () => {
     const rig = new Rig({ limits: { limitBytes: 1.5 * small } });
     const owners = Array.from({ length: 12 }, (_, number) => namespaceOf(`owner ${number}`));
     const gate = Promise.withResolvers<void>();
@@ -217,8 +217,8 @@ describe("vectors", () => {
   });
 });
 
-describe("when idle", () => {
-  test("an index is dropped after the time and not before it, whatever else is used meanwhile", async () => {
+describe("idle indexes", () => {
+  test("an index is dropped exactly after the idle time, whatever else is used meanwhile", async () => {
     const rig = new Rig({ limits: { idleMs: 60_000 } });
     await rig.ask(ANA, BEN);
     for (let quarter = 1; quarter <= 3; quarter += 1) {
@@ -233,7 +233,7 @@ describe("when idle", () => {
     expect(await rig.builtFor(ANA, BEN)).toEqual([ANA]);
   });
 
-  test("an index in use stays, however long that takes", async () => {
+  test("an index in use is kept, however long that takes", async () => {
     const rig = new Rig({ limits: { idleMs: 60_000 } });
     const gate = Promise.withResolvers<void>();
     const count = rig.cache.use(ANA, async (index) => {

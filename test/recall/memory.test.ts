@@ -28,7 +28,7 @@ function heapAfterForgetting(
   return readFileSync(snapshotPath, "utf8");
 }
 
-test("the text and key of a forgotten fact, although others share its words and folder", () => {
+test("the index keeps neither the text nor the key of a forgotten fact, although others share its words and folder", () => {
   const [gone, kept] = [randomBytes(12).toString("hex"), randomBytes(12).toString("hex")];
   const facts = [
     {

@@ -38,7 +38,7 @@ describe("the figures", () => {
 });
 
 describe("the tested memory", () => {
-  test("holds each half's wanted facts and is filled up to its size, the other half's never among them", async () => {
+  test("contains the expected facts of one half, never of the other, and is filled up to its size", async () => {
     const { facts } = readNaturalSet();
     const filled: string[][] = [];
     const nothing: Search = async () => [];

@@ -18,7 +18,7 @@ function counts(names: readonly string[]): Readonly<Record<string, number>> {
 }
 
 describe("the natural set", () => {
-  test("has 40 facts, 100 questions, 30 that none answers and 30 in other languages, half of each for tuning", () => {
+  test("has 40 facts, 100 questions, 30 unanswerable ones and 30 in other languages, half of each for tuning", () => {
     expect([english, questions, unanswerable, languages].map(({ length }) => length)).toEqual([
       40, 100, 30, 30,
     ]);

@@ -26,7 +26,7 @@ describe("among fifty", () => {
   test.each([
     ["copies", (_: number) => "We deploy with Konflux: deploy, Konflux, always."],
     [
-      "copies in other letters",
+      "copies with other letters",
       (n: number) => `We DEPLOY with Konflux: deploy, konflux, always${"!".repeat(n)}`,
     ],
     [
@@ -34,7 +34,7 @@ describe("among fifty", () => {
       (n: number) => `We deploy with Konflux: how we deploy is with Konflux, note ${n}.`,
     ],
     [
-      "copies with a word of their own",
+      "copies with one word each that differs",
       (n: number) => `How do we deploy with Konflux? We deploy it with w${n}ord.`,
     ],
     [
@@ -47,7 +47,7 @@ describe("among fifty", () => {
     for (const limit of [4, 10]) expect(await answersAmong(facts, limit)).toBe(3);
   });
 
-  test("lines of a conversation as well", async () => {
+  test("every other answer is found among lines of a conversation", async () => {
     const facts = [
       ...ANSWERS,
       ...flood(50, (n) => `We deploy with Konflux: how we deploy is with Konflux, ${n}.`, "talk/"),

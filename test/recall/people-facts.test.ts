@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe("facts as people store them", () => {
-  test("asked in its own words, a fact comes first and scores 0.85 or more", () => {
+  test("a fact comes first with a score of at least 0.85 for a question in its own words", () => {
     expect(figures.exact.hitAt1).toBeGreaterThanOrEqual(0.98);
     expect(figures.exact.meanScore).toBeGreaterThanOrEqual(SURE);
     expect(figures.exact.sure).toBeGreaterThanOrEqual(0.95);
   });
 
-  test("of the hits at 0.5 and above at least 80 % are right", () => {
+  test("at least 80 % of the hits with a score of 0.5 or more are right", () => {
     expect(figures.precision).toBeGreaterThanOrEqual(0.8);
   });
 
@@ -34,7 +34,7 @@ describe("facts as people store them", () => {
     expect(figures.possible).toBeLessThanOrEqual(1.6);
   });
 
-  test("asked only partly in its own words, most facts are shown, half of them surely", () => {
+  test("most facts are shown for a question that is partly in their own words, half of them as sure hits", () => {
     expect(figures.partial.hitAt3).toBeGreaterThanOrEqual(0.83);
     expect(sureFigures.partial.hitAt1).toBeGreaterThanOrEqual(0.5);
   });

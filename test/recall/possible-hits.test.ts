@@ -128,7 +128,7 @@ describe("a possible hit", () => {
   });
 });
 
-describe("by meaning", () => {
+describe("semantic search", () => {
   const question = "where do grandparents spend winter";
   const value = "My parents' parents fly south in November.";
   const nearBy = (share: number) => {
@@ -137,14 +137,14 @@ describe("by meaning", () => {
     return createRecall({ source, now: () => NOW, semantic: drawSpace({ places }).index });
   };
 
-  test("a rather similar text is possible, without a shared word", async () => {
+  test("a rather similar text is a possible hit, without a shared word", async () => {
     const answer = await nearBy(0.6).search(OWNER, { query: question });
     expect(answer).toMatchObject({ mode: "hybrid", results: [{ key: "family", possible: true }] });
     expect(answer.results[0]?.score).toBeLessThan(0.35);
     expect((await nearBy(0.6).search(OWNER, { query: question, recall: "quiet" })).results).toEqual([]);
   });
 
-  test("a very similar text is sure, as before", async () => {
+  test("a very similar text is a sure hit", async () => {
     const [hit] = (await nearBy(0.2).search(OWNER, { query: question })).results;
     expect(hit).toMatchObject({ key: "family" });
     expect(hit).not.toHaveProperty("possible");
@@ -213,7 +213,7 @@ describe("natural questions about everyday facts", () => {
     expect(missed.length, missed.join("\n")).toBeLessThanOrEqual(0.05 * answerable.length);
   });
 
-  test("unanswerable ones get no sure hit, and few others", async () => {
+  test("unanswerable ones get no sure hit and few possible ones", async () => {
     let shown = 0;
     for (const { question } of questions.filter(({ expect }) => expect === undefined)) {
       expect(await keysOf(everyday, question)).toEqual([]);

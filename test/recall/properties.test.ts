@@ -47,8 +47,8 @@ const facts = fc.uniqueArray(
   { selector: ({ key }) => key, maxLength: 8 },
 );
 
-describe("any facts, any question", () => {
-  test("hits are within their bounds", async () => {
+describe("for any facts and any question", () => {
+  test("hits are within their limits", async () => {
     await fc.assert(
       fc.asyncProperty(
         facts,
@@ -117,8 +117,8 @@ const steps = fc.array(
   { maxLength: 30 },
 );
 
-describe("any history of writing and removing", () => {
-  test("gives the same answers as an index built from what is left", async () => {
+describe("for any sequence of writing and removing, the index", () => {
+  test("gives the same answers as an index built from the remaining facts", async () => {
     await fc.assert(
       fc.asyncProperty(steps, text, async (history, query) => {
         const source = new WritableSource();
@@ -134,7 +134,7 @@ describe("any history of writing and removing", () => {
     );
   });
 
-  test("leaves nothing of what was removed: no term, no text, no posting", () => {
+  test("keeps nothing of removed facts: no term, no text, no posting", () => {
     fc.assert(
       fc.property(steps, (history) => {
         const index = new LexicalIndex();

@@ -37,7 +37,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("turns become facts under their session, twenty seconds apart", () => {
+test("a conversation's turns become facts under their session, twenty seconds apart", () => {
   const [conversation] = conversationsOfPublished(join(folder, "locomo10.json"));
   expect(conversation?.name).toBe("conv-7");
   expect(conversation?.facts).toEqual([

@@ -21,21 +21,21 @@ function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
   return { ask: (query: string) => recall.search(OWNER, { query }), drawn, source };
 }
 
-describe("a word that the memory lacks", () => {
-  test("is also searched by a known synonym", async () => {
+describe("a word of the question", () => {
+  test("is also searched by a known synonym if memory does not have it", async () => {
     const { ask, drawn } = open([FACT]);
     const { results, mode } = await ask(QUESTION);
     expect({ keys: results.map(({ key }) => key), mode }).toEqual({ keys: ["habit"], mode: "hybrid" });
     expect(drawn.asked).toEqual([QUESTION, EXPANDED]);
   });
 
-  test("is searched unchanged when the memory has it", async () => {
+  test("is searched unchanged if memory has it", async () => {
     const { ask, drawn } = open([FACT, { key: "parcels", value: "Parcels ship from Bremen." }]);
     await ask(QUESTION);
     expect(drawn.asked).toEqual([QUESTION]);
   });
 
-  test("or no longer has, is searched by a synonym", async () => {
+  test("is searched by a synonym if memory no longer has it", async () => {
     const parcels = { key: "parcels", value: "Parcels ship from Bremen." };
     const { ask, drawn, source } = open([FACT, parcels]);
     await ask(QUESTION);
@@ -44,7 +44,7 @@ describe("a word that the memory lacks", () => {
     expect(drawn.asked).toEqual([QUESTION, EXPANDED]);
   });
 
-  test("and a synonym is worth less than the original question", async () => {
+  test("has a lower score through a synonym than directly", async () => {
     const asPut = open([FACT], {
       places: { ...PLACES, [QUESTION]: between(place, directionOf("asking"), 0.2) },
     });
@@ -53,7 +53,7 @@ describe("a word that the memory lacks", () => {
     expect(await scoreOf(asPut)).toBeGreaterThan(await scoreOf(expanded));
   });
 
-  test("does no harm when only the original question can be embedded", async () => {
+  test("does not affect the result if only the original question can be embedded", async () => {
     const near = { ...PLACES, [QUESTION]: between(place, directionOf("asking"), 0.2) };
     const { ask } = open([FACT], {
       places: near,

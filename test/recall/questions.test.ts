@@ -15,7 +15,7 @@ function timed() {
 }
 
 describe("a question", () => {
-  test("is embedded once, however often and by however many it is asked", async () => {
+  test("is embedded once, however often and by however many callers it is asked", async () => {
     const { embedder, asked } = drawSpace();
     const { questions } = timed();
     const [one, other] = await Promise.all([questions.read("q", embedder), questions.read("q", embedder)]);
@@ -27,7 +27,7 @@ describe("a question", () => {
     expect(asked).toEqual(["q", "another"]);
   });
 
-  test("is cached only as long as there is room", async () => {
+  test("is cached only while there is room", async () => {
     const { embedder, asked } = drawSpace();
     const { questions } = timed();
     for (let number = 0; number <= 128; number += 1) await questions.read(`q${number}`, embedder);
@@ -37,7 +37,7 @@ describe("a question", () => {
     expect(asked).toHaveLength(130);
   });
 
-  test("is abandoned after 1.5 s and not a moment before, and retried the next time", async () => {
+  test("is abandoned after exactly 1.5 s, and retried the next time", async () => {
     let hangs = true;
     const space = drawSpace();
     const signals: (AbortSignal | undefined)[] = [];
@@ -74,7 +74,7 @@ describe("a question", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("waits for the reference vectors no longer than for its own, and uses them the next time", async () => {
+  test("waits for the reference vectors no longer than for its own vector, and uses them the next time", async () => {
     const space = drawSpace();
     const measuring = Promise.withResolvers<void>();
     const measured: string[] = [];

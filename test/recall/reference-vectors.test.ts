@@ -47,7 +47,7 @@ const processOver = (store: MemoryStore) => new ReferenceVectors(cacheOver(store
 const textsOf = ({ requests }: Model) => requests.flat();
 
 describe("reference vectors", () => {
-  test("are made by the first process, and used by all that follow", async () => {
+  test("are made by the first process, and used by all later ones", async () => {
     const store = createInMemoryStore();
     const first = modelOf();
     const made = await processOver(store).get(first);
@@ -57,7 +57,7 @@ describe("reference vectors", () => {
     expect(second.requests).toEqual([]);
   });
 
-  test("leave a one-shot question one request to make: its own", async () => {
+  test("reduce a one-shot question to one request: its own", async () => {
     const store = createInMemoryStore();
     await processOver(store).get(modelOf());
     const model = modelOf();
@@ -82,7 +82,7 @@ describe("reference vectors", () => {
     expect(last.requests).toEqual([]);
   });
 
-  test("of another space are not used, and both stay", async () => {
+  test("of another vector space are not used, and both are kept", async () => {
     const store = createInMemoryStore();
     await processOver(store).get(modelOf("one"));
     const other = modelOf("other");

@@ -45,7 +45,7 @@ describe("fields", () => {
   });
 });
 
-test("US is a country, us is not", async () => {
+test("US in capitals is a name, not the common word us", async () => {
   const facts = [
     { key: "eu", value: "Data retention in the EU is 13 months." },
     { key: "us", value: "Data retention in the US is 24 months." },
@@ -149,7 +149,7 @@ describe("noise", () => {
     "???",
     "",
     "   ",
-  ])("%s – nothing", async (query) => {
+  ])("%s finds nothing", async (query) => {
     expect(await keysOf(facts, query)).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ const OTHERS = [
 ];
 
 describe("in keyword search", () => {
-  test.each(["ship", "shipping", "releases"])("%s may find what deploys", async (asked) => {
+  test.each(["ship", "shipping", "releases"])("%s finds a fact about deploying", async (asked) => {
     expect(await keysOf([DEPLOY, ...OTHERS], `${asked} the billing service`)).toEqual(["deploy"]);
     expect(await keysOf([DEPLOY, ...OTHERS], "painting the billing service")).toEqual([]);
   });
@@ -33,13 +33,13 @@ describe("in keyword search", () => {
     expect(await keysOf(facts, "which pet was shipped")).toEqual([]);
   });
 
-  test("the members of a kind are not synonyms of each other", async () => {
+  test("words of the same kind are not synonyms of each other", async () => {
     const facts = [{ key: "dog", value: "Elin has a dog in the attic." }, ...OTHERS];
     expect(await keysOf(facts, "pet of Elin in the attic")).toEqual(["dog"]);
     expect(await keysOf(facts, "hamster of Elin in the attic")).toEqual([]);
   });
 
-  test("a name means itself", async () => {
+  test("a name has no synonyms", async () => {
     const facts = [{ key: "repo", value: "The repo of Tessa holds recipes." }, ...OTHERS];
     expect(await keysOf(facts, "recipes in the repository of Tessa")).toEqual(["repo"]);
     expect(await keysOf(facts, "recipes in the Repository of Tessa")).toEqual([]);

@@ -28,7 +28,7 @@ describe("a conversation", () => {
     expect(keys.slice(0, 2)).toContain(numbered(1));
   });
 
-  test("a line without a match is not lifted", async () => {
+  test("a line without a match is not found through its neighbours", async () => {
     const keys = await keysOf(talk(20_000, numbered), "boat storm survive");
     expect(keys).not.toContain(numbered(2));
   });
@@ -40,17 +40,17 @@ describe("a conversation", () => {
   });
 });
 
-describe("not a conversation, so each fact must match alone", () => {
+describe("each fact must match alone if the facts are not a conversation:", () => {
   const question = "What did Iven say of the boat after the storm?";
   const alone = numbered(1);
 
   test.each<[string, readonly FactSketch[]]>([
-    ["written in one instant, by an import", talk(0, numbered)],
+    ["written at the same time, by an import", talk(0, numbered)],
     ["hours apart", talk(3_600_000, numbered)],
-    ["keys that do not count on", talk(20_000, (place) => `call/${"abcdef"[place]}`)],
+    ["keys that are not consecutive", talk(20_000, (place) => `call/${"abcdef"[place]}`)],
     ["keys that are days", talk(20_000, (place) => `diary/2026-03-0${place + 1}`)],
     ["keys far apart", talk(20_000, (place) => `call/${place * 100}`)],
-    ["no common folder", talk(20_000, (place) => `line${place}`)],
+    ["keys without a common folder", talk(20_000, (place) => `line${place}`)],
   ])("%s", async (_name, facts) => {
     expect(await keysOf(facts, question)).not.toContain(
       facts.find((_, place) => numbered(place) === alone)?.key,

@@ -129,7 +129,7 @@ describe("among many calls", () => {
     expect(index.calls.documentCount).toBe(1);
   });
 
-  test("one call at most is shown, after the facts and with a lower score", async () => {
+  test("at most one call is shown, after the facts and with a lower score", async () => {
     const fixture = new Fixture();
     await fixture.facts(SCRIPT);
     for (let minute = 0; minute < 9; minute += 1)
@@ -140,7 +140,7 @@ describe("among many calls", () => {
     expect((await fixture.hits("scripts deploy.sh", 1)).map(({ kind }) => kind)).toEqual(["fact"]);
   });
 
-  test("a sure call is found when no fact is, and displaces no possible fact", async () => {
+  test("a call is a sure hit if no fact is, and does not displace a possible fact", async () => {
     const fixture = new Fixture();
     await fixture.call("write", "lichen/essay.md");
     await fixture.call("write", "lichen/essay.md");
@@ -197,7 +197,7 @@ describe("questions about past actions", () => {
     expect(await (await week()).shown(question)).toEqual(expected);
   });
 
-  test("this week means since Monday, within the limit of hits", async () => {
+  test("a question about this week finds calls since Monday, within the limit of hits", async () => {
     const fixture = await week();
     const all = await fixture.shown("what did you do this week?");
     expect(all).toHaveLength(6);
@@ -233,7 +233,7 @@ describe("questions about past actions", () => {
     ]);
   });
 
-  test("whether something was done is answered by matching calls only", async () => {
+  test("a question whether something was done finds only matching calls", async () => {
     const fixture = await week();
     expect(await fixture.shown("did you already write report.md?")).toEqual(["write report.md"]);
     expect(await fixture.shown("did you write report.md yesterday?")).toEqual([]);

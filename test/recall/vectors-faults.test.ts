@@ -82,7 +82,7 @@ describe("a service", () => {
     expect(rig.index.coverage(ANA)).toEqual({ embedded: 1, total: 2, refused: 1 });
   });
 
-  test("that answers nonsense gets nothing stored", async () => {
+  test("that returns invalid vectors gets nothing stored", async () => {
     const flaw = fc.constantFrom<(vectors: readonly Float32Array[]) => readonly Float32Array[]>(
       () => [],
       (vectors) => vectors.slice(1),
@@ -310,7 +310,7 @@ describe("closing", () => {
     expect([rig.embedder.calls.length, rig.hand.waiting]).toEqual([1, 0]);
   });
 
-  test("in a pause ends it", async () => {
+  test("during a pause ends it", async () => {
     const rig = open();
     rig.embedder.failing = () => UNAVAILABLE;
     await rig.put("editor", "vim");

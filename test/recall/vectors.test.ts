@@ -30,7 +30,7 @@ describe("an entry", () => {
     expect(rig.index.status()).toMatchObject({ embedded: 3, waiting: 0, state: "idle", model: "words" });
   });
 
-  test("that is long is found by the matching passage", async () => {
+  test("with a long value is found by the matching passage", async () => {
     const rig = open();
     const paragraphs = Array.from({ length: 6 }, (_, i) => `Paragraph${i} `.repeat(40).trim());
     await rig.put("minutes", paragraphs.join("\n\n"));
@@ -53,7 +53,7 @@ describe("an entry", () => {
     expect(await again.keysFor("vim")).toEqual(["editor"]);
   });
 
-  test("whose value was another for a moment, between two look-ups, is stored again", async () => {
+  test("whose value changed and changed back between two look-ups is stored again", async () => {
     const rig = open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
@@ -64,7 +64,7 @@ describe("an entry", () => {
     expect(await rig.keysFor("vim")).toEqual(["editor"]);
   });
 
-  test("with another value is no longer found by the old one, from that moment on", async () => {
+  test("with a replaced value is no longer found by the old one, from the replacement on", async () => {
     const rig = open();
     await rig.put("editor", "crimson kayak");
     await rig.catchUpAndSettle();
@@ -76,7 +76,7 @@ describe("an entry", () => {
     expect((await rig.search("editor: crimson kayak"))[0]?.similarity).toBeLessThan(0.9);
   });
 
-  test("that was forgotten is gone from the index and the store", async () => {
+  test("that was forgotten is removed from the index and the store", async () => {
     const rig = open();
     await rig.put("editor", "vim");
     await rig.put("shell", "zsh");
@@ -148,7 +148,7 @@ describe("a namespace", () => {
     }
   });
 
-  test("that was dropped is not searched, and comes back from the cache", async () => {
+  test("that was evicted is not searched, and is restored from the cache", async () => {
     const rig = open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
@@ -216,7 +216,7 @@ describe("any sequence of writing and forgetting", () => {
   });
 });
 
-test("words come first: no vector is read before everything is found by keyword search", async () => {
+test("keyword search has priority: no vector is read before everything is found by keywords", async () => {
   const rig = open();
   for (let i = 0; i < 7; i += 1) await rig.put(`fact-${i}`, `kayak number ${i}`);
   await rig.catchUpAndSettle();
