@@ -76,7 +76,7 @@ describe("results without a sure hit", () => {
     expect(await shown("quiet")).toEqual([0, 0]);
   });
 
-  test("know three modes, and refuse any other by name", async () => {
+  test("support three modes, and refuse any other by name", async () => {
     const memory = await openTestMemory();
     const recall = "loud" as RecallMode; // a model may pass any value
     const refusal = { code: "invalid_input", message: expect.stringContaining("balanced, quiet, eager") };

@@ -59,7 +59,7 @@ const namesIn = async (path: string) => (await readdir(dirname(path))).sort();
 // verifies P-backup-whole
 describe("a backup", () => {
   test.each([betterSqliteDriver, nodeSqliteDriver])(
-    "through $name, restored into an empty home, has everything",
+    "through $name, restored into an empty home, contains everything",
     async (through) => {
       const place = await madePlace();
       const file = await inFolder();
@@ -102,7 +102,7 @@ describe("a backup", () => {
     expect(await keysIn(home)).toBe(entries);
   });
 
-  test("holds no value, no key and no category in any byte", async () => {
+  test("contains no value, no key and no category in any byte", async () => {
     const place = await madePlace();
     const file = await inFolder();
     await backUp({ ...options(place), file });
@@ -114,7 +114,7 @@ describe("a backup", () => {
     expect(bytes.includes(Buffer.from(key, "hex"))).toBe(false);
   });
 
-  test("overwrites a file only when told to, and leaves no other file", async () => {
+  test("overwrites a file only on request, and leaves no other file", async () => {
     const place = await madePlace();
     const file = await inFolder();
     await writeFile(file, "precious");
@@ -187,7 +187,7 @@ describe("an incomplete backup", () => {
     ["longer by a byte", () => Buffer.concat([whole, Buffer.of(0)])],
     ["longer by a chunk", () => Buffer.concat([whole, chunk(whole, 0)])],
     [
-      "with two chunks in each other's place",
+      "with two chunks swapped",
       () =>
         Buffer.concat([
           whole.subarray(0, start),
@@ -229,7 +229,7 @@ describe("an incomplete backup", () => {
   });
 
   test.each([
-    ["no backup at all", "hello\n", "invalid_input"],
+    ["a file that is not a backup", "hello\n", "invalid_input"],
     ["an empty file", "", "invalid_input"],
     ["one of a later version", '{"format":"helmdeck-memory backup","version":2}\n', "store_newer"],
   ])("%s gets its own error", async (_, content, code) => {
@@ -248,7 +248,7 @@ describe("restore", () => {
     return { place, file };
   }
 
-  test("over a database keeps what was there, and raises the generation above both", async () => {
+  test("over a database keeps the former file, and raises the generation above both", async () => {
     const { place, file } = await backedUp();
     for (const generation of [2, 3]) {
       const memory = await openTestMemory(place);
@@ -265,7 +265,7 @@ describe("restore", () => {
   });
 
   test.each([betterSqliteDriver, nodeSqliteDriver])(
-    "is refused while somebody has the database open through $name, and changes nothing",
+    "is refused while a process has the database open through $name, and changes nothing",
     async (theirs) => {
       const { place, file } = await backedUp();
       const memory = await openTestMemory({ ...place, driver: theirs });
@@ -301,7 +301,7 @@ describe("restore", () => {
     expect(await keysIn(withFormer)).toBe(FACTS);
   });
 
-  test("leaves a damaged database to a person, and another program's alone", async () => {
+  test("refuses to replace a damaged database or another program's", async () => {
     const { place, file } = await backedUp();
     const bytes = await readFile(place.databasePath);
     await writeFile(place.databasePath, bytes.fill(7, 4_096, 40_000));
@@ -311,7 +311,7 @@ describe("restore", () => {
     expect(await readFile(place.databasePath, "utf8")).toBe("x".repeat(9_000));
   });
 
-  test("as a dry run says what it would do, and creates nothing", async () => {
+  test("as a dry run describes its steps, and creates nothing", async () => {
     const { place, file } = await backedUp();
     expect(await planRestore({ ...options(place), file })).toMatchObject({
       entries: FACTS,
@@ -323,14 +323,14 @@ describe("restore", () => {
   });
 });
 
-describe("the notes beside the key", () => {
+describe("the status file beside the key", () => {
   const told = async (place: StorageLocation) =>
     (await examineMemory(options(place))).findings
       .filter(({ level }) => level === "warning")
       .map(({ message }) => message);
 
   // verifies P-backup-restored
-  test("let doctor detect that a person restored an old copy by hand", async () => {
+  test("lets doctor detect that a person restored an old copy by hand", async () => {
     const place = await madePlace();
     const file = await inFolder();
     await backUp({ ...options(place), file });
@@ -346,7 +346,7 @@ describe("the notes beside the key", () => {
     expect(await told(place)).toEqual([]);
   });
 
-  test("let doctor remind of a copy of the key until a person confirms one, for each key", async () => {
+  test("lets doctor remind of a copy of each key until a person confirms one", async () => {
     const place = await madePlace();
     const remedies = async () =>
       (await examineMemory(options(place))).findings.map(({ remedy }) => remedy).join("\n");
@@ -357,7 +357,7 @@ describe("the notes beside the key", () => {
     expect(await remedies()).toContain("helmdeck-memory key saved");
   });
 
-  test("hold no secret, are private, and count as empty when they are malformed", async () => {
+  test("contains no secret, is private, and counts as empty if it is malformed", async () => {
     const place = await madePlace();
     const path = `${place.keyPath}.stores.json`;
     const text = await readFile(path, "utf8");

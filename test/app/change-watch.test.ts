@@ -101,7 +101,7 @@ describe("with notifications from the database", () => {
     expect(changed).toEqual([ANA]);
   });
 
-  test("is notified about those that it follows, and about none after it is closed", async () => {
+  test("is notified about the memories that it follows, and about none after it is closed", async () => {
     const { watch, clock, listeners } = told();
     const all = Array.from({ length: 17 }, (_, at) => namespaceOf(`caller ${at}`));
     for (const namespace of all) watch.follow(namespace);

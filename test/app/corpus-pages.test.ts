@@ -225,7 +225,7 @@ describe("the corpus with a query", () => {
     expect(await memory.search("nobody", query)).toEqual({ ...missed, unmatched: none });
   });
 
-  test("that is blank returns the newest, as helmdeck does", async () => {
+  test("that is blank returns the newest entries, as helmdeck does", async () => {
     const memory = await openTestMemory();
     await put(memory, "fact", "a", "user_facts");
     expect(docids([await memory.corpusPage("main", { query: " " })])).toEqual(["user_facts/a"]);
@@ -298,7 +298,7 @@ test("callers are counted with their sessions, under their own names", async () 
   ]);
 });
 
-test("the revision grows with facts and runs, of any process, but not with another caller's", async () => {
+test("the revision increases with facts and runs from any process, but not with another caller's", async () => {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
   const other = await openTestMemory(place);

@@ -156,7 +156,7 @@ describe("superseding", () => {
   });
 });
 
-describe("forgetting what was superseded", () => {
+describe("forgetting a superseded fact", () => {
   // verifies P-history-erased
   test.each(["deploy/konflux", "key:deploy/konflux", "helmdeck/user_facts/deploy/konflux.md"])(
     "by %s erases it from the history, as its dry run says",
@@ -179,7 +179,7 @@ describe("forgetting what was superseded", () => {
 });
 
 describe("undo", () => {
-  test("is previewed correctly, even when the first superseded fact has expired since", async () => {
+  test("is previewed correctly even if the first superseded fact has expired", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "short", value: "Ends soon.", ttlSeconds: 3_600 });
@@ -194,7 +194,7 @@ describe("undo", () => {
     expect(restored.map(({ value }) => value)).toEqual(["Two.", "Stays."]);
   });
 
-  test("returns what it undid and restored, and refuses a missing fact", async () => {
+  test("returns the undone and the restored facts, and refuses a missing fact", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "tea", value: "green" }, { surface: "cli", agent: "ana" });
     await memory.storeFact("main", { key: "tea", value: "black" });
@@ -237,7 +237,7 @@ describe("an export", () => {
   });
 
   // verifies P-no-resurrection
-  test("of an earlier time does not restore what was superseded since", async () => {
+  test("of an earlier time does not restore facts that were superseded since", async () => {
     const { memory, old } = await filled();
     expect(await imported(memory, old)).toMatchObject({ retired: 2, stored: 0, replaced: 0 });
     expect(await keysOf(memory)).toEqual(["morning"]);
@@ -257,9 +257,12 @@ describe("an export", () => {
   });
 
   test.each([
-    ["a fingerprint that does not fit", (line: string) => line.replace('"value":"green"', '"value":"greed"')],
+    [
+      "a fingerprint that does not match",
+      (line: string) => line.replace('"value":"green"', '"value":"greed"'),
+    ],
     ["a time in the future", (line: string) => line.replace(/("history":.*?"updated_at":")20/, "$130")],
-    ["a life that is none", (line: string) => line.replace(/"into":"[^"]+"/, '"into":"a b"')],
+    ["an invalid id", (line: string) => line.replace(/"into":"[^"]+"/, '"into":"a b"')],
     [
       "a secret",
       (line: string) =>

@@ -41,7 +41,7 @@ describe("doctor", () => {
     expect(report.store).toMatchObject({ integrity: "ok", unreadable: 0, entries: 1 });
   });
 
-  test("warns of a key that was just created and is in no backup", async () => {
+  test("warns of a new key that is in no backup", async () => {
     const memory = await openTestMemory();
     expect(told(await memory.doctor(), "key")).toEqual([
       expect.stringMatching(/^warning: A new key was just created/),
@@ -49,7 +49,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("creates nothing when there is no memory, and says so", async () => {
+  test("creates nothing if there is no memory, and reports that", async () => {
     const place = await tempPlace();
     const report = await examine(place);
     expect(told(report, "memory")).toEqual([
@@ -137,7 +137,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("does not throw when the store fails meanwhile", async () => {
+  test("does not throw if the store fails during the checks", async () => {
     const memory = await openTestMemory();
     await memory.close();
     expect(told(await memory.doctor(), "memory")).toEqual([
@@ -161,7 +161,7 @@ describe("doctor", () => {
 });
 
 describe("status", () => {
-  test("shows where memory is, and how much each subject has", async () => {
+  test("shows the location of memory, and the size of each subject's", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory(place);
     await memory.storeFact("main", { key: "k", value: "v" });
@@ -178,7 +178,7 @@ describe("status", () => {
     expect((await memory.status()).subject).toBeUndefined();
   });
 
-  test("is failed, with the reason, once memory does not work", async () => {
+  test("is failed, with the reason, if memory does not work", async () => {
     const memory = await openTestMemory();
     await memory.close();
     expect(await memory.status("main")).toMatchObject({
@@ -233,7 +233,7 @@ describe("opening", () => {
     await memory.close();
   });
 
-  test("closing twice is closing once", async () => {
+  test("a second close has no effect", async () => {
     const memory = await openTestMemory();
     await Promise.all([memory.close(), memory.close()]);
     await memory.close();

@@ -112,7 +112,7 @@ describe("reading a document", () => {
 });
 
 describe("my-memory.md", () => {
-  test("lists what there is, with readable paths", async () => {
+  test("lists the stored entries, with readable paths", async () => {
     const memory = await memoryWith("v");
     const slice = await memory.readDocument("main", { path: "helmdeck/my-memory.md" });
     expect(slice).toMatchObject({ title: "What helmdeck memory holds", truncated: false, lineCount: 7 });
@@ -127,7 +127,7 @@ describe("my-memory.md", () => {
   });
 });
 
-describe("there is no document", () => {
+describe("no document exists", () => {
   test.each([
     "helmdeck/user_facts/K.md",
     "helmdeck/prefs/k.md",

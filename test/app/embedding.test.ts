@@ -100,7 +100,7 @@ describe("settings from the environment", () => {
     expect(JSON.stringify(settings)).not.toContain("s3cr3t");
   });
 
-  test("a key from a private file only", async () => {
+  test("include a key only from a private file", async () => {
     const file = join(await tempFolder(), "key");
     await writeFile(file, "sk-1\n", { mode: 0o600 });
     const env = {
@@ -116,7 +116,7 @@ describe("settings from the environment", () => {
 });
 
 describe("an open memory with an embedding service", () => {
-  test("finds entries by meaning without an earlier search", async () => {
+  test("finds entries by semantic search without an earlier search", async () => {
     const service = await standIn();
     const memory = await openTestMemory({ embeddings: at(service) });
     await memory.storeFact("main", FACT);
@@ -150,7 +150,7 @@ describe("an open memory with an embedding service", () => {
     expect((await memory.status()).embeddings).toMatchObject({ provider: "ollama", url: service.address });
   });
 
-  test("uses keyword search when the service is gone, and the status says why", async () => {
+  test("uses keyword search if the service is down, and the status gives the reason", async () => {
     const service = await standIn();
     const memory = await openTestMemory({ embeddings: at(service) });
     await memory.storeFact("main", FACT);
@@ -255,7 +255,7 @@ describe("a command that searches", () => {
     ]);
   });
 
-  test("uses meaning even if larger requests never finish, as on a busy machine", async () => {
+  test("uses semantic search even if larger requests never finish, as on a busy machine", async () => {
     const service = await standIn();
     const place = await withOneFact(service);
     service.setLatency((texts) => (texts > 1 ? 2 ** 31 - 1 : 0));
@@ -300,7 +300,7 @@ test.each([
 });
 
 describe("embedding on request", () => {
-  test("embeds everything, reports how much, and has nothing left the second time", async () => {
+  test("embeds everything, reports the number, and has nothing to do the second time", async () => {
     const service = await standIn();
     const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
     for (const key of ["a", "b", "c"]) await command.storeFact("main", { key, value: key });
@@ -311,7 +311,7 @@ describe("embedding on request", () => {
     expect(await command.embed("other", {})).toEqual({ embedded: 0, total: 0, refused: 0 });
   });
 
-  test("reports at once that the service does not work, and what is embedded", async () => {
+  test("reports at once that the service does not work, and how much is embedded", async () => {
     const service = await standIn([]);
     const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
     await command.storeFact("main", FACT);
@@ -353,7 +353,7 @@ describe("embedding on request", () => {
 });
 
 describe("an idle server", () => {
-  test("embeds what was stored before it started, and what others store while it runs", async () => {
+  test("embeds entries stored before its start, and entries that others store later", async () => {
     const service = await standIn();
     const place = { ...(await tempPlace()), embeddings: at(service) };
     const command = await openTestMemory({ ...place, embedsEntries: false });
@@ -369,7 +369,7 @@ describe("an idle server", () => {
     expect(textsOf(service.requests)).toContain("vegetarian");
   });
 
-  test("embeds for its own subjects only", async () => {
+  test("embeds only for its own subjects", async () => {
     const service = await standIn();
     const idle = await openTestMemory({ embeddings: at(service), embedsEntries: true });
     await idle.store.put(factOf("main", FACT));
@@ -391,7 +391,7 @@ describe("doctor", () => {
   const findingOf = async (memory: Memory) =>
     (await memory.doctor()).findings.find(({ check }) => check === "semantic search");
 
-  test("says that it is off", async () => {
+  test("reports that semantic search is off", async () => {
     expect(await findingOf(await openTestMemory())).toMatchObject({
       level: "ok",
       message: expect.stringMatching(/^Off/),

@@ -34,7 +34,7 @@ describe("storing a fact", () => {
   });
 
   // verifies P-text-lookalikes
-  test("under a key that looks like another is refused by the other's name, and changes nothing", async () => {
+  test("under a key that looks like another is refused with the other key's name, and changes nothing", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "Konflux" });
     const alike = { key: "d\u0435ploy", value: "by hand" };
@@ -62,7 +62,7 @@ describe("storing a fact", () => {
     expect(await memory.storeFact("main", alike)).toMatchObject({ key: alike.key });
   });
 
-  test("of an earlier version with a key that is refused today can be read, listed and forgotten", async () => {
+  test("from an earlier version with a key that is refused today can be read, listed and forgotten", async () => {
     const memory = await openTestMemory();
     const key = "mood/\u2764\ufe0f";
     const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;
@@ -72,7 +72,7 @@ describe("storing a fact", () => {
     expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
   });
 
-  test("is found by the next search, and after a replacement only by its new words", async () => {
+  test("is found by the next search, after a replacement only by its new words", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "wifi", value: "The wifi is called Kolibri" });
     expect((await memory.search("main", { query: "kolibri" })).results[0]).toMatchObject({
@@ -85,7 +85,7 @@ describe("storing a fact", () => {
   });
 
   test.each([undefined, null, "deploy", {}, { key: "k" }, { key: "k", value: "v", category: "cache" }])(
-    "that is invalid (%j) is refused and leaves nothing behind",
+    "that is invalid (%j) is refused, and nothing is stored",
     async (input) => {
       const memory = await openTestMemory();
       // @ts-expect-error a host may pass arguments of any type from a model
@@ -130,7 +130,7 @@ describe("getting a fact", () => {
     },
   );
 
-  test("misses from the moment of its expiry, not before", async () => {
+  test("misses exactly from its expiry on", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "k", value: "v", ttlSeconds: 3_600 });

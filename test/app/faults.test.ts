@@ -83,7 +83,7 @@ describe("fault 3: one row that cannot be decrypted makes every list fail", () =
 });
 
 describe("fault 4: nothing ever deletes expired rows", () => {
-  test("a sweep deletes them for real, and only them", async () => {
+  test("a sweep deletes them permanently, and nothing else", async () => {
     const clock = new TestClock();
     const place = await tempPlace();
     const memory = await openTestMemory({ ...place, now: clock.now });
@@ -150,8 +150,8 @@ describe("fault 4: nothing ever deletes expired rows", () => {
   });
 });
 
-describe("fault 5: prefix listing is case-insensitive and knows wildcards", () => {
-  test("a prefix is bytes", async () => {
+describe("fault 5: prefix listing is case-insensitive and accepts wildcards", () => {
+  test("a prefix is compared by bytes", async () => {
     const memory = await openTestMemory();
     await inTurn(["team_a", "teamXa", "Team_a"], (key) => memory.storeFact("main", { key, value: "v" }));
     const { facts } = await memory.listFacts("main", { prefix: "team_" });
@@ -159,7 +159,7 @@ describe("fault 5: prefix listing is case-insensitive and knows wildcards", () =
   });
 });
 
-describe("fault 6: key: deletes by prefix, case-insensitively, over all categories; all leaves the facts; an empty body deletes everything", () => {
+describe("fault 6: key: deletes by prefix, case-insensitively, over all categories; all keeps the facts; an empty body deletes everything", () => {
   async function filled(): Promise<OpenMemory> {
     const memory = await openTestMemory();
     await inTurn(["deploy", "Deploy", "deploy/eu", "deploy2"], (key) =>
@@ -220,7 +220,7 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     expect((await memory.forget("main", { scope: "all", dryRun: true })).deleted).toBe(5);
   });
 
-  test("what is forgotten is gone from every answer", async () => {
+  test("a forgotten entry is missing from every answer", async () => {
     const memory = await filled();
     const [hit] = (await memory.search("main", { query: "deploy eu" })).results;
     expect(hit?.key).toBe("deploy/eu");
@@ -234,7 +234,7 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
 });
 
 describe("fault 7: a fact whose key begins pack_history/ poisons the audit history or the cache", () => {
-  test("it is a fact like any other, and touches no run", async () => {
+  test("it is stored as a normal fact, and affects no run", async () => {
     const memory = await openTestMemory();
     await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: NOW / 1_000 });
     const [runKey = ""] = (await memory.myMemory("main")).categories[0]?.recentKeys ?? [];
@@ -251,7 +251,7 @@ describe("fault 7: a fact whose key begins pack_history/ poisons the audit histo
     expect(await memory.getFact("main", runKey)).toBeDefined();
   });
 
-  test("nor does one keyed like a cached answer", async () => {
+  test("a fact with the key of a cached answer affects no cached answer", async () => {
     const memory = await openTestMemory();
     const cached = { namespace: namespaceOf("main"), origin: "cache", key: "github.list_issues/ab" } as const;
     await memory.store.put({ ...cached, category: "cache", tags: [], value: Buffer.from("answer") });

@@ -165,7 +165,7 @@ function hasDocid({ category, key: name }: Named, text: string): boolean {
 }
 
 describe("every key that can be stored", () => {
-  test("is forgotten by key: and itself, and no other is", async () => {
+  test("is forgotten by key: and the key, without any other", async () => {
     await fc.assert(
       fc.asyncProperty(facts, fc.nat(), async (stored, index) => {
         const memory = await filled(stored);
@@ -177,7 +177,7 @@ describe("every key that can be stored", () => {
     );
   });
 
-  test("is forgotten by itself unless it is a scope, a path, or also the docid of another", async () => {
+  test("is forgotten by the key alone unless it is a scope, a path, or also another entry's docid", async () => {
     await fc.assert(
       fc.asyncProperty(facts, fc.nat(), async (stored, index) => {
         const { key: name } = stored[index % stored.length] ?? { key: "" };
@@ -216,7 +216,7 @@ describe("every key that can be stored", () => {
     );
   });
 
-  test("is read by itself, and by its path when that is no key", async () => {
+  test("is read by the key alone, and by its path if that is not a key", async () => {
     await fc.assert(
       fc.asyncProperty(facts, async (stored) => {
         const memory = await filled(stored);
@@ -286,7 +286,7 @@ describe("a run", () => {
     });
   });
 
-  test("and a fact with its key are distinguished by path and key:", async () => {
+  test("is distinguished from a fact with its key by path and by key:", async () => {
     const memory = memoryInProcess();
     await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
     const { key: runKey = "" } = (await memory.defaults("main")).recent[0] ?? {};
@@ -336,7 +336,7 @@ describe("similar keys", () => {
 });
 
 // verifies P-quiet-long-work
-test("others are served while a large memory is forgotten", async () => {
+test("other calls are served while a large memory is forgotten", async () => {
   const memory = await openTestMemory();
   const namespace = namespaceOf("main");
   const many = Array.from({ length: 4_000 }, (_, i) =>

@@ -115,7 +115,7 @@ describe("for two subjects, whatever their names", () => {
     );
   });
 
-  test("no scope of one deletes or counts the other's data", async () => {
+  test("no forget scope deletes or counts the other's data", async () => {
     const memory = await openTestMemory();
     await fc.assert(
       fc.asyncProperty(
@@ -134,7 +134,7 @@ describe("for two subjects, whatever their names", () => {
     );
   });
 
-  test("storing as one keeps the other's fact with the same key", async () => {
+  test("storing a fact keeps the other's fact with the same key", async () => {
     const memory = await openTestMemory();
     await fc.assert(
       fc.asyncProperty(strangers, async ([owner, stranger]) => {
@@ -147,7 +147,7 @@ describe("for two subjects, whatever their names", () => {
     );
   });
 
-  test("forgetting everything of one keeps sessions of another whose name has the same beginning", async () => {
+  test("forgetting everything keeps the sessions of a subject with the same name prefix", async () => {
     const memory = await openTestMemory();
     for (const owner of HOSTILE_NAMES) await memory.storeFact(owner, { key: KEY, value: "v" });
     await memory.forget("a", { scope: "everything" });
@@ -158,8 +158,8 @@ describe("for two subjects, whatever their names", () => {
   });
 });
 
-describe("fault 15: namespaces are joined with a colon and so are ambiguous when a subject holds one", () => {
-  test("the subject a:b is not the session b of a", async () => {
+describe("fault 15: namespaces are joined with a colon, which is ambiguous if a subject contains one", () => {
+  test("the subject a:b is not the session b of the subject a", async () => {
     const memory = await openTestMemory();
     await fill(memory, "a:b");
     expect((await memory.forget("a", { scope: "everything" })).deleted).toBe(0);

@@ -16,7 +16,7 @@ async function lies(name: string, daysOld: number): Promise<void> {
   await utimes(join(folder, name), then, then);
 }
 
-test("the next backup removes what a killed one left, but not files in use or of others", async () => {
+test("the next backup removes the files of a killed one, but not files in use or of other programs", async () => {
   await lies(".mine.hdb.0123456789ab.copy", 2);
   await lies(".mine.hdb.0123456789ab.copy-wal", 2);
   await lies(".mine.hdb.fedcba987654.part", 0);

@@ -60,7 +60,7 @@ describe("by use", () => {
   const read = (memory: OpenMemory, more: object = { renewOnUse: true }) =>
     memory.readDocument("main", { path: PATH, ...more });
 
-  test("a fact that is read completely lives on, until at most a year after its last store", async () => {
+  test("a fact that is read completely is renewed, until at most a year after its last store", async () => {
     const { memory, clock } = await memoryWith(FACT);
     const ends: (number | undefined)[] = [];
     for (let day = 0; day < 360; day += 60) {
@@ -83,7 +83,7 @@ describe("by use", () => {
   });
 
   test.each([
-    ["nobody wanted it", {}],
+    ["renewal was not requested", {}],
     ["a part was read", { renewOnUse: true, fromLine: 1, lineCount: 3 }],
     ["the end was read", { renewOnUse: true, fromLine: 2 }],
   ])("nothing is renewed when %s", async (_name, query) => {
@@ -163,13 +163,13 @@ describe("facts that expire within 14 days", () => {
     expect(listed.facts.map(({ key }) => key).sort()).toEqual(["soon", "sooner"]);
   });
 
-  test("are no longer shown once they are renewed", async () => {
+  test("are no longer shown after they are renewed", async () => {
     const { memory } = await memoryWith(...facts);
     for (const key of ["soon", "sooner"]) await memory.renewFact("main", { key });
     expect(await memory.myMemory("main")).not.toHaveProperty("expiring");
   });
 
-  test("are all counted, and ten are named", async () => {
+  test("are all counted, and at most ten are named", async () => {
     const many = Array.from({ length: 12 }, (_none, number) => ({
       key: `k${number}`,
       value: "x",
@@ -206,7 +206,7 @@ describe("the text for a person", () => {
     expect(many).not.toContain("\u001b");
   });
 
-  test("says until when a fact was renewed", async () => {
+  test("names the new expiry of a renewed fact", async () => {
     const { memory } = await memoryWith(FACT);
     const renewed = await memory.renewFact("main", { key: KEY, ttlSeconds: 10 * 86_400 });
     const { answer } = renewText(renewed, voice);
@@ -215,7 +215,7 @@ describe("the text for a person", () => {
     ]);
   });
 
-  test("says that nothing expires soon", async () => {
+  test("states that nothing expires soon", async () => {
     const { memory } = await memoryWith(FACT);
     const request = { expiring: true, limit: 10 };
     const { notes } = await listText(memory, await memory.listFacts("main", request), request, voice);

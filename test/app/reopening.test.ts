@@ -48,7 +48,7 @@ async function expectRefused(memory: OpenMemory, code: string): Promise<void> {
 
 // verifies P-durable-replaced
 describe("a database that is", () => {
-  test("deleted is re-created a moment later, and the index starts over", async () => {
+  test("deleted is re-created after a pause, and the index starts over", async () => {
     const { memory, path, wait } = await opened();
     expect(await keysFound(memory, "konflux")).toEqual(["first"]);
     for (const part of ["", "-wal", "-shm"]) await rm(`${path}${part}`);
@@ -60,7 +60,7 @@ describe("a database that is", () => {
     expect(await memory.status("main")).toMatchObject({ state: "ready", subject: { facts: 1 } });
   });
 
-  test("moved away is waited for, and is complete when it is back", async () => {
+  test("moved away is retried, and is complete after it is moved back", async () => {
     const { memory, path, wait } = await opened();
     await rename(path, `${path}.away`);
     for (let tried = 0; tried < 3; tried += 1) {
@@ -94,7 +94,7 @@ describe("a database that is", () => {
     await late(memory);
   });
 
-  test("restored is used as it is, and later writes are no longer found", async () => {
+  test("restored from a backup is used unchanged, and later writes are no longer found", async () => {
     const { memory, place, path } = await opened();
     await memory.close();
     await copyFile(path, `${path}.backup`);
@@ -120,7 +120,7 @@ describe("a database that is", () => {
     expect((await again.doctor()).store).toMatchObject({ integrity: "ok" });
   });
 
-  test("overwritten acknowledges nothing any more, however often it is called", async () => {
+  test("overwritten acknowledges no more writes, however often it is called", async () => {
     const { memory, place, path } = await opened();
     await memory.close();
     await copyFile(path, `${path}.backup`);
@@ -140,7 +140,7 @@ describe("a database that is", () => {
   });
 });
 
-test("a failed sync closes the store: nothing is acknowledged until it is reopened a moment later", async () => {
+test("a failed sync closes the store: nothing is acknowledged until it is reopened after a pause", async () => {
   let [time, isFailing] = [0, false];
   const failing: SqliteDriver = {
     ...nodeSqliteDriver,
@@ -188,7 +188,7 @@ test("the worker's memory recovers in the same way", async () => {
 });
 
 // verifies P-clock-deletes-nothing
-test("what a wrong clock hid for a moment is found again", async () => {
+test("facts that a wrong clock made expire are found again after it is corrected", async () => {
   const wrong = 800 * 24 * 3_600 * 1_000;
   let now = Date.parse("2026-11-20T12:00:00Z");
   const memory = await openTestMemory({ now: () => now });
@@ -203,7 +203,7 @@ test("what a wrong clock hid for a moment is found again", async () => {
   expect(await memory.readDocument("main", { path: "helmdeck/user_facts/first.md" })).toBeDefined();
 });
 
-test("a fact that is stored before the clock is set has its full life afterwards", async () => {
+test("a fact that is stored before the clock is set keeps its full lifetime", async () => {
   let now = 20_000;
   const place = await tempPlace();
   const memory = await openTestMemory({ ...place, now: () => now });

@@ -47,7 +47,7 @@ async function filesBeside({ keyPath }: StorageLocation): Promise<readonly strin
 }
 
 // verifies P-key-change
-describe("the key in our own file", () => {
+describe("the key in the default file", () => {
   test("is exchanged for a new one, and only that one opens the database afterwards", async () => {
     const place = await madePlace();
     const former = await idIn(place.keyPath);
@@ -100,7 +100,7 @@ describe("the key in our own file", () => {
     await expectReadable({ ...place, keyPath: link }, 3);
   });
 
-  test("that HELMDECK_MEMORY_KEY_FILE names is replaced there", async () => {
+  test("in the file that HELMDECK_MEMORY_KEY_FILE names is replaced there", async () => {
     const place = await tempPlace();
     const keyPath = join(await tempFolder(), "named.key");
     await writeFile(keyPath, "5a".repeat(32), { mode: 0o600 });
@@ -125,7 +125,7 @@ describe("the key in our own file", () => {
     await expectReadable(place, FACTS);
   });
 
-  test("a dry run says what would be done, and creates nothing", async () => {
+  test("a dry run describes the steps, and creates nothing", async () => {
     const place = await madePlace();
     const from = await idIn(place.keyPath);
     expect(await planRotation(options(place))).toMatchObject({
@@ -145,7 +145,7 @@ describe("the key in our own file", () => {
 });
 
 // verifies P-key-change
-describe("a key outside of our files", () => {
+describe("a key outside of the key file", () => {
   const FORMER = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
 
   async function begun() {
@@ -159,7 +159,7 @@ describe("a key outside of our files", () => {
     return { place, rotation, current, newKeyPath };
   }
 
-  test("cannot be replaced by us: the message asks for a file with the new one", async () => {
+  test("cannot be replaced: the message asks for a file with the new key", async () => {
     const place = await tempPlace();
     const memory = await openTestMemory({ ...place, env: FORMER });
     await memory.storeFact("main", { key: "k0", value: "value 0" });
@@ -169,7 +169,7 @@ describe("a key outside of our files", () => {
     });
   });
 
-  test("opens everything, like the new one, until that is in place and the change is finished", async () => {
+  test("opens everything, like the new key, until that is in place and the change is finished", async () => {
     const { place, rotation, current } = await begun();
     expect(rotation).toMatchObject({ state: "both_open" });
     for (const env of [FORMER, current]) await expectReadable(place, 1, env);
@@ -274,7 +274,7 @@ describe("concurrent changes", () => {
     }
   });
 
-  test("that are late do not put the next change's key in place", async () => {
+  test("that are late do not install the next change's key", async () => {
     const keyPath = join(await tempFolder(), "memory.key");
     const files = { keyPath, newPath: `${keyPath}.new`, formerPath: `${keyPath}.former` };
     await makeKeyFile(keyPath);

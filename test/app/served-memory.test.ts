@@ -85,7 +85,7 @@ const TROUBLES: readonly (readonly [string, string, Trouble])[] = [
   ["a malformed key", "key_malformed", async () => ({ env: { HELMDECK_MEMORY_KEY: "no key" } })],
   ["another key", "key_wrong", async () => ({ env: { HELMDECK_MEMORY_KEY: KEY } })],
   [
-    "a key file that is gone",
+    "a missing key file",
     "key_missing",
     async () => ({ env: { HELMDECK_MEMORY_KEY_FILE: "/nonexistent/key" } }),
   ],
@@ -166,7 +166,7 @@ describe("the indexes of a server", () => {
     expect(await readingsOf(served, ask)).toBe(1);
   });
 
-  test("stay in the plugin's memory, whoever uses them", async () => {
+  test("are kept in the plugin's memory, whoever uses them", async () => {
     const clock = new FakeClock();
     const open = await openTestMemory({ clock: () => clock.now(), timer: clock.timer });
     await open.storeFact("main", { key: "k", value: "v" });

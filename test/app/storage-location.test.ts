@@ -14,7 +14,7 @@ function stateDirOf(env: Record<string, string | undefined>, homeDir: string): s
   return stateDir;
 }
 
-describe("memory is where the real OpenClaw keeps its state", () => {
+describe("memory is in the state folder of the real OpenClaw:", () => {
   test.each([
     ["nothing set", {}],
     ["HOME", { HOME: "/h" }],
@@ -51,7 +51,7 @@ describe("memory is where the real OpenClaw keeps its state", () => {
   );
 });
 
-test("explicit paths win, and the key stays outside of the folder that a backup copies", () => {
+test("explicit paths take precedence, and the key is outside of the folder that a backup copies", () => {
   const env = { HOME: "/h" };
   expect(findStorage({ env, homeDir: "/account", stateDir: "/s" })).toEqual({
     databasePath: "/s/helmdeck-memory/memory.sqlite",

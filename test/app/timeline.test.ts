@@ -52,7 +52,7 @@ describe("runs", () => {
     expect(names(await memory.listRuns("main", { until: NOW - 1 }))).toEqual([]);
   });
 
-  test("come page by page without a gap, also when few match", async () => {
+  test("are listed page by page without a gap, also if few match", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     await inTurn([...Array(130).keys()], async (number) => {
@@ -132,7 +132,7 @@ describe("checking a fact", () => {
     expect((await memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["old"]);
   });
 
-  test("refuses what storing would refuse", async () => {
+  test("refuses a fact that storing would refuse", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "x" });
     const check = (key: string, value: string) => memory.checkFact("main", { key, value });

@@ -128,7 +128,7 @@ describe("forgetting", () => {
 });
 
 // verifies P-audit-tools
-describe("of many calls", () => {
+describe("the records of many calls", () => {
   const { rows, lookEvery } = TOOL_HISTORY_LIMITS;
   const countOf = (memory: OpenMemory, subject = ANA) =>
     memory.store.countWhere({
@@ -137,7 +137,7 @@ describe("of many calls", () => {
       category: "tool_history",
     });
 
-  test("the newest 5,000 stay; other callers' calls, packs and facts are kept", async () => {
+  test("are limited to the newest 5,000; other callers' calls, packs and facts are kept", async () => {
     const clock = new TestClock();
     const memory = memoryInProcess(clock.now);
     await memory.storeFact(ANA, FACT);
@@ -158,7 +158,7 @@ describe("of many calls", () => {
     expect((await memory.defaults(ANA)).packs).toHaveLength(1);
   });
 
-  test("counting pauses for a hundred calls, and is repeated after a failure", async () => {
+  test("are counted only every hundred calls, and again after a failure", async () => {
     const memory = memoryInProcess();
     const looks = vi.spyOn(memory.store, "countWhere").mockRejectedValueOnce(new Error("locked"));
     await expect(memory.recordToolCall(ANA, call())).rejects.toThrow("locked");
@@ -168,7 +168,7 @@ describe("of many calls", () => {
     expect(looks).toHaveBeenCalledTimes(3);
   });
 
-  test("those beyond the newest are erased, in whatever order they were written", async () => {
+  test("are erased beyond the newest, whatever the order of writing", async () => {
     const memory = await openTestMemory();
     for (const tool of ["a", "b", "c", "d"]) await memory.recordToolCall(ANA, call({ tool }));
     const kept = async () => (await documentsOf(memory)).map((text) => /call: (\w)/.exec(text)?.[1]);

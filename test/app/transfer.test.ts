@@ -118,7 +118,7 @@ describe("an import", () => {
     });
   });
 
-  test("keeps the time of a fact's write, and counts its life from now", async () => {
+  test("keeps the time of a fact's write, and counts its lifetime from now", async () => {
     const memory = await openTestMemory();
     await importRows(
       memory,
@@ -300,7 +300,7 @@ describe("an import", () => {
     expect((await importText(other, lines)).stored).toBe(1);
   });
 
-  test("imports newer values, and shortens no life", async () => {
+  test("imports newer values, and does not shorten a lifetime", async () => {
     const clock = new TestClock();
     const [memory, other] = [
       await openTestMemory({ now: clock.now }),
@@ -399,7 +399,7 @@ describe("lines of an earlier version", () => {
 
   test.each([
     ["0.1, without the path", {}],
-    ["today, with it", { path: "helmdeck/work/deploy.md" }],
+    ["today, with the path", { path: "helmdeck/work/deploy.md" }],
   ])("%s, give the same fact and run", async (_, more) => {
     const memory = await openTestMemory();
     const fact = { key: "deploy", value: "Konflux", category: "work", tags: ["ci"], ...TIMES, ...more };
@@ -495,7 +495,7 @@ describe("the bytes of an import", () => {
     expect(await importText(memory, escaped)).toMatchObject({ stored: 1, refusedCount: 0 });
   });
 
-  test("of a file of nonsense do not fill memory with refusals", async () => {
+  test("of a file of invalid lines do not fill memory with refusals", async () => {
     const memory = await openTestMemory();
     const result = await importText(memory, "x\n".repeat(25_000));
     expect(result.refusedCount).toBe(25_000);
@@ -564,7 +564,7 @@ describe("an export", () => {
     });
   });
 
-  test("holds the subject's facts and runs, and no caches, notes, sessions or other subjects", async () => {
+  test("contains the subject's facts and runs, but no caches, notes, sessions or other subjects", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "mine", value: "v" });
     await memory.storeFact("other", { key: "theirs", value: "v" });
@@ -657,7 +657,7 @@ describe("times", () => {
     expect(readTime(text)).toBeUndefined();
   });
 
-  test("a written time can be read back", () => {
+  test("a written time can be parsed again", () => {
     expect(readTime(rfc3339(NOW + 7))).toBe(NOW + 7);
   });
 });

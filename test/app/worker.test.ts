@@ -125,7 +125,7 @@ describe("memory in a worker", () => {
   });
 
   // verifies P-key-never-shown
-  test("gets its key without any argument that others could read", async () => {
+  test("gets its key without an argument that others could read", async () => {
     const memory = await startTestWorker("probe", { configuredKey: "ab".repeat(32) });
     const start: unknown = await memory.doctor();
     expect(start).toMatchObject({
@@ -169,7 +169,7 @@ describe("memory that does not open", () => {
     return { place, key };
   }
 
-  test("fails every call with the cause, and still has a status and a doctor", async () => {
+  test("fails every call with the cause, except status and doctor, which report it", async () => {
     const { place } = await lostKey();
     const memory = await startTestWorker("memory", place);
     for (const call of [
@@ -261,7 +261,7 @@ describe("a worker that dies", () => {
     expect(pauses).toEqual([1, 1, 1, 2, 4, 8, 16, 30, 30]);
   });
 
-  test("has a status and a doctor that name the cause, and never shows the text of the failure", async () => {
+  test("is reported with its cause by status and doctor, without the text of the failure", async () => {
     const memory = await startTestWorker("stillborn", { clock: () => 0 });
     const status = await memory.status("main");
     expect(status).toMatchObject({ state: "failed", error: { code: "memory_unavailable" } });
@@ -324,14 +324,14 @@ describe("closing", () => {
     });
   });
 
-  test("of a dead worker is no error", async () => {
+  test("of a dead worker is not an error", async () => {
     const memory = await startTestWorker("stillborn");
     await expect(memory.getFact("main", "k")).rejects.toEqual(unavailable);
     await memory.close();
   });
 });
 
-test("the gateway's main thread loads a few kilobytes of this: no store, no index, no validation library", async () => {
+test("the gateway's main thread loads only a few kilobytes: no store, no index, no validation library", async () => {
   const app = new URL("../../app/index.ts", import.meta.url).pathname;
   const { metafile } = await build({
     stdin: {

@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)(`a password${missing ? ` (left out: ${mis
 
   test.each([
     ["wrong", "not this one", 0o600, "store_unavailable", /refuses this account/],
-    ["for everybody to read", PASSWORD, 0o644, "key_unreadable", /chmod 600/],
+    ["readable by everybody", PASSWORD, 0o644, "key_unreadable", /chmod 600/],
   ])("that is %s is refused, and never shown", async (_, text, mode, code, says) => {
     const path = await put("refused", text);
     await chmod(path, mode);
@@ -181,7 +181,7 @@ describe.skipIf(missing !== undefined)("TLS", () => {
       "localhost",
       () => `sslmode=verify-ca&sslrootcert=${theirs.path}`,
     ],
-    ["a certificate that nobody vouches for", "localhost", () => "sslmode=require"],
+    ["an untrusted certificate", "localhost", () => "sslmode=require"],
     ["another name", "127.0.0.1", () => `sslmode=verify-full&sslrootcert=${ours.path}`],
   ])("refuses a server with %s before it learns the user", async (_, host, query) => {
     await expect(over(host, query())).rejects.toMatchObject({

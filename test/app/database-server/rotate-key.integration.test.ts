@@ -115,7 +115,7 @@ describe.skipIf(missing !== undefined)("the key of a memory on a server", () => 
   });
 
   // verifies P-key-change
-  test("is loaded again by an engine that did nothing meanwhile, and none of its calls fails", async () => {
+  test("is reloaded by an engine that was idle during the change, and none of its calls fails", async () => {
     const engine = await openMemory(await options());
     await rotateKey(await options());
     const calls = Array.from({ length: 30 }, (_, i) => [
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined)("the key of a memory on a server", () => 
   });
 
   // verifies P-key-change
-  test("is refused by an engine that has only the former key, until the new one is put in place", async () => {
+  test("is refused by an engine that has only the former key, until the new one is installed", async () => {
     let now = 0;
     const away = await openMemory(await options({ clock: () => now }));
     const [newKeyPath, kept] = [`${keyPath}.other`, `${keyPath}.kept`];

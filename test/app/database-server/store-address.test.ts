@@ -49,7 +49,7 @@ describe("the address of a database server", () => {
     });
   });
 
-  it("may hold a password only in the environment", async () => {
+  it("may contain a password only in the environment", async () => {
     const shown = "postgres://engine:s3cret-pass@db.example/memory";
     expect((await read(shown, "environment")).password).toBe("s3cret-pass");
     for (const text of [shown, "postgres://engine@db.example/memory?password=s3cret-pass"]) {

@@ -22,7 +22,7 @@ const aYear = (subject: string, scopes: readonly string[]) =>
   mintToken(SECRET, { subject, scopes, ttlSeconds: 365 * 86_400 }, NOW).then(({ token }) => token);
 
 describe("doctor", () => {
-  it("names the engine, the way to it and each agent's subject, and has nothing to warn of", async () => {
+  it("reports the engine, the connection and each agent's subject, without a warning", async () => {
     const findings = await findingsFor({
       main: await aYear("main", ["record"]),
       work: await aYear("alice", ["record"]),
@@ -47,8 +47,13 @@ describe("doctor", () => {
       "helmdeck-memory token --subject main --scope record",
     ],
     ["no scope record", () => aYear("main", []), "not recorded", "--scope record"],
-    ["a near end", () => tokenFor("main", ["record"]), "expires on 2026-11-20", "the same file"],
-    ["an odd subject", () => aYear("it's me", []), "not recorded", String.raw`--subject 'it'\''s me'`],
+    ["a near expiry", () => tokenFor("main", ["record"]), "expires on 2026-11-20", "the same file"],
+    [
+      "a subject that needs quoting",
+      () => aYear("it's me", []),
+      "not recorded",
+      String.raw`--subject 'it'\''s me'`,
+    ],
   ])("warns of a token with %s, and names a remedy", async (_what, token, says, remedy) => {
     const warnings = (await findingsFor({ main: await token() })).filter(({ level }) => level === "warning");
     expect(warnings).toEqual([
@@ -82,7 +87,7 @@ describe("doctor", () => {
     );
   });
 
-  it("reports an engine that does not work, whatever responds", async () => {
+  it("reports an engine that does not work, whatever its response", async () => {
     const server = await OddServer.json(503, {
       status: "unavailable",
       memory: "unavailable",

@@ -64,7 +64,7 @@ describe("a remote memory", () => {
     );
   });
 
-  it("searches, explains, and reports what it did not find", async () => {
+  it("searches, explains, and reports if nothing was found", async () => {
     const asked = [
       { query: "how do we deploy" },
       { query: "deploy", limit: 1, explain: true },
@@ -178,7 +178,7 @@ describe("a remote memory", () => {
     }
   });
 
-  it("has one memory per token, whatever its name here", async () => {
+  it("has one memory per token, whatever the agent's name", async () => {
     expect(await remote.listFacts("other", {})).toMatchObject({ facts: [] });
     expect(await remote.search("other", { query: "deploy" })).toMatchObject({ results: [] });
     expect(

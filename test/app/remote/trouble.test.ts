@@ -49,7 +49,7 @@ describe("an engine that is", () => {
     cleanUps.push(() => engine.close());
   });
 
-  it("down: reads and writes fail at once, nothing is queued, and it works when the engine is back", async () => {
+  it("down: reads and writes fail at once, nothing is queued, and both work when the engine is back", async () => {
     const remote = opened(engine.url);
     await remote.storeFact("main", FACT);
     await engine.restartAfter(async () => {
@@ -77,7 +77,7 @@ describe("an engine that is", () => {
     expect((await remote.search("main", SEARCH)).results).toHaveLength(1);
   });
 
-  it("there, but its token has expired: the message says so, and a renewed one works at once", async () => {
+  it("up, but the token has expired: the message reports it, and a renewed one works at once", async () => {
     const expired = await mintToken(SECRET, { subject: "main", ttlSeconds: 60 }, NOW - 3_600_000);
     let token = expired.token;
     const remote = opened(engine.url, { tokenOf: async () => token });
@@ -90,7 +90,7 @@ describe("an engine that is", () => {
     expect(await remote.storeFact("main", FACT)).toMatchObject({ key: FACT.key });
   });
 
-  it("there, and accepts the token after it was loaded again", async () => {
+  it("up, and accepts the token after it was loaded again", async () => {
     const asked: boolean[] = [];
     const remote = opened(engine.url, {
       tokenOf: async (subject, { refused }) => {
@@ -102,7 +102,7 @@ describe("an engine that is", () => {
     expect(asked).toEqual([false, true]);
   });
 
-  it("there, but the token lacks the right to record: 403 is reported", async () => {
+  it("up, but the token lacks the scope record: 403 is reported", async () => {
     const remote = opened(engine.url, { tokenOf: (subject) => tokenFor(subject) });
     const row = { tool: "exec", outcome: "ok", at_unix: 1_795_000_000 } as const;
     expect(await failureOf(remote.recordToolCall("main", row))).toMatchObject({
@@ -113,7 +113,7 @@ describe("an engine that is", () => {
 });
 
 // verifies P-engine-honest
-describe("what answers in its place", () => {
+describe("an unexpected answer", () => {
   const answers: readonly (readonly [string, () => Promise<OddServer>, string, RegExp])[] = [
     [
       "a redirect",
@@ -121,22 +121,27 @@ describe("what answers in its place", () => {
       "engine_unavailable",
       /redirect, which is not followed/,
     ],
-    ["a page", () => OddServer.json(200, "<html>"), "engine_unavailable", /not JSON/],
-    ["another form", () => OddServer.json(200, { results: "none" }), "engine_unavailable", /unknown form/],
+    ["an HTML page", () => OddServer.json(200, "<html>"), "engine_unavailable", /not JSON/],
     [
-      "a bare 502",
+      "JSON in another format",
+      () => OddServer.json(200, { results: "none" }),
+      "engine_unavailable",
+      /unknown form/,
+    ],
+    [
+      "502 without a reason",
       () => OddServer.json(502, "Bad Gateway"),
       "engine_unavailable",
       /status 502 and no reason/,
     ],
     [
-      "500 of the engine's",
+      "500 from the engine",
       () => OddServer.json(500, { error: "internal", message: "canary" }),
       "internal",
       /cannot do this now \(internal\)/,
     ],
     [
-      "503 of the engine's",
+      "503 from the engine",
       () => OddServer.json(503, { error: "key_wrong", message: "canary" }),
       "key_wrong",
       /cannot do this now \(key_wrong\)/,
@@ -148,20 +153,20 @@ describe("what answers in its place", () => {
       /try again in 7 s/,
     ],
     [
-      "a route that it lacks",
+      "404 for a missing route",
       () => OddServer.json(404, { error: "not_found", message: "There is no such route; see there" }),
       "engine_unavailable",
       /update it/,
     ],
     [
-      "too much",
+      "a too large answer",
       () => OddServer.json(200, { results: ["x".repeat(1024 * 1024)] }),
       "engine_unavailable",
       /more than 1048576 bytes/,
     ],
-    ["nothing", () => OddServer.silent(), "deadline_exceeded", /did not answer within 0.2 s/],
+    ["no answer", () => OddServer.silent(), "deadline_exceeded", /did not answer within 0.2 s/],
     [
-      "an end in the middle",
+      "an answer that is cut off",
       () => OddServer.answering((_request, response) => void response.write("{", () => response.destroy())),
       "engine_unavailable",
       /cannot be reached/,
@@ -169,7 +174,7 @@ describe("what answers in its place", () => {
   ];
 
   it.each(answers)(
-    "%s: one line, without the token and the server's own text",
+    "%s is reported in one line, without the token and the server's own text",
     async (_what, make, code, says) => {
       const server = await odd(make());
       const deadlines = code === "deadline_exceeded" ? { readingMs: 200 } : {};
@@ -208,7 +213,7 @@ describe("what answers in its place", () => {
 });
 
 describe("a token", () => {
-  it("is loaded by the agent's own name, never another's", async () => {
+  it("is loaded by the agent's own name, never by another's", async () => {
     const server = await odd(OddServer.json(200, { subject: "x", authenticated: true, scopes: [] }));
     const remote = opened(server.url, { tokenOf: async (agent) => `token-of-${agent}` });
     await failureOf(remote.search("alpha", SEARCH));
@@ -253,7 +258,7 @@ describe("a connection", () => {
   });
 
   it.each([
-    ["the certificate that is pinned", () => ({ fingerprint256: fingerprint("engine") })],
+    ["the pinned certificate", () => ({ fingerprint256: fingerprint("engine") })],
     ["its authority", () => ({ caFile: file("engine.cert") })],
   ])("is accepted with %s", async (_what, settings) => {
     expect(await opened(url, settings()).revision("main")).toBe(7);
@@ -261,14 +266,14 @@ describe("a connection", () => {
 
   // verifies P-engine-token
   it.each([
-    ["a certificate that nobody vouches for", () => ({}), /untrusted certificate/],
+    ["an untrusted certificate", () => ({}), /untrusted certificate/],
     [
-      "another certificate than is pinned",
+      "a certificate other than the pinned one",
       () => ({ fingerprint256: fingerprint("other") }),
       /another certificate than fingerprint256 names/,
     ],
     ["another authority", () => ({ caFile: file("other.cert") }), /untrusted certificate/],
-    ["a file of authorities that is not there", () => ({ caFile: "/nowhere/ca.pem" }), /caFile/],
+    ["a missing file of authorities", () => ({ caFile: "/nowhere/ca.pem" }), /caFile/],
   ])("is closed before a token is sent to %s", async (_what, settings, says) => {
     const failure = await failureOf(opened(url, settings()).revision("main"));
     expect(failure.code).toBe("engine_unavailable");
@@ -276,7 +281,7 @@ describe("a connection", () => {
     expect(reached).toBe(0);
   });
 
-  it("uses no proxy of the environment", async () => {
+  it("does not use a proxy from the environment", async () => {
     const proxy = await odd(OddServer.json(200, { revision: 1 }));
     const server = await odd(OddServer.json(200, { revision: 2 }));
     const names = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"] as const;

@@ -46,18 +46,28 @@ async function found(memory: OpenMemory): Promise<readonly string[]> {
 describe("a helmdeck that is", () => {
   const troubles: readonly (readonly [string, StandInHelmdeck["faults"], string, string])[] = [
     ["slow", { silent: true }, "deadline_exceeded", "did not answer within 0.2 s"],
-    ["mute on its stream", { mute: true }, "deadline_exceeded", "did not answer within 0.2 s"],
+    ["silent on its stream", { mute: true }, "deadline_exceeded", "did not answer within 0.2 s"],
     ["without a memory", { memoryOff: true }, "memory_unavailable", "its memory is off"],
     ["with one bad row", { badRow: true }, "entry_unreadable", "which makes every query fail"],
-    ["too much", { padding: 70_000 }, "engine_unavailable", "answers with more than 65536 bytes"],
+    [
+      "sending a too large answer",
+      { padding: 70_000 },
+      "engine_unavailable",
+      "answers with more than 65536 bytes",
+    ],
     ["another program", { otherProgram: true }, "engine_unavailable", "is not a helmdeck"],
     [
-      "leading elsewhere",
+      "naming another address as its endpoint",
       { endpoint: "http://127.0.0.1:9/steal?sessionId=x" },
       "engine_unavailable",
       "is not a helmdeck",
     ],
-    ["leading up", { endpoint: "/api/v1/admin?sessionId=x" }, "engine_unavailable", "is not a helmdeck"],
+    [
+      "naming another path as its endpoint",
+      { endpoint: "/api/v1/admin?sessionId=x" },
+      "engine_unavailable",
+      "is not a helmdeck",
+    ],
   ];
 
   it.each(troubles)(
@@ -249,14 +259,14 @@ describe("polling", () => {
   });
 });
 
-describe.skipIf(BINARY === "")("the real one (HELMDECK_BIN names its control-plane)", () => {
+describe.skipIf(BINARY === "")("the real helmdeck (HELMDECK_BIN names its control-plane)", () => {
   let real: RealHelmdeck;
   beforeEach(async () => {
     real = await RealHelmdeck.start(BINARY);
   });
   afterEach(() => real.remove());
 
-  it("restarted, with its memory off, with another key, and with an expired token", async () => {
+  it("is handled when restarted, with its memory off, with another key, and with an expired token", async () => {
     let ttlSeconds = 3_600;
     const memory = upstreamOf(real, { tokenOf: async (agent) => real.tokenOf(agent, { ttlSeconds }) });
     open.push(memory);

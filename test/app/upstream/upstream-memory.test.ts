@@ -90,7 +90,7 @@ describe.each([
   });
 
   // verifies P-alone-subjects
-  it.skipIf(isLeftOut)("keeps two agents apart", async () => {
+  it.skipIf(isLeftOut)("separates two agents", async () => {
     expect((await memory.search("work", { query: "Konflux heron" })).results).toEqual([]);
     expect(await memory.getFact("work", FACT.key)).toBeUndefined();
     await memory.storeFact("work", { key: "works", value: "The ferry leaves at nine." });
@@ -148,23 +148,23 @@ describe.each([
     ["renewal", (one: OpenMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
     ["growth", (one: OpenMemory) => one.growth("main"), "does not say when"],
     [
-      "retiring",
+      "superseding",
       (one: OpenMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
       "cannot supersede",
     ],
     [
-      "a category's end",
+      "forgetting a category",
       (one: OpenMemory) => one.forget("main", { scope: "category:work" }),
       "cannot forget a category",
     ],
     [
-      "the end of all",
+      "forgetting all",
       (one: OpenMemory) => one.forget("main", { scope: "all" }),
       "its own scope all keeps them",
     ],
     ["tags", (one: OpenMemory) => one.listFacts("main", { tag: "x" }), "does not return tags"],
     [
-      "a second record",
+      "recording a pack's run",
       (one: OpenMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
       "records the runs of its packs itself",
     ],
@@ -175,7 +175,7 @@ describe.each([
     });
   });
 
-  it.skipIf(isLeftOut)("reports the owner, how much is known and how old that is", async () => {
+  it.skipIf(isLeftOut)("reports the owner, the number of known entries and their age", async () => {
     const status = await memory.status("main");
     expect(status).toMatchObject({
       state: "ready",
@@ -194,7 +194,7 @@ describe.each([
   });
 
   it.skipIf(isLeftOut)(
-    "more than helmdeck shows: finds rows with the question's words, and reports how much was searched",
+    "finds rows with the question's words beyond those that helmdeck lists, and reports how much was searched",
     async () => {
       const many = upstreamOf(helmdeck);
       try {

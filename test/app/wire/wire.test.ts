@@ -112,7 +112,7 @@ describe("a request", () => {
     expect(corpusRequestSchema.safeParse({ q: "x" }).success).toBe(false);
   });
 
-  it("to forget is a dry run only if it says so", () => {
+  it("to forget is a dry run only if dry_run is true", () => {
     expect(forgetOfRequest({ scope: "all", dry_run: null })).toEqual({ scope: "all", dryRun: false });
     expect(forgetOfRequest({ scope: "all", dry_run: true })).toEqual({ scope: "all", dryRun: true });
   });
