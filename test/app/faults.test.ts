@@ -1,4 +1,4 @@
-/** helmdeck's known faults that users of memory would notice. The numbers refer to the list of its faults. */
+/** helmdeck's known faults that users of memory would notice. Their numbers are those of docs/explanation/helmdeck-faults.md. */
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import {

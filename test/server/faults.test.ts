@@ -1,4 +1,4 @@
-/** helmdeck's known faults on REST, each as a case that this server handles correctly. A fault has the same number in all test files. */
+/** helmdeck's known faults on REST, each as a case that this server handles correctly. Numbers: docs/explanation/helmdeck-faults.md. */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-/** Known faults of helmdeck's store that this store must not have. The numbers refer to the list of its faults. */
+/** Known faults of helmdeck's store that this store must not have. Numbers: docs/explanation/helmdeck-faults.md. */
 import { describe, expect, test } from "vitest";
 import { type MemoryStore, namespaceOf, openSqliteStore } from "../../../engine/index.ts";
 import {
