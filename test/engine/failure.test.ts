@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
 
-test("our own errors are unchanged", () => {
+test("a HelmdeckError is unchanged", () => {
   const error = new HelmdeckError("store_full", "The disk is full.");
   expect(asHelmdeckError(error)).toBe(error);
 });
 
-test("an unexpected error shows only its name and place", () => {
+test("an unexpected error shows only its name and location", () => {
   const error = asHelmdeckError(new RangeError("s3cret\n    at s3cret (s3cret.ts:1:1)"));
   expect(error).toMatchObject({ name: "HelmdeckError", code: "internal" });
   expect(error.message).toMatch(/^An unexpected error occurred \(RangeError at failure\.test\.ts:\d+:\d+\)/);

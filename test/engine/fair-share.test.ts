@@ -9,17 +9,17 @@ const held = (counts: Readonly<Record<string, number>>) => new Map(Object.entrie
 // verifies P-load-fair
 describe("a caller's share", () => {
   it.each<[string, Record<string, number>, string, number]>([
-    ["is its own bound while there are places", { ben: 8 }, "ana", 8],
-    ["is its own bound when it alone holds some", { ana: 8 }, "ana", 8],
-    ["is an equal part when all are taken", { ben: 8, cleo: 8 }, "ana", 5],
-    ["is an equal part for those who hold them, too", { ana: 1, ben: 8, cleo: 8 }, "ben", 5],
-    ["is never more than its own bound", { ana: 16 }, "ana", 8],
-    ["is one at least", Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`c${n}`, 1])), "ana", 1],
+    ["is its own limit while slots are free", { ben: 8 }, "ana", 8],
+    ["is its own limit if only this caller holds slots", { ana: 8 }, "ana", 8],
+    ["is an equal part if all slots are taken", { ben: 8, cleo: 8 }, "ana", 5],
+    ["is also an equal part for callers that hold slots", { ana: 1, ben: 8, cleo: 8 }, "ben", 5],
+    ["is never more than its own limit", { ana: 16 }, "ana", 8],
+    ["is at least one", Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`c${n}`, 1])), "ana", 1],
   ])("%s", (_what, counts, caller, share) => {
     expect(shareOf(caller, held(counts), LIMITS)).toBe(share);
   });
 
-  it("admits a caller whatever others hold, and limits each", () => {
+  it("always has room for a new caller, and limits each caller", () => {
     const limits = fc.record({
       perCaller: fc.integer({ min: 1, max: 8 }),
       total: fc.integer({ min: 1, max: 24 }),
@@ -36,7 +36,7 @@ describe("a caller's share", () => {
     );
   });
 
-  it("exceeds the total slightly, however many callers take all they can", () => {
+  it("limits the slots of all callers to about the total, however many callers take their maximum", () => {
     const holders: string[] = [];
     for (let n = 0; n < 200; n += 1) {
       while (hasRoom(`c${n}`, countByCaller(holders), { perCaller: 64, total: 1_024 })) holders.push(`c${n}`);

@@ -17,7 +17,7 @@ describe("work within a limit", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("that takes longer returns or throws the caller's alternative then, not a moment before", async () => {
+  test("that takes longer returns or throws the caller's alternative exactly at the limit", async () => {
     const clock = new FakeClock();
     const ends: unknown[] = [];
     void within(100, never(), () => "late", clock.timer).then((end) => ends.push(end));
@@ -35,7 +35,7 @@ describe("work within a limit", () => {
 });
 
 describe("limits", () => {
-  test("fire at the deadline, for another signal, or on request, whichever is first", () => {
+  test("end the work at the deadline, for another signal, or on request, whichever is first", () => {
     for (const first of ["deadline_exceeded", "cancelled", "internal"] as const) {
       const clock = new FakeClock();
       const caller = new AbortController();
@@ -56,7 +56,7 @@ describe("limits", () => {
     }
   });
 
-  test("that are released do not fire, and a signal that has already fired ends the work at once", () => {
+  test("that are released do not end the work, and a signal that has already fired ends it at once", () => {
     const clock = new FakeClock();
     const caller = new AbortController();
     const until = [[caller.signal, () => failed("cancelled")] as const];
@@ -84,7 +84,7 @@ describe("work under a signal", () => {
     await expect(left).rejects.toMatchObject({ code: "cancelled" });
   });
 
-  test("wakes from its sleep when the signal fires", async () => {
+  test("ends its pause when the signal fires", async () => {
     const clock = new FakeClock();
     const controller = new AbortController();
     const [asleep, slept] = [

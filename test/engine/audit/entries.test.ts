@@ -66,7 +66,7 @@ describe("an audit row", () => {
     expect(parseAuditEntry(entryAsStored("tool", failed))).toEqual({ kind: "tool", row: failed });
   });
 
-  test("of a tool's call has a category of its own, and truncated inputs", () => {
+  test("of a tool's call has its own category, and truncated inputs", () => {
     const { row } = checkAuditRow("tool", { ...call, inputs: { path: ` ${"é".repeat(300)} `, other: " " } });
     expect(row).toEqual({ ...call, inputs: { path: "é".repeat(200) } });
     const entry = auditEntry(alice, checkAuditRow("tool", call), NOW);
@@ -75,7 +75,7 @@ describe("an audit row", () => {
     expect(entry.expiresAt).toBe(NOW + 30 * 24 * 3_600 * 1_000);
   });
 
-  test("of one name never falls under the prefix of another", () => {
+  test("of one name never matches the prefix of another", () => {
     const keys = ["a", "a/b", "a%2Fb", "ab", "A"].map(
       (pack) => auditEntry(alice, checkAuditRow("pack", { ...run, pack }), NOW).key,
     );
@@ -164,14 +164,14 @@ describe("an audit row", () => {
 });
 
 describe("two runs", () => {
-  test("in one second, known only by the second, get different keys, and the same ones at the next import", () => {
+  test("in the same second, without nanoseconds, get different keys, and the same ones at the next import", () => {
     const keyOf = (outcome: string) => auditEntry(alice, checkAuditRow("pack", { ...run, outcome }), NOW).key;
     expect(keyOf("ok")).not.toBe(keyOf("timeout"));
     expect(keyOf("ok")).toBe(keyOf("ok"));
     expect(keyOf("ok")).toMatch(new RegExp(`/0${AT}\\d{9}$`));
   });
 
-  test("never share a nanosecond, for any clock and randomness", () => {
+  test("never have the same nanosecond, for any clock and randomness", () => {
     const draws = fc.array(
       fc.record({ now: fc.integer({ min: NOW, max: NOW + 3_000 }), at: fc.constantFrom(AT, AT + 1, 7) }),
       { maxLength: 50 },

@@ -91,7 +91,7 @@ async function forgotten(scope: string): Promise<readonly string[]> {
 }
 
 // verifies P-forget-exact
-describe("fault 6: key: deletes by prefix, case-insensitively, over all categories; all leaves the facts; an empty body deletes everything", () => {
+describe("fault 6: key: deletes by prefix, case-insensitively, over all categories; all keeps the facts; an empty body deletes everything", () => {
   test.each([
     ["key:deploy", ["alice fact deploy"]],
     ["key:Deploy", ["alice fact Deploy"]],
@@ -168,18 +168,18 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     expect(await forgotten(scope)).toEqual(expected);
   });
 
-  test("all deletes facts and audit rows, and no caches, notes or sessions", async () => {
+  test("all deletes facts and audit rows, but no caches, notes or sessions", async () => {
     const gone = await forgotten("all");
     expect(gone).toHaveLength(15);
     expect(gone.every((key) => /^alice (fact|audit) /.test(key))).toBe(true);
   });
 
-  test("everything deletes the whole subject with its sessions, and nobody else's", async () => {
+  test("everything deletes the whole subject with its sessions, and no other subject", async () => {
     expect(await forgotten("everything")).toHaveLength(18);
     expect(await everyKey()).toHaveLength(3);
   });
 
-  test("the document of an audit row is forgotten alone", async () => {
+  test("the path of an audit row forgets only that row", async () => {
     const { key } = packRun("lint");
     expect(await forgotten(`helmdeck/pack_history/${key}.md`)).toEqual(["alice audit pack_history/lint/…"]);
   });
@@ -247,7 +247,7 @@ describe("an ambiguous text", () => {
   });
 });
 
-test("no scope reaches beyond its namespace", () => {
+test("no scope matches entries outside its namespace", () => {
   const scopes = [
     "all",
     "everything",

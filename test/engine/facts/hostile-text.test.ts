@@ -33,7 +33,7 @@ describe("an invisible character", () => {
     expect(harmlessBlock(text)).toBe(shown.replace("a b", "a\nb"));
   });
 
-  test("is recognised by its property: nothing that Unicode calls ignorable passes", () => {
+  test("is recognised by its property: no character that Unicode calls ignorable passes", () => {
     const passing: string[] = [];
     for (let code = 0; code <= 0x10ffff; code += 1) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -79,7 +79,7 @@ describe("legitimate text is unchanged", () => {
     );
   });
 
-  test("but a key may hold none of it, not even within an emoji", () => {
+  test("is refused in a key, even within an emoji", () => {
     expect(problemOfKey("mood/\u2764\ufe0f")).toContain("U+FE0F");
     expect(problemOfKey("mood/🦆")).toBeUndefined();
   });

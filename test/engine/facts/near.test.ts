@@ -5,7 +5,7 @@ import { nearestKeys } from "../../../engine/index.ts";
 
 const KEYS = ["deploy/preference", "coffee", "people/release-notes", "db/choice", "note:monday", "k", "a/b"];
 
-describe("similar to a text is", () => {
+describe("similar to a text is:", () => {
   test.each([
     ["the same key in another case", "Deploy/PREFERENCE", "deploy/preference"],
     ["the same in another form of Unicode", "cafe\u0301", "café"],
@@ -21,12 +21,12 @@ describe("similar to a text is", () => {
     ["a key that looks like a scope", "pack:standup", "pack:standup"],
     ["the end of a key", "preference", "deploy/preference"],
     ["the beginning of a key", "people/rel", "people/release-notes"],
-    ["what a longer text begins with", "coffee/with/milk", "coffee"],
+    ["the beginning of a longer text", "coffee/with/milk", "coffee"],
     ["one letter left out", "cofee", "coffee"],
     ["one letter too many", "cofffee", "coffee"],
     ["another letter", "koffee", "coffee"],
     ["two letters exchanged", "db/chioce", "db/choice"],
-    ["two slips in a long one", "deplay/prefrence", "deploy/preference"],
+    ["two typing errors in a long key", "deplay/prefrence", "deploy/preference"],
   ])("%s", (_, text, key) => {
     expect(nearestKeys(text, ["café", "pack:standup", ...KEYS])).toEqual([key]);
   });
@@ -53,13 +53,13 @@ describe("similar to a text is", () => {
     ).toEqual([]);
   });
 
-  test("the most similar first, ties in their order, at most three", () => {
+  test("at most three keys, the most similar first, equal ones in their given order", () => {
     const keys = ["deploys", "deploy/eu", "x/deploy", "Deploy", "y/deploy", "deploy.", "deploy/us"];
     expect(nearestKeys("deploy", keys)).toEqual(["Deploy", "deploy.", "x/deploy"]);
   });
 });
 
-test("comparing in batches is the same as comparing at once", () => {
+test("comparing in batches gives the same result as comparing at once", () => {
   const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "A"), minLength: 1, maxLength: 5 });
   const some = fc.array(key, { maxLength: 20 });
   fc.assert(

@@ -39,7 +39,7 @@ describe("an accepted fact", () => {
     expect(validateFact({ ...fact, ttlSeconds }).ttlSeconds).toBe(7_776_000);
   });
 
-  test("may have optional fields that are null or empty, as models write them", () => {
+  test("may have null or empty optional fields, as models write them", () => {
     expect(validateFact({ ...fact, category: null, tags: null, ttlSeconds: null }).category).toBe(
       "user_facts",
     );
@@ -54,7 +54,7 @@ describe("an accepted fact", () => {
     ["a category of 64 characters", { ...fact, category: "a".repeat(64) }],
     ["the shortest ttl", { ...fact, ttlSeconds: 3_600 }],
     ["the longest ttl", { ...fact, ttlSeconds: 31_536_000 }],
-    ["a key that looks like a path out", { ...fact, key: "../../etc/passwd" }],
+    ["a key that looks like a path to a parent folder", { ...fact, key: "../../etc/passwd" }],
     ["a value with control and direction characters", { ...fact, value: "a\u0000b\u202ec" }],
     ["letters beyond the basic plane", { ...fact, key: "🦆/𝒦", value: "日本語" }],
   ])("may have %s", (_, input) => {
@@ -68,11 +68,11 @@ describe("a refused fact", () => {
     ["a text", "deploy", "fact"],
     ["no key", { value: "x" }, "key"],
     ["an empty key", { key: " \n\t ", value: "x" }, "key"],
-    ["a key that is no text", { key: 7, value: "x" }, "key"],
+    ["a key that is not a string", { key: 7, value: "x" }, "key"],
     ["a key of null", { key: null, value: "x" }, "key"],
     ["no value", { key: "x" }, "value"],
     ["an empty value", { key: "x", value: "   " }, "value"],
-    ["a value that is no text", { key: "x", value: { secret: 1 } }, "value"],
+    ["a value that is not a string", { key: "x", value: { secret: 1 } }, "value"],
     ["a line feed in the key", { ...fact, key: "a\nb" }, "key"],
     ["a NUL in the key", { ...fact, key: "a\u0000b" }, "key"],
     ["a DEL in the key", { ...fact, key: "a\u007fb" }, "key"],
@@ -89,18 +89,18 @@ describe("a refused fact", () => {
     ["a category with a slash", { ...fact, category: "a/b" }, "category"],
     ["a category that begins with a dot", { ...fact, category: ".." }, "category"],
     ["a category of 65 characters", { ...fact, category: "a".repeat(65) }, "category"],
-    ["a category that is no text", { ...fact, category: 5 }, "category"],
-    ["tags that are no list", { ...fact, tags: "ci" }, "tags"],
-    ["a tag that is no text", { ...fact, tags: [1] }, "tags"],
+    ["a category that is not a string", { ...fact, category: 5 }, "category"],
+    ["tags that are not a list", { ...fact, tags: "ci" }, "tags"],
+    ["a tag that is not a string", { ...fact, tags: [1] }, "tags"],
     ["an empty tag", { ...fact, tags: ["ci", " "] }, "tags"],
     ["a tag with a control character", { ...fact, tags: ["a\u001bb"] }, "tags"],
     ["half a surrogate pair in a tag", { ...fact, tags: ["\ud800"] }, "tags"],
     ["a ttl below an hour", { ...fact, ttlSeconds: 3_599 }, "ttl_seconds"],
     ["a negative ttl", { ...fact, ttlSeconds: -1 }, "ttl_seconds"],
     ["a fractional ttl", { ...fact, ttlSeconds: 3_600.5 }, "ttl_seconds"],
-    ["a ttl that is no number", { ...fact, ttlSeconds: "3600" }, "ttl_seconds"],
+    ["a ttl that is not a number", { ...fact, ttlSeconds: "3600" }, "ttl_seconds"],
     ["a ttl of NaN", { ...fact, ttlSeconds: Number.NaN }, "ttl_seconds"],
-    ["a ttl without end", { ...fact, ttlSeconds: Number.POSITIVE_INFINITY }, "ttl_seconds"],
+    ["an infinite ttl", { ...fact, ttlSeconds: Number.POSITIVE_INFINITY }, "ttl_seconds"],
   ])("has %s", (_, input, field) => {
     expect(refusalOf(input)).toMatchObject({ code: "invalid_input", field });
   });

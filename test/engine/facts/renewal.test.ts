@@ -20,23 +20,23 @@ function renewed(decide: typeof renewalByUse, entry: Entry, onDay: number): numb
 }
 
 // verifies P-renew-bounded
-describe("by use", () => {
+describe("renewal by use", () => {
   test.each([
-    ["a default life begins anew", livingFor(90), 10, 100],
-    [
-      "also where the store waited for others before it was written",
-      livingFor(90, { offByMs: 5_000 }),
-      10,
-      100,
-    ],
+    ["a default lifetime starts again", livingFor(90), 10, 100],
+    ["also if the write was delayed by other writers", livingFor(90, { offByMs: 5_000 }), 10, 100],
     ["at most once a day", livingFor(100, { prolonged: true }), 10.9, undefined],
-    ["and again a day later", livingFor(100, { prolonged: true }), 11, 101],
+    ["again after a day", livingFor(100, { prolonged: true }), 11, 101],
     ["not within the first day", livingFor(90), 0.9, undefined],
     ["never beyond a year from the last store", livingFor(360, { prolonged: true }), 300, 365],
-    ["and then no more", livingFor(365, { prolonged: true }), 360, undefined],
-    ["a shorter life that was asked for stays", livingFor(30), 20, undefined],
-    ["a longer one too, when a default one would be longer by now", livingFor(120), 60, undefined],
-    ["and the longest", livingFor(365), 300, undefined],
+    ["not after that year", livingFor(365, { prolonged: true }), 360, undefined],
+    ["a shorter requested lifetime is kept", livingFor(30), 20, undefined],
+    [
+      "a longer requested lifetime is kept, even if a default one would end later",
+      livingFor(120),
+      60,
+      undefined,
+    ],
+    ["the longest requested lifetime is kept", livingFor(365), 300, undefined],
   ])("%s", (_name, entry, onDay, until) => {
     expect(renewed(renewalByUse, entry, onDay)).toBe(until);
   });
@@ -47,24 +47,24 @@ describe("by use", () => {
   });
 });
 
-describe("by hand", () => {
+describe("renewal by hand", () => {
   test.each([
     ["90 days from now", livingFor(90), 80, undefined, 170],
-    ["never less than it has", livingFor(365), 10, undefined, undefined],
-    ["as long as was said, from now", livingFor(90), 80, 10 * 86_400, 90],
-    ["also where that is less", livingFor(365), 10, 86_400, 11],
+    ["never earlier than its expiry", livingFor(365), 10, undefined, undefined],
+    ["the requested time from now", livingFor(90), 80, 10 * 86_400, 90],
+    ["the requested time even if that is earlier than its expiry", livingFor(365), 10, 86_400, 11],
     ["zero is the default, as for a store", livingFor(90), 80, 0, 170],
   ])("%s", (_name, entry, onDay, ttlSeconds, until) => {
     expect(renewed(renewalByHand(ttlSeconds), entry, onDay)).toBe(until);
   });
 
-  test("a default life is renewed by use, a given ttl is not", () => {
+  test("marks a default lifetime as renewable by use, but not a given one", () => {
     const now = STORED + 80 * DAY_MS;
     expect(renewalByHand(undefined)(livingFor(90), now)).toMatchObject({ prolonged: true });
     expect(renewalByHand(86_400)(livingFor(90), now)).not.toHaveProperty("prolonged");
   });
 
-  test.each([-1, 60, 1.5, 31_536_001, "90d"])("a life of %j is refused", (ttlSeconds) => {
+  test.each([-1, 60, 1.5, 31_536_001, "90d"])("a lifetime of %j is refused", (ttlSeconds) => {
     expect(() => renewalByHand(ttlSeconds)).toThrow(/ttl_seconds must be a whole number/);
   });
 });

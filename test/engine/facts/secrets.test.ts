@@ -32,7 +32,7 @@ async function refusalOf(written: {
 }
 
 // verifies P-policy-secrets
-describe("what looks like a credential", () => {
+describe("a text that looks like a credential", () => {
   test.each(SECRETS)("%s is refused by its kind, and never repeated", async (kind, secret) => {
     const refusal = await refusalOf({ value: `For the release we use ${secret} since May.` });
     expect(refusal?.details).toEqual({ field: "value", kind });
@@ -49,7 +49,7 @@ describe("what looks like a credential", () => {
     expect((await refusalOf(written))?.details.field).toBe(field);
   });
 
-  test("is recognised by its name when the text alone is inconspicuous", async () => {
+  test("is recognised by its name even if the text alone is inconspicuous", async () => {
     const value = `${LETTERS}${LETTERS}`.slice(0, 40);
     expect(await refusalOf({ value })).toBeUndefined();
     expect((await refusalOf({ key: "aws_secret_access_key", value }))?.details.field).toBe("value");

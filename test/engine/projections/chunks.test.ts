@@ -71,7 +71,7 @@ describe("a fact in the corpus", () => {
     });
   });
 
-  test("has its body at the stated place", async () => {
+  test("has its body at the stated offset", async () => {
     const { chunk, body, bodyStartLine } = shown(await fact("k", "first\r\nsecond\u2028third"));
     expect(body).toBe("first\nsecond\nthird");
     expect(chunk.content.split("\n").slice(bodyStartLine - 1, bodyStartLine + 2)).toEqual([
@@ -81,7 +81,7 @@ describe("a fact in the corpus", () => {
     ]);
   });
 
-  test("spells hostile characters out, and keeps tabs, emoji and letters of every script", async () => {
+  test("escapes hostile characters, and keeps tabs, emoji and letters of every script", async () => {
     const value = "a\u0000b\u001b[31mc\u202ed\u2066e\u{e0041}f\u0085g\tשלום 👩‍👩‍👧 日本";
     const entry = await fact("k", value);
     expect(shown(entry).body).toBe(
@@ -182,7 +182,7 @@ describe("fault 12: cache rows show up as facts in the corpus, plan_history as r
 });
 
 describe("fault 7: a fact whose key begins pack_history/ poisons the audit history", () => {
-  test("it is shown as a fact, under its own path", async () => {
+  test("the fact is shown as a fact, under its own path", async () => {
     const row = { pack: "lint", outcome: "ok", at_unix: NOW / 1_000 };
     const audit = shown(await stored(auditEntry(alice, checkAuditRow("pack", row), NOW)));
     const forged = shown(await fact(audit.key, JSON.stringify(row)));

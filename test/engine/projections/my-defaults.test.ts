@@ -87,7 +87,7 @@ describe("the usual value of an input", () => {
     expect(usualTheme(used("beta", 3), used("alpha", 3), used("gamma", 3))).toBe("alpha");
   });
 
-  test("a run dated in the future weighs no more than one of now", () => {
+  test("gives a run dated in the future the weight of a current one", () => {
     expect(usualTheme(used("future", -300), used("dark", 0), used("dark", 0))).toBe("dark");
   });
 
@@ -139,7 +139,7 @@ describe("packs and pipelines", () => {
     expect(learnt.recent).toHaveLength(9);
   });
 
-  test("are twelve at most, and a pack and a pipeline with the same name are two", () => {
+  test("are at most twelve, and a pack and a pipeline with the same name are separate", () => {
     const many = Array.from({ length: 20 }, (_, i) => [packRun(`p${i}`), pipelineRun(`p${i}`)]).flat();
     const learnt = defaultsOf(many, NOW);
     expect([learnt.packs.length, learnt.pipelines.length]).toEqual([12, 12]);
@@ -191,7 +191,7 @@ describe("common findings", () => {
     ]);
   });
 
-  test("are twenty at most, and absent when there are none", () => {
+  test("are at most twenty, and absent if there are none", () => {
     const findings = Array.from({ length: 30 }, (_, i) => ({ code: `C${i}`, severity: "warning" }));
     expect(defaultsOf([packRun("lint", { findings })], NOW).common_findings).toHaveLength(20);
     expect(defaultsOf([packRun("lint")], NOW)).not.toHaveProperty("common_findings");
@@ -207,7 +207,7 @@ describe("the recent runs", () => {
     );
   });
 
-  test("are reported as none when there are none", () => {
+  test("are an empty list if there are none", () => {
     expect(defaultsOf([], NOW)).toEqual({
       packs: [],
       pipelines: [],
@@ -266,7 +266,7 @@ describe("for any runs", () => {
     );
   });
 
-  test("a value that only gains uses stays the usual one", () => {
+  test("a usual value stays the usual one when it is used again", () => {
     fc.assert(
       fc.property(someRuns, (all) => {
         const usual = defaultsOf(all, NOW).packs[0];
@@ -317,7 +317,7 @@ describe("learning from a store", () => {
     });
   });
 
-  test("stops at a limit, keeps the newest, and says so", async () => {
+  test("stops at a limit, keeps the newest, and reports that", async () => {
     const most = DEFAULTS_LIMITS.rows;
     const store = await storeWith([]);
     const row = (pack: string) => checkAuditRow("pack", { pack, outcome: "ok", at_unix: NOW_SECONDS });
@@ -332,7 +332,7 @@ describe("learning from a store", () => {
   });
 
   test.each<Origin>(["fact", "pack", "cache"])(
-    "fault 7: an entry of origin %s that is keyed and categorised like a run teaches nothing",
+    "fault 7: an entry of origin %s with the key and category of a run has no effect",
     async (origin) => {
       const store = await storeWith([]);
       const { key, value } = auditEntry(

@@ -61,7 +61,7 @@ test("fault 12: my-memory counts facts and runs, and no caches, notes, plans, ex
   ]);
 });
 
-test("my-memory is read without opening a single value", async () => {
+test("my-memory is read without decrypting a value", async () => {
   const store = await filledStore();
   const opened: string[] = [];
   const watched: MemoryReader = new Proxy(store, {
@@ -107,7 +107,7 @@ test("the document names each category, its count, and the paths of its newest e
   expect(document).toContain("## pack_history: 1 recorded run");
 });
 
-test("the document of an empty memory says so", async () => {
+test("the document of an empty memory states that it is empty", async () => {
   const store = createInMemoryStore({ now: () => NOW });
   expect(myMemoryDocument(await summariseMemory(store, alice))).toBe(
     "# What helmdeck memory holds\n\nNothing yet.",

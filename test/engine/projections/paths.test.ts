@@ -31,7 +31,7 @@ describe("a path", () => {
     expect(parsePath(path)).toEqual({ origin: "fact", category: "user_facts", key });
   });
 
-  test("keeps upper and lower case apart", () => {
+  test("distinguishes upper and lower case", () => {
     expect(parsePath("helmdeck/user_facts/Deploy.md")?.key).toBe("Deploy");
     expect(pathOf("user_facts", "Deploy")).not.toBe(pathOf("user_facts", "deploy"));
   });
@@ -112,7 +112,7 @@ const category = fc
   .stringMatching(/^[a-z0-9][a-z0-9_.-]{0,63}$/)
   .filter((name) => !/^(cache|plan_history)$/.test(name));
 
-test("every key of every category has one path, in plain characters, that cannot climb out and maps back", () => {
+test("every key of every category has one path of plain characters, which stays in its folder and maps back to the key", () => {
   fc.assert(
     fc.property(category, key, (category, key) => {
       const path = pathOf(category, key);
@@ -124,7 +124,7 @@ test("every key of every category has one path, in plain characters, that cannot
   );
 });
 
-test("no two keys share a path, and no two paths a key", () => {
+test("no two keys have the same path, and no two paths the same key", () => {
   fc.assert(
     fc.property(category, key, category, key, (categoryA, keyA, categoryB, keyB) => {
       const isSame = categoryA === categoryB && keyA === keyB;
@@ -144,7 +144,7 @@ test("no two keys share a path, and no two paths a key", () => {
   );
 });
 
-test("a docid splits at the first slash, and names only what the corpus shows", () => {
+test("a docid splits at the first slash, and names only entries in the corpus", () => {
   expect(parseDocid(docidOf("prefs", "deploy/region"))).toEqual({
     origin: "fact",
     category: "prefs",

@@ -147,7 +147,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "a fact that is renewed meanwhile keeps its history",
+    "a fact that is renewed during the change keeps its history",
     withRows(async (rig) => {
       for (const value of ["emacs", "vim"]) await rig.store.put(fact("editor", value));
       const store = await beginIn(rig);
@@ -207,7 +207,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a process with the store open continues, and finds the new key in it",
+    "a process with the store open continues, and finds the new key in the store",
     withRows(async (rig) => {
       const reader = await rig.openReader();
       const changing = await beginIn(rig);
@@ -224,7 +224,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a process that finds out too late reopens it: nothing is written under the former key",
+    "a process that detects the change too late reopens the store: nothing is written under the former key",
     withRows(async (rig) => {
       const reader = await rig.openReader();
       const changing = await beginIn(rig);
@@ -239,7 +239,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "neither key is in any byte of the file or its log while both open it",
+    "neither key is in any byte of the file or its log while both open the store",
     withRows(async (rig) => {
       const store = await beginIn(rig);
       const files = await Promise.all([readFile(rig.path), readFile(`${rig.path}-wal`)]);
@@ -261,7 +261,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "the current key is refused as a new one, and so is another change before the end of this one",
+    "the current key is refused as a new one, and so is another change before this one ends",
     withRows(async (rig) => {
       const store = await openSqliteStoreToChangeKey(rig.options);
       await expect(store.beginKeyChange(KEY)).rejects.toMatchObject({
@@ -279,7 +279,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a late process does not finish another change that has begun since",
+    "a late process does not finish a change that began later",
     withRows(async (rig) => {
       const late = await beginIn(rig);
       const early = await beginIn(rig);

@@ -19,7 +19,7 @@ test.each([0, 1, 2, 20])(
   },
 );
 
-test("a reader that begins after the takeover goes on", () => {
+test("a reader that begins after the takeover continues", () => {
   const there = historySince({ lastSeq: 880, prunedThrough: 480, prunes: 29 }, { times: 1, before: 901 });
   expect(resumeFrom(there, encodeChangeCursor(there, 450))).toBe(450);
 });

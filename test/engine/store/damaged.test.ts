@@ -88,7 +88,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a listing with a prefix or of names only, a get and the counts return what is on other pages, and report the rest",
+    "a listing with a prefix or of names only, a get and the counts return entries on other pages, and report the rest",
     withRows(async (rig) => {
       await spoilPage(rig, await aRow(rig));
       const store = await rig.openReader();
@@ -125,7 +125,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "an entry is found when the index of keys is damaged; if it may have been on a bad page, that is reported",
+    "an entry is found if the index of keys is damaged; if it may have been on a damaged page, that is reported",
     withRows(async (rig) => {
       const file = await readFile(rig.path);
       const connection = await driver.open(rig.path, "read");
@@ -234,7 +234,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "when that page is lost, its id is found elsewhere",
+    "when that page is lost, the store's id is found elsewhere",
     withRows(async (rig) => {
       const id = await valueIn(rig, "SELECT id FROM store");
       await spoilPage(rig, id, PAGE_BYTES);

@@ -23,7 +23,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
   });
 
-  test("a connection that would not sync refuses to write, and says so", async () => {
+  test("a connection that does not sync refuses to write, with the reason", async () => {
     const rig = await openSqliteRig(driver);
     const lax: SqliteDriver = {
       name: driver.name,

@@ -113,7 +113,7 @@ describe(`${FUZZED} envelopes`, () => {
     });
   });
 
-  test("do not open, and do not throw, with a bit changed behind the header, or of key or data", () => {
+  test("do not open, and do not throw, with a bit changed behind the header, in the key or in the associated data", () => {
     check(({ made: { key, associated, envelope }, place, more }) => {
       const bits = 8 * (envelope.byteLength - HEADER_BYTES);
       expect(opens(key, associated, withBit(envelope, 8 * HEADER_BYTES + (place % bits)))).toBe(false);
@@ -122,7 +122,7 @@ describe(`${FUZZED} envelopes`, () => {
     });
   });
 
-  test("do not open, and do not throw, when cut, lengthened, or random", () => {
+  test("do not open, and do not throw, if cut, lengthened or random", () => {
     check(({ made: { key, associated, envelope }, place, more }) => {
       const at = place % envelope.byteLength;
       expect(opens(key, associated, envelope.subarray(0, at))).toBe(false);
@@ -132,7 +132,7 @@ describe(`${FUZZED} envelopes`, () => {
     });
   });
 
-  test("never share a nonce", () => {
+  test("never have the same nonce", () => {
     const envelopes = Array.from({ length: FUZZED }, () =>
       sealEnvelope(keyOf(hex(KEY)), HEADER, HEADER, HEADER),
     );

@@ -54,7 +54,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, await ciphertexts(rig, "key = 'stays'"))).not.toEqual([]);
     }));
 
-  test("what a filter deletes is gone, however pages were split and merged", () =>
+  test("entries deleted by a filter leave no byte, however pages were split and merged", () =>
     using(openSqliteRig(driver), async (rig) => {
       const sizes = Array.from({ length: 1_200 }, (_, i) => (i * 7_919) % 1_500);
       const entries = sizes.map((size, i) =>
@@ -70,7 +70,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
-  test("what has expired is gone after a sweep, and so is what was overwritten before", () =>
+  test("expired entries leave no byte after a sweep, and neither do overwritten values", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("dies", "soon", { expiresAt: rig.clock.now + HOUR_MS }));
       await rig.store.put(fact("changes", "old value"));
@@ -81,7 +81,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
-  test("an active reader makes it pending; the next sweep completes it", () =>
+  test("an active reader makes the erasure pending; the next sweep completes it", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("secret", "value"));
       const needles = await ciphertexts(rig, "key = 'secret'");
@@ -102,7 +102,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
-  test("what an undo leaves to the next delete is erased with that, which reports a delay by a reader", () =>
+  test("data that an undo leaves is erased by the next delete, which reports a delay by a reader", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("changes", "first"));
       await rig.store.put(fact("changes", "second"));
@@ -123,7 +123,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
-  test("a delete that waits for a reader does not wait long", () =>
+  test("a delete waits for a reader only briefly", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("secret", "value"));
       const reader = spawnChild(childPath("hold-lock.ts"), [
@@ -144,7 +144,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await patient.close();
     }));
 
-  test("a delete that finds nothing leaves the log alone", () =>
+  test("a delete that finds nothing does not change the log", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("stays", "value"));
       expect(await rig.store.delete(refTo("not there"))).toEqual({ deleted: 0, erased: "complete" });

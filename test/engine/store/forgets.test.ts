@@ -37,7 +37,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   // verifies P-quiet-long-work
   test(
-    "others read and write meanwhile, in this process and through another connection",
+    "other callers read and write during a forget, in this process and through another connection",
     withMany(async (rig) => {
       const other = await rig.openAgain();
       let isOver = false;
@@ -59,7 +59,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   // verifies P-disk-forgotten
   test(
-    "an interrupted run stays hidden, and the next process that opens the store for writing finishes it",
+    "the entries of an interrupted forget stay hidden, and the next process that opens the store for writing finishes it",
     withMany(async (rig) => {
       const bytes = await aCiphertext(rig, `many/${MANY - 1}`);
       const going = rig.store.deleteWhere(ALL_MEANT).catch((error: unknown) => error);
@@ -87,7 +87,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a sweep finishes it, too, and reports it only then",
+    "a sweep also finishes an interrupted forget, and reports it only then",
     withMany(async (rig) => {
       const again = await rig.openAgain();
       const going = rig.store.deleteWhere(ALL_MEANT).catch(() => undefined);
@@ -98,7 +98,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
-  test("correcting the clock does not bring back what is being forgotten", async () => {
+  test("correcting the clock does not restore entries that are being forgotten", async () => {
     const rig = await openSqliteRig(driver);
     const { clock } = rig;
     const right = clock.now + 90 * DAY_MS;

@@ -26,7 +26,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   };
 
   test(
-    "fault 3: one row that cannot be decrypted does not make a list fail; it is named, and the others are there",
+    "fault 3: one row that cannot be decrypted does not make a list fail; it is named, and the others are returned",
     withRig(async ({ store, damage }) => {
       await store.putMany([fact("a", "1"), fact("broken", "2"), fact("c", "3")]);
       await damage(refTo("broken"));
@@ -54,7 +54,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "fault 5: a prefix has no wildcards and does not fold case",
+    "fault 5: a prefix has no wildcards and is case-sensitive",
     withRig(async ({ store }) => {
       await store.putMany(["a_b/1", "axb/2", "A_B/3", "100%/4", "100x/5"].map((key) => fact(key, "v")));
       expect(await allKeys(store, { prefix: "a_b/" })).toEqual(["a_b/1"]);
@@ -65,7 +65,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "fault 6: deleting a key takes that key alone: not what begins with it, not another case, not another origin",
+    "fault 6: deleting a key deletes only that key: no longer key, no other case, no other origin",
     withRig(async ({ store }) => {
       await store.putMany([
         ...["deploy", "deployment", "Deploy"].map((key) => fact(key, "v")),
@@ -80,7 +80,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "fault 7: a fact whose key looks like an audit or cache row touches neither",
+    "fault 7: a fact whose key looks like an audit or cache row affects neither",
     withRig(async ({ store }) => {
       const key = "pack_history/deploy/00000000000000000001";
       await store.put(fact(key, "the real row", { origin: "audit", category: "pack_history" }));
@@ -104,7 +104,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "fault 14: a wrong key is an error that says so, not a memory that is silently off, and nothing is written under it",
+    "fault 14: a wrong key is reported as such, does not silently disable memory, and nothing is written under it",
     withRig(async ({ store, options }) => {
       await store.put(fact("editor", "vim"));
       const opening = openSqliteStore({ ...options, key: OTHER_KEY });

@@ -48,7 +48,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
 
   // verifies P-history-erased
   test(
-    "leave no byte of what was forgotten, pruned or taken back",
+    "leave no byte of forgotten, pruned or undone values",
     withRig(async (rig) => {
       const { store, path } = rig;
       const sealed = async (): Promise<readonly Needle[]> => {
@@ -80,7 +80,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
 
   // verifies P-history-erased
   test(
-    "are all checked when there are many, including what is written meanwhile",
+    "are all checked if there are many, including later writes",
     withRig(async (rig) => {
       const { store, options } = rig;
       await replaceMany(store, 900);
@@ -100,7 +100,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
   );
 
   test(
-    "without anything of a scope cost nothing: one transaction, and readers keep their place",
+    "without entries of a scope need only one transaction, and readers keep their position",
     withRig(async ({ store }) => {
       await store.put(fact("tea", "green"));
       await store.put(fact("tea", "black"));
@@ -114,7 +114,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
 
   // verifies P-key-change
   test(
-    "open under the changed key alone, also what was replaced meanwhile",
+    "open only under the changed key, including values replaced during the change",
     withRig(async (rig) => {
       const { store, path, options } = rig;
       for (const value of ["green", "black"]) await store.put(fact("tea", value));
@@ -137,7 +137,7 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
   );
 
   test(
-    "are named when one does not open, and are copied to a repaired database with the others",
+    "are named if one does not open, and are copied to a repaired database",
     withRig(async (rig) => {
       const { store, path, options } = rig;
       for (const value of ["green", "black", "white"]) await store.put(fact("tea", value));

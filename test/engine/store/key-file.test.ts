@@ -128,7 +128,7 @@ describe("reading a key file", () => {
 });
 
 // verifies P-disk-owner-only
-describe("run as root", () => {
+describe("for a process run as root", () => {
   const SOMEBODY = 1_234;
   const whyNotRoot = process.getuid?.() === 0 ? undefined : "only root can give a file to another account";
 
@@ -184,7 +184,7 @@ describe("making a key file", () => {
     expect((await stat(join(folder, "a", "b"))).mode & 0o777).toBe(0o700);
   });
 
-  test("never makes the same key twice", async () => {
+  test("makes a different key each time", async () => {
     const first = await makeKeyFile(keyPath);
     const second = await makeKeyFile(join(folder, "second.key"));
     expect(same(first.key, second.key)).toBe(false);
@@ -197,7 +197,7 @@ describe("making a key file", () => {
     expect(await readFile(keyPath, "latin1")).toBe(HEX);
   });
 
-  test("throws an existing bad one's error without changing it", async () => {
+  test("throws the error of an existing invalid one without changing it", async () => {
     await writeKey(keyPath, "broken");
     await expect(makeKeyFile(keyPath)).rejects.toMatchObject({ code: "key_malformed" });
     expect(await readFile(keyPath, "latin1")).toBe("broken");
@@ -227,8 +227,8 @@ describe("making a key file", () => {
 });
 
 // verifies P-key-never-guessed
-describe("the key by precedence", () => {
-  test("configuration, then HELMDECK_MEMORY_KEY, then HELMDECK_MEMORY_KEY_FILE, then the default file", async () => {
+describe("the key's source", () => {
+  test("is the configuration, then HELMDECK_MEMORY_KEY, then HELMDECK_MEMORY_KEY_FILE, then the default file", async () => {
     const [first, second, third, fourth] = ["aa", "bb", "cc", "dd"].map((pair) => pair.repeat(32));
     if (!first || !second || !third || !fourth) throw new Error("four keys");
     const named = join(folder, "named.key");

@@ -57,7 +57,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     return ((await readFile(`${path}-wal`)).length - HEADER_BYTES) / FRAME_BYTES;
   }
 
-  test("no opening continues without the data behind a damaged frame, and none changes a byte", async () => {
+  test("no process opens the store without the data behind a damaged frame, and none changes a byte", async () => {
     const path = await copyOf(rig, "damaged");
     await writeFile(`${path}-shm`, ""); // the state after a power cut, or in a copy of the other two files
     await spoilFrame(path, 3);
@@ -109,7 +109,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
   });
 
-  test("unacknowledged writes of a killed process, behind shorter ones of another, are not damage", async () => {
+  test("unacknowledged writes of a killed process, behind shorter ones of another, do not count as damage", async () => {
     const other = await copyOf(rig, "other");
     await rig.store.putMany(Array.from({ length: 30 }, (_, n) => fact(`more-${n}`, "x".repeat(1_000))));
     const killed = await readFile(`${await copyOf(rig, "killed")}-wal`);
@@ -126,7 +126,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     await again.close();
   });
 
-  test("frames of a write interrupted by a power cut, some torn in their headers, are not damage", async () => {
+  test("frames of a write interrupted by a power cut, some with torn headers, do not count as damage", async () => {
     const path = await copyOf(rig, "torn");
     const acknowledged = await framesIn(path);
     await rig.store.putMany(Array.from({ length: 30 }, (_, n) => fact(`more-${n}`, "x".repeat(1_000))));

@@ -13,7 +13,7 @@ function showsKey(text: string): boolean {
 }
 
 describe("a key", () => {
-  test("is 64 hexadecimal digits, in either case, and always derives the same", () => {
+  test("is 64 hexadecimal digits, in either case, and always derives the same subkeys", () => {
     const [lower, upper] = [parseKey(HEX, "a"), parseKey(HEX.toUpperCase(), "b")];
     expect(lower.deriveBytes("x", 32)).toEqual(upper.deriveBytes("x", 32));
   });
@@ -27,7 +27,7 @@ describe("a key", () => {
   });
 
   // Computed with HKDF-SHA256 (RFC 5869) in other code, so that a change of ours cannot make databases unreadable.
-  test("derives as the file format says", () => {
+  test("derives subkeys as the file format specifies", () => {
     const key = parseKey(HEX, "a");
     expect(Buffer.from(key.deriveBytes("key id", 8)).toString("hex")).toBe("7d746fbd1c3bac67");
   });
@@ -70,7 +70,7 @@ describe("a key", () => {
     base64: Buffer.from(HEX, "hex").toString("base64"),
   };
   for (const [what, text] of Object.entries(malformed)) {
-    test(`${what} is key_malformed; the message names the source and shows nothing of it`, () => {
+    test(`${what} is key_malformed; the message names the source and does not show its content`, () => {
       const error = thrownBy(() => parseKey(text, "HELMDECK_MEMORY_KEY"));
       expect(error).toMatchObject({ code: "key_malformed", details: { source: "HELMDECK_MEMORY_KEY" } });
       expect(error.message).toContain("HELMDECK_MEMORY_KEY");

@@ -6,7 +6,7 @@ import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 
 const SESSION = namespaceOf("ana", "s1");
 
-describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,000 bytes in all", (driver) => {
+describe.each(DRIVERS)("with $name, a caller with a quota of three entries and 1,000 bytes", (driver) => {
   const withQuota = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
     const rig = await openSqliteRig(driver, { quota: { entries: 3, bytes: 1_000 } });
     try {
@@ -19,7 +19,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
 
   // verifies P-alone-quota
   test(
-    "is refused a fourth, in a session too, and nothing of it is written",
+    "cannot store a fourth entry, in a session too, and nothing of it is written",
     withQuota(async ({ store }) => {
       await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);
       await expect(store.put(fact("d", "4"))).rejects.toMatchObject(exceeded);
@@ -30,7 +30,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "may overwrite existing ones, and store again after forgetting",
+    "may overwrite existing entries, and store again after forgetting",
     withQuota(async ({ store }) => {
       await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3")]);
       await store.put(fact("a", "another value"));
@@ -41,7 +41,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "is refused a batch that would be too many, all of it",
+    "cannot store any entry of a batch with too many",
     withQuota(async ({ store }) => {
       const batch = ["a", "b", "c", "d"].map((key) => fact(key, "v"));
       await expect(store.putMany(batch)).rejects.toMatchObject(exceeded);
@@ -50,7 +50,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "is refused values that are too large together, also when one grows",
+    "cannot store values that are too large together, also if one grows",
     withQuota(async ({ store }) => {
       await store.put(fact("a", "x".repeat(500)));
       await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
@@ -75,7 +75,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "that is over a lowered quota may still overwrite with no more, and forget",
+    "that exceeds a lowered quota may still forget, and overwrite without growth",
     withQuota(async ({ store, options }) => {
       await store.putMany([fact("a", "1"), fact("b", "22"), fact("c", "3")]);
       const lowered = await openSqliteStore({ ...options, quota: { entries: 1, bytes: 10 } });
@@ -89,7 +89,7 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
-    "has a usage that matches its rows, after any operation",
+    "has a usage that matches its rows after any operation",
     withQuota(async (rig) => {
       const { store } = rig;
       await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);

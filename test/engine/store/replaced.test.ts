@@ -89,7 +89,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "with its folder is complete there",
+      "with its folder is complete at the new location",
       using(async (rig) => {
         const moved = `${rig.folder}-moved`;
         await rename(rig.folder, moved);
@@ -101,7 +101,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "and moved back is not used by processes that had it open: after reopening they have everything",
+      "and moved back is not used by processes that had it open until they reopen it",
       using(async (rig) => {
         await rename(rig.path, `${rig.path}.away`);
         await refused(rig.store, "store_replaced");
@@ -112,7 +112,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "by its link refuses everything, and is not moved",
+      "by its link refuses everything, and its target is not moved",
       using(async (rig) => {
         const link = join(rig.folder, "link.sqlite");
         await symlink(rig.path, link);
@@ -166,7 +166,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "that another process has restarted loses nothing that can be kept",
+      "that another process has started again loses no data that can be saved",
       using(async (rig) => {
         await rig.store.deleteWhere({ namespace: ANA, key: "none" });
         for (const part of ["-wal", "-shm"]) await rm(`${rig.path}${part}`);
@@ -190,7 +190,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     };
     for (const [way, restore] of Object.entries(ways)) {
       test(
-        `${way} is what the next opening finds, sound, and without data of the former log`,
+        `${way} is used at the next opening, intact and without data of the former log`,
         using(async (rig) => {
           const backup = await backUp(rig);
           const store = await rig.openAgain();
@@ -208,7 +208,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "is noticed when it was restored between the check and the end of a write",
+      "is detected if it was restored between the check and the end of a write",
       using(async (rig) => {
         await rig.store.close();
         const away = `${rig.path}.away`;
@@ -246,7 +246,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "with the same store id and another generation is another history",
+      "with the same store id and another generation counts as another database",
       using(async (rig) => {
         await rig.tamper("UPDATE store SET generation = generation + 1");
         await expect(rig.store.put(fact("late", "x"))).rejects.toMatchObject({ code: "store_replaced" });
@@ -270,7 +270,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "is store_corrupt at once and for good, and for whoever opens it beside the log",
+      "is store_corrupt at once and permanently, also for processes that open it with the log",
       using(async (rig) => {
         const store = await overwritten(rig, true);
         await refused(store, "store_corrupt");
@@ -284,7 +284,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "is store_corrupt when the log is empty too; the backup is not damaged",
+      "is also store_corrupt if the log is empty; the backup is not damaged",
       using(async (rig) => {
         const store = await overwritten(rig, false);
         await refused(store, "store_corrupt");
@@ -294,7 +294,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "and then replaced by a good file is another file, which the next opening uses",
+      "and then replaced by a valid file is used at the next opening",
       using(async (rig) => {
         const store = await overwritten(rig, true);
         await refused(store, "store_corrupt");
@@ -398,7 +398,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "accepted: a backup that is restored while nobody has the database open",
+      "accepted: a backup that is restored while no process has the database open",
       using(async (rig) => {
         const backup = await backUp(rig);
         await (await rig.openAgain()).close();
@@ -410,7 +410,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "accepted: many small writes are checkpointed on the way, and the log is reused",
+      "accepted: many small writes are checkpointed in between, and the log is reused",
       using(async (rig) => {
         for (let i = 0; i < 300; i++) await rig.store.put(fact(`small/${i % 10}`, `${i}`));
         const { size } = await stat(`${rig.path}-wal`);
@@ -421,7 +421,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "accepted: a log that grew long was checkpointed on the way",
+      "accepted: a long log is checkpointed in between",
       using(async (rig) => {
         for (let i = 0; i < 24; i++)
           await rig.store.put(fact(`big/${i}`, "", { value: Buffer.alloc(500_000, i) }));

@@ -47,13 +47,13 @@ describe("a sealed value", () => {
     expect(text(sealer.open(COLUMNS, vim)?.value)).toBe("vim");
   });
 
-  test("may be empty or hold any byte", () => {
+  test("may be empty or contain any byte", () => {
     for (const value of [new Uint8Array(0), Uint8Array.from({ length: 256 }, (_, i) => i)]) {
       expect(sealer.open(COLUMNS, sealer.seal(COLUMNS, { value }))).toEqual({ value });
     }
   });
 
-  test("is different each time, and no longer than it must be", () => {
+  test("is different each time, and has the minimum length", () => {
     const again = sealed("vim");
     expect(Buffer.compare(vim, again)).not.toBe(0);
     expect(vim).toHaveLength(1 + 8 + 12 + 2 + 3 + 16);
@@ -87,7 +87,7 @@ describe("a sealed value", () => {
     });
   }
 
-  test("does not open when text was moved from one column into the next", () => {
+  test("does not open if text was moved from one column into the next", () => {
     const moved: readonly Partial<ClearColumns>[] = [
       { namespace: "an", origin: "afact" },
       { namespace: "anaf", origin: "act" },
@@ -99,14 +99,14 @@ describe("a sealed value", () => {
     for (const columns of moved) expect(sealer.open({ ...COLUMNS, ...columns }, vim)).toBeUndefined();
   });
 
-  test("does not open when no expiry was made one, or one none", () => {
+  test("does not open if an expiry was added or removed", () => {
     const endless = { ...COLUMNS, expiresAt: null };
     const sealedEndless = sealer.seal(endless, { value: bytes("vim") });
     expect(text(sealer.open(endless, sealedEndless)?.value)).toBe("vim");
     expect(sealer.open({ ...endless, expiresAt: 0 }, sealedEndless)).toBeUndefined();
   });
 
-  test("does not open when any one of its bits was changed", () => {
+  test("does not open if any of its bits was changed", () => {
     for (let bit = 0; bit < vim.byteLength * 8; bit++) {
       const copy = Uint8Array.from(vim);
       const at = bit >> 3;
@@ -115,7 +115,7 @@ describe("a sealed value", () => {
     }
   });
 
-  test("does not open when it was cut or lengthened", () => {
+  test("does not open if it was cut or lengthened", () => {
     for (let length = 0; length < vim.byteLength; length++) {
       expect(sealer.open(COLUMNS, vim.subarray(0, length))).toBeUndefined();
     }
@@ -138,7 +138,7 @@ describe("a sealed value", () => {
     expect(sealerOf(HEX, OTHER_ID).open(COLUMNS, vim)).toBeUndefined();
   });
 
-  test("keeps its writer, and has none when nobody was named", () => {
+  test("keeps its writer, and has none if none was named", () => {
     const value = bytes("vim");
     const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
     for (const content of [{ value }, { value, writer: { surface: "cli" } }, { value, writer }]) {
@@ -147,7 +147,7 @@ describe("a sealed value", () => {
   });
 
   // Decrypts with independent code to pin the format on disk: the key and the row are enough to decrypt.
-  test("is AES-256-GCM over length-prefixed columns, as the format says", () => {
+  test("is AES-256-GCM over length-prefixed columns, as the format specifies", () => {
     const key = new Uint8Array(
       hkdfSync("sha256", Buffer.from(HEX, "hex"), "", "helmdeck-memory/v1/seal", 32),
     );
@@ -187,12 +187,12 @@ describe("a row with a version 1 envelope", () => {
   }
 
   test.each([
-    ["in a file that an older program made", { ...stored, legacy: true as const }, true],
-    ["where the key's mark says so", { ...stored, legacy: keys.legacyMark(STORE_ID) }, true],
-    ["not where nothing says so", stored, false],
-    ["not by another store's mark", { ...stored, legacy: keys.legacyMark(OTHER_ID) }, false],
-    ["not by a mark that somebody made up", { ...stored, legacy: new Uint8Array(32) }, false],
-  ])("opens %s", (_, store, opens) => {
+    ["opens in a file of an older program", { ...stored, legacy: true as const }, true],
+    ["opens with the key's mark", { ...stored, legacy: keys.legacyMark(STORE_ID) }, true],
+    ["does not open without a mark", stored, false],
+    ["does not open with another store's mark", { ...stored, legacy: keys.legacyMark(OTHER_ID) }, false],
+    ["does not open with a forged mark", { ...stored, legacy: new Uint8Array(32) }, false],
+  ])("%s", (_, store, opens) => {
     const ring = KeyRing.open(parseKey(HEX, "test"), store);
     const opened = ring && new Sealer({ ring }).open(COLUMNS, firstEnvelope());
     expect(opened).toEqual(opens ? { value: bytes("vim") } : undefined);
@@ -202,7 +202,7 @@ describe("a row with a version 1 envelope", () => {
 describe("the digest on disk", () => {
   const id = COLUMNS.id;
 
-  test("identifies the same value of one entry, and nothing else", () => {
+  test("identifies only the same value of the same entry", () => {
     const digest = sealer.digest(id, bytes("vim"));
     expect(digest).toHaveLength(32);
     expect(sealer.digest(id, bytes("vim"))).toEqual(digest);

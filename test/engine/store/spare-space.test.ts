@@ -38,7 +38,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "the file shrinks by what was forgotten, and keeps everything else",
+    "the file shrinks by the size of forgotten entries, and keeps everything else",
     using(async (rig) => {
       await fill(rig);
       expect(await rig.store.deleteWhere({ namespace: ANA, prefix: "large/" })).toEqual({
@@ -63,7 +63,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "a large one is kept until somebody compacts it",
+    "a large one is kept until it is compacted",
     using(async (rig) => {
       await fill(rig);
       await rig.store.close();

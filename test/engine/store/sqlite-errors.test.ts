@@ -57,7 +57,7 @@ describe("a failure of SQLite", () => {
   });
 
   test.runIf(existsSync("/proc/self"))(
-    "to grow the log's index is a full disk only if there is no room",
+    "to grow the log's index counts as a full disk only if no space is left",
     () => {
       const noRoom = explainSqliteError(byName("SQLITE_IOERR_SHMSIZE"), "/proc/memory.sqlite");
       expect(noRoom).toMatchObject({ code: "store_full" });
@@ -66,7 +66,7 @@ describe("a failure of SQLite", () => {
     },
   );
 
-  test("to sync says that the store must be opened again", () => {
+  test("to sync requires the store to be reopened", () => {
     for (const error of [byName("SQLITE_IOERR_FSYNC"), byNumber(10 | (5 << 8))]) {
       expect(isFailedSync(error)).toBe(true);
       expect(explainSqliteError(error, PATH).details).toMatchObject({ reopen: true });
@@ -74,7 +74,7 @@ describe("a failure of SQLite", () => {
     expect(isFailedSync(byName("SQLITE_IOERR_WRITE"))).toBe(false);
   });
 
-  test("that is already ours is unchanged", () => {
+  test("that is already a HelmdeckError is unchanged", () => {
     const ours = new HelmdeckError("key_wrong", "The key is wrong.");
     expect(explainSqliteError(ours, PATH)).toBe(ours);
   });
@@ -87,7 +87,7 @@ describe("a failure of SQLite", () => {
     },
   );
 
-  test("is worth a retry only for locks", () => {
+  test("is retried only for locks", () => {
     expect([byName("SQLITE_BUSY"), byNumber(261), byName("SQLITE_FULL"), byNumber(11)].map(isBusy)).toEqual([
       true,
       true,

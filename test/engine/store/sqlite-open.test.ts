@@ -93,7 +93,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await readdir(join(folder, "a", "b"))).toEqual(["memory.sqlite"]);
     });
 
-    test("stays private under a careless umask", async () => {
+    test("stays private with a permissive umask", async () => {
       const before = process.umask(0);
       try {
         await makeStore();
@@ -103,7 +103,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await modeOf(path)).toBe(0o600);
     });
 
-    test("may have unusual names, which are only names", async () => {
+    test("may have unusual characters in its name", async () => {
       for (const name of ["file:x?mode=memory", "a b'c\"%#?.sqlite", ":memory:", "日本語.sqlite", "-"]) {
         const odd = join(folder, name);
         const store = await openSqliteStore(optionsFor({ path: odd }));
@@ -115,7 +115,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test("may be a link to the file; the log then lies beside the file", async () => {
+    test("may be a link to the file; the log is then beside the file", async () => {
       await mkdir(join(folder, "disk"));
       const real = join(folder, "disk", "real.sqlite");
       await writeFile(real, "");
@@ -180,7 +180,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     await store.close();
   });
 
-  describe("a file that is not ours", () => {
+  describe("another program's file", () => {
     test.each([
       ["text", "just some notes that somebody keeps\n".repeat(200)],
       ["a few bytes", "x"],
@@ -190,28 +190,28 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_not_ours");
     });
 
-    test("a database with tables is left alone", async () => {
+    test("a database with tables is not changed", async () => {
       await runSql("CREATE TABLE memory_entries (id TEXT)", "INSERT INTO memory_entries VALUES ('theirs')");
       await expectRefused("store_not_ours");
     });
 
-    test("a database in WAL mode is left alone", async () => {
+    test("a database in WAL mode is not changed", async () => {
       await runSql("PRAGMA journal_mode = WAL", "CREATE TABLE theirs (id TEXT)");
       await expectRefused("store_not_ours");
     });
 
-    test("a database with another program's mark is left alone, though it is empty", async () => {
+    test("a database with another program's mark is not changed, although it is empty", async () => {
       await runSql("PRAGMA application_id = 252006674", "CREATE TABLE t (a)", "DROP TABLE t");
       await expectRefused("store_not_ours");
     });
 
-    test("a database with a foreign schema version is left alone, though it is empty", async () => {
+    test("a database with a foreign schema version is not changed, although it is empty", async () => {
       await runSql("PRAGMA user_version = 3", "CREATE TABLE t (a)", "DROP TABLE t");
       await expectRefused("store_not_ours");
     });
   });
 
-  describe("a file of ours", () => {
+  describe("a memory database", () => {
     // verifies P-upgrade-opens
     test("from a newer program is store_newer", async () => {
       await makeStore();
@@ -227,7 +227,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await store.close();
     });
 
-    test("without entries knows its key all the same", async () => {
+    test("without entries still detects a wrong key", async () => {
       await (await openSqliteStore(optionsFor())).close();
       await expectRefused("key_wrong", { key: OTHER_KEY });
     });
@@ -243,7 +243,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_corrupt");
     });
 
-    test("emptied, with its log still there, is store_corrupt, and the log stays", async () => {
+    test("emptied, with its log still present, is store_corrupt, and the log is kept", async () => {
       const store = await openSqliteStore(optionsFor());
       await store.put(fact("editor", "vim"));
       const log = join(folder, "log");
@@ -255,25 +255,25 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await expectRefused("store_corrupt");
     });
 
-    test("whose tables are gone is store_corrupt", async () => {
+    test("without its tables is store_corrupt", async () => {
       await makeStore();
       await runSql("DROP TABLE store");
       await expectRefused("store_corrupt");
     });
 
-    test("whose own row is gone is store_corrupt", async () => {
+    test("without the store's own row is store_corrupt", async () => {
       await makeStore();
       await runSql("DELETE FROM store");
       await expectRefused("store_corrupt");
     });
 
-    test("with our mark but no schema is store_corrupt", async () => {
+    test("with its mark but no schema is store_corrupt", async () => {
       await makeStore();
       await runSql("PRAGMA user_version = 0");
       await expectRefused("store_corrupt");
     });
 
-    test("overwritten in the middle fails where it is damaged, and inspect says so", async () => {
+    test("overwritten in the middle fails at the damaged page, and inspect reports it", async () => {
       const store = await openSqliteStore(optionsFor());
       await store.putMany(Array.from({ length: 500 }, (_, i) => fact(`k${i}`, "x".repeat(500))));
       await store.close();
@@ -304,7 +304,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test("to write in the folder was taken away: store_readonly", async () => {
+    test("to write in the folder was removed: store_readonly", async () => {
       await makeStore();
       handToUnprivileged(folder);
       await chmod(folder, 0o555);
@@ -312,14 +312,14 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await readdir(folder)).toEqual(["memory.sqlite"]);
     });
 
-    test("to write the file was taken away: store_readonly", async () => {
+    test("to write the file was removed: store_readonly", async () => {
       await makeStore();
       handToUnprivileged(folder);
       await chmod(path, 0o400);
       expect(await put()).toBe("store_readonly");
     });
 
-    test("to look into the folder is missing: store_unavailable", async () => {
+    test("to search the folder is missing: store_unavailable", async () => {
       await makeStore();
       handToUnprivileged(folder);
       await chmod(folder, 0o000);
@@ -410,7 +410,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test.runIf(process.platform === "linux")(
-      "that is really full, on a small file system of its own",
+      "that is really full, on a separate small file system",
       async (context) => {
         const seen = await onSmallDisk("fill-disk.ts", "1m");
         if (seen === undefined) return context.skip("this machine lets nobody mount");
@@ -423,7 +423,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
     // verifies P-forget-full-disk
     test.runIf(process.platform === "linux")(
-      "can be freed: forgetting works without a free byte, and its space comes back",
+      "can be freed: forgetting works without a free byte, and frees its space",
       async (context) => {
         const seen = await onSmallDisk("forget-on-full-disk.ts", "48m");
         if (seen === undefined) return context.skip("this machine lets nobody mount");
@@ -438,7 +438,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   describe("a reader", () => {
-    test("creates nothing when there is nothing", async () => {
+    test("creates nothing if there is no database", async () => {
       const missing = join(folder, "no", "such", "place", "memory.sqlite");
       await expect(openSqliteReader(optionsFor({ path: missing }))).rejects.toMatchObject({
         code: "store_unavailable",
@@ -446,7 +446,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test("sets up nothing in an empty file", async () => {
+    test("does not initialize an empty file", async () => {
       await writeFile(path, "");
       await expect(openSqliteReader(optionsFor())).rejects.toMatchObject({ code: "store_unavailable" });
       expect((await stat(path)).size).toBe(0);
@@ -459,7 +459,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       connection.close();
     });
 
-    test("does not sweep: expired entries stay until a writer comes", async () => {
+    test("does not sweep: expired entries stay until a writer opens the database", async () => {
       const store = await openSqliteStore(optionsFor({ now: () => START }));
       await store.put(fact("editor", "vim", { expiresAt: START + 1 }));
       await store.close();

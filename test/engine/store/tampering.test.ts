@@ -180,7 +180,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   ];
   for (const oddity of oddities) {
     test(
-      `a row with ${oddity} is reported, and pages of one end`,
+      `a row with ${oddity} is reported, and pages of one row end`,
       withRows(driver, async (rig) => {
         const { store } = rig;
         await rig.tamper(`UPDATE entries SET ${oddity} WHERE key = 'first'`);
@@ -195,7 +195,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
-    "a lowered sequence number is another history for open stores, and store_corrupt at the next write of a new one",
+    "a lowered sequence number starts a new history for open stores, and is store_corrupt at the next write after opening",
     withRows(driver, async (rig) => {
       await rig.tamper("UPDATE store SET newest_seq = 0");
       await expect(rig.store.put(fact("new", "v"))).rejects.toMatchObject({ code: "store_replaced" });
@@ -215,7 +215,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "names of sessions cannot be reached by writing a colon",
+    "a subject with a colon does not reach another subject's session",
     withRows(driver, async (rig) => {
       await rig.tamper("UPDATE entries SET namespace = 'ana:s' WHERE key = 'first'");
       await expectRefused(rig, { ...FIRST, namespace: namespaceOf("ana", "s") });

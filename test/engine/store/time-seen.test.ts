@@ -30,14 +30,14 @@ function evenly(from: number, milliseconds: number): readonly number[] {
 }
 
 // verifies P-clock-deletes-nothing
-describe("what is deleted", () => {
-  test("has been expired for exactly 24 hours while the clock advanced evenly", () => {
+describe("a deleted entry", () => {
+  test("has been expired for exactly 24 hours if the clock advanced evenly", () => {
     expect(deletableBefore(seenAt(evenly(START, DAY - LONGEST_STEP_MS)))).toBeUndefined();
     expect(deletableBefore(seenAt(evenly(START, DAY)))).toBe(START);
     expect(deletableBefore(seenAt(evenly(START, 3 * DAY)))).toBe(START + 2 * DAY);
   });
 
-  test("waits for every reading of the last 24 observed hours", () => {
+  test("is expired by every reading of the last 24 observed hours", () => {
     const leap = [...evenly(START, DAY), ...evenly(START + 800 * DAY, DAY - LONGEST_STEP_MS)];
     expect(deletableBefore(seenAt(leap))).toBeLessThanOrEqual(START + DAY);
     expect(deletableBefore(seenAt([...leap, START + 900 * DAY, START + 900 * DAY + HOUR]))).toBeGreaterThan(
@@ -46,7 +46,7 @@ describe("what is deleted", () => {
     expect(deletableBefore(seenAt([...leap, START + 2 * DAY]))).toBeLessThanOrEqual(START + 2 * DAY);
   });
 
-  test("is the minimum of the window, whatever the clock did: a slow count agrees", () => {
+  test("is older than the minimum of the last 24 observed hours, for any clock (compared with a slow calculation)", () => {
     const readings = fc.array(
       fc
         .oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 3_000 }))
@@ -99,18 +99,18 @@ describe("a clock below the floor", () => {
     expect(effectiveTime(astray, 3_000)).toBe(START + HOUR + 1);
   });
 
-  test("was ahead for a moment before: that is not the last plausible reading, once the clock had been right again", () => {
+  test("does not use an earlier wrong reading in the future, if the clock was correct after it", () => {
     const seen = seenAt([START, START + 800 * DAY, START + MINUTE, 1_000]);
     expect(effectiveTime(seen, 2_000)).toBeLessThan(START + HOUR);
   });
 
-  test("still counts time that has certainly passed since the build", () => {
+  test("still counts time that has passed since the build", () => {
     const seen = seenAt(evenly(0, 2 * DAY));
     expect(deletableBefore(seen)).toBe(BUILT_AT + DAY);
     expect(effectiveTime(seen, 2 * DAY)).toBe(BUILT_AT + 2 * DAY);
   });
 
-  test("that is set corrects entries written meanwhile, once, by the difference", () => {
+  test("that is then set corrects entries written before, once, by the difference", () => {
     const astray = seenAt([START, 0, HOUR]);
     const { seen, correction } = look(astray, START + 10 * DAY);
     expect(correction).toEqual({ from: START + 1, to: START + 1 + HOUR, byMs: 10 * DAY - HOUR - 1 });
@@ -118,7 +118,7 @@ describe("a clock below the floor", () => {
     expect(look(astray, START - DAY).correction).toBeUndefined(); // earlier than any time seen, so nothing is known about it
   });
 
-  test("is one that was right a day ago and is set back behind that", () => {
+  test("includes one that was correct a day ago and is set back before that", () => {
     const seen = seenAt(evenly(START, 2 * DAY));
     expect(effectiveTime(seen, START + DAY)).toBe(START + DAY);
     expect(effectiveTime(seen, START + DAY - 1)).toBe(START + 2 * DAY + 1);

@@ -55,7 +55,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   describe("a row of vectors", () => {
     test(
-      "moved to another entry is refused there, and the other entry's own is returned",
+      "moved to another entry is refused, and the other entry's own is returned",
       using(async ({ store, tamper }) => {
         const first = await embedded(store, fact("first", "same"));
         const second = await madeOf(store, fact("second", "same"));
@@ -97,7 +97,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "is refused with other dimensions, which would split it differently",
+      "is refused with other dimensions",
       using(async ({ store, tamper }) => {
         const made = await embedded(store, fact("first", "1"), [1, 0, 0, 1]);
         await tamper("UPDATE vectors SET dimensions = 4");
@@ -125,7 +125,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     ];
     for (const oddity of oddities) {
       test(
-        `with ${oddity} is omitted, harms nothing, and is repaired by writing again`,
+        `with ${oddity} is omitted, has no other effect, and is repaired by writing again`,
         using(async ({ store, tamper }) => {
           const made = await embedded(store, fact("first", "1"));
           const other = await embedded(store, fact("other", "2"));
@@ -192,7 +192,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     ];
     for (const oddity of oddities) {
       test(
-        `with ${oddity} harms nothing, and is repaired by writing again`,
+        `with ${oddity} has no other effect, and is repaired by writing again`,
         using(async ({ store, tamper }) => {
           const entry = await embedded(store, fact("first", "1"));
           await store.putReferenceVectors(SPACE, made);
@@ -225,7 +225,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     const numbers = [...new Float32Array(new TextEncoder().encode(CANARY).buffer)];
 
     test(
-      "has no number of a vector in any byte, at any time",
+      "never contains a vector's numbers in any byte",
       using(async ({ store, folder, tamper }) => {
         const forms = formsOf(CANARY);
         await embedded(store, fact("first", "1"), numbers);
@@ -266,7 +266,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }
 
     test(
-      "loses vectors with their entry whoever deletes it, also a program that knows nothing of vectors",
+      "loses vectors with their entry, also if an older program without vectors deletes it",
       using(async ({ store, tamper, path }) => {
         await embedded(store, fact("first", "1"));
         await embedded(store, fact("second", "1"));
@@ -279,7 +279,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   test(
-    "vectors yield to another writer: store_locked at once, however long entries would wait",
+    "writing vectors never waits long for another writer: store_locked at once",
     using(async ({ store, path, options }) => {
       const patient = await openSqliteStore({ ...options, busyTimeoutMs: 10_000 });
       const made = await madeOf(store, fact("first", "1"));
@@ -334,7 +334,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "migrated by two at once is migrated once",
+      "migrated by two processes at once is migrated once",
       withOldFile(async (path) => {
         const stores = await Promise.all([1, 2, 3].map(() => openSqliteStore(optionsFor(path))));
         for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 5 });
@@ -343,7 +343,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
-      "is read unchanged by a reader, before and after",
+      "is read unchanged by a reader, before and after its migration",
       withOldFile(async (path) => {
         const reader = await openSqliteReader(optionsFor(path));
         expect(await reader.inspect()).toMatchObject({ schemaVersion: 1, entries: 4, unreadable: 0 });

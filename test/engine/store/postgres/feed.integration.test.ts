@@ -35,7 +35,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     return (await server.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length;
   }
 
-  test("numbers allocated by a table lose a change: the later one commits first, and the reader skips the other", async () => {
+  test("with numbers from a table, a reader skips a change if the later one commits first (control)", async () => {
     await server.query("CREATE TABLE naive (seq bigserial PRIMARY KEY, what text)");
     const [first, second] = [await connect(), await connect()];
     await first.query("BEGIN; INSERT INTO naive (what) VALUES ('first')");

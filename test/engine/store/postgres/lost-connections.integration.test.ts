@@ -117,7 +117,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     ["before anything is written", "nextval", "before"],
     ["at the beginning", "BEGIN", "after"],
   ] as const)(
-    "a put whose connection is lost %s is stored once, and its result is right",
+    "a put whose connection is lost %s is stored once, with the correct result",
     async (_, statement, when) => {
       await withCutter(async ({ store, openReader }, cutter) => {
         await store.put(fact("a", "1"));
@@ -216,7 +216,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect(cutter.hasCut).toBe(true);
     }));
 
-  test("a call to a server that hangs fails in time, and so does closing; the next call is answered when it goes on", async () => {
+  test("a call to a server that hangs fails in time, and so does closing; the next call is answered when the server continues", async () => {
     await using own = await startPostgres();
     await makeRoles(own);
     const rig = await openPostgresRig(own);
@@ -306,7 +306,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await store.close();
   });
 
-  test("a standby, which allows no LISTEN, is not left with the connections of the attempts", async () => {
+  test("attempts to LISTEN on a standby, which refuses it, leave no connections there", async () => {
     await using primary = await startPostgres();
     await makeRoles(primary);
     const rig = await openPostgresRig(primary);
@@ -400,7 +400,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     const keysIn = (changes: Changes) => changes.kind === "changes" && changes.upserts.map(({ key }) => key);
 
     // verifies P-postgres-feed
-    test("a read in progress is repeated there", () =>
+    test("a read in progress is repeated on the new primary", () =>
       withTakeover(async ({ store, rig, primary, standby, turn }) => {
         const letOn = await holdUp(primary, rig);
         const readings = CONNECTED.map(() => store.changes({ namespace: ANA, since: 0 }));
@@ -414,7 +414,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }));
 
     // verifies P-postgres-lost
-    test("no connection to the former one is used again, for reading or for writing", () =>
+    test("no connection to the former primary is used again, for reading or for writing", () =>
       withTakeover(async ({ store, rig, primary, standby, turn }) => {
         const letOn = await holdUp(primary, rig);
         const readings = CONNECTED.map(() => store.get(refTo("a")));
@@ -432,7 +432,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }));
 
     // verifies P-postgres-lost
-    test("no new connection to the former one is used, even if the address leads there", () =>
+    test("no new connection to the former primary is used, even if the address leads there", () =>
       withTakeover(async ({ store, rig, primary, standby, cutter, turn }) => {
         cutter.cutAt("BEGIN", "before");
         await turn();
@@ -448,7 +448,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(await standby.query(keys)).toEqual([{ key: "a" }, { key: "b" }, { key: "d" }]);
       }));
 
-    test("who watches hears of what is written there", () =>
+    test("a watcher is notified about writes on the new primary", () =>
       withTakeover(async ({ store, rig, primary, standby, turn }) => {
         let woken = 0;
         store.watch(ANA, () => (woken += 1));

@@ -39,7 +39,7 @@ test.each(["08006", "57P01", "57P05", "25P03", "25P04"])("after %s the connectio
   expect(isLost(failure(state))).toBe(true);
 });
 
-test("a pool whose connections are all in use says so, and is not taken for a lost server", () => {
+test("a pool without free connections has its own error, and does not count as a lost server", () => {
   const busy = failure(undefined, "timeout exceeded when trying to connect");
   expect(isLost(busy)).toBe(false);
   expect(explainPostgresError(busy, "m")).toMatchObject({
@@ -48,7 +48,7 @@ test("a pool whose connections are all in use says so, and is not taken for a lo
   });
 });
 
-test("a connection that ended says so, and an error of ours stays as it is", () => {
+test("a connection that ended has its own error, and a HelmdeckError is unchanged", () => {
   const ended = explainPostgresError(failure(undefined, "Connection terminated unexpectedly"), "m");
   expect(ended.code).toBe("store_unavailable");
   const ours = new HelmdeckError("key_wrong", "ours");

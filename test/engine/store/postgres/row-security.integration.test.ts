@@ -119,7 +119,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }),
     );
 
-    test("is not a superuser's, nor one with BYPASSRLS", () =>
+    test("is neither a superuser nor has BYPASSRLS", () =>
       withRows(async ({ options }) => {
         await server.query("CREATE ROLE passes LOGIN BYPASSRLS");
         for (const user of [SUPERUSER, "passes"]) {
@@ -168,7 +168,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(await again.inspect()).toMatchObject({ schemaVersion: MIGRATIONS.length + 1, unreadable: 0 });
       }));
 
-    test("with another column type is reopened, and not called a standby", () =>
+    test("with another column type is reopened, and not reported as a standby", () =>
       withRows(async ({ schema, store, openAgain, tamper }) => {
         await store.get(refTo("kept"));
         await tamper(`ALTER TABLE ${schema}.entries ALTER COLUMN created_at TYPE numeric`);
@@ -179,7 +179,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(text((await (await openAgain()).get(refTo("kept")))?.value)).toBe("now");
       }));
 
-    test("that older ones would damage refuses their writes, with one message", () =>
+    test("that older programs would damage refuses their writes, with one message", () =>
       withRows(async ({ schema, store, openAgain }) => {
         await prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 2);
         const refusal = { code: "store_newer", message: expect.stringContaining("Upgrade this program") };
@@ -189,7 +189,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(text((await store.get(refTo("kept")))?.value)).toBe("now");
       }));
 
-    test("is changed by one of several that start at once", async () => {
+    test("is migrated by one of several engines that start at once", async () => {
       const schema = "at_once";
       const connection = { connectionString: server.url({ user: OWNER }) };
       await Promise.all([1, 2, 3].map(() => preparePostgres({ connection, schema, engineRoles: [ENGINE] })));

@@ -62,7 +62,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect((await scanFiles([server.folder], FORMS)).hits.some((hit) => hit.endsWith(": hex"))).toBe(true);
     }));
 
-  test("an error repeats nothing of the server's message, which names keys, nor of the address", async () => {
+  test("an error contains neither the server's message, which names keys, nor the address", async () => {
     const password = "hunter2-of-the-engine";
     const url = `postgres://${ENGINE}:${password}@/nowhere?host=${encodeURIComponent(server.socketFolder)}`;
     const error = await openPostgresStore({
@@ -123,7 +123,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await store.putReferenceVectors("model", made);
     }
 
-    test("both keys open it meanwhile, and afterwards only the new one, under which every table is sealed", () =>
+    test("both keys open the store during a change, and afterwards only the new one, under which every table is sealed", () =>
       withRig(async (rig) => {
         await fill(rig);
         const changing = await openPostgresStoreToChangeKey(rig.options);
@@ -153,7 +153,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await store.close();
       }));
 
-    test("engines with it open follow: they read everything, and write nothing under the former key", () =>
+    test("engines that have the store open read everything, and write nothing under the former key", () =>
       withRig(async (rig) => {
         await fill(rig);
         const other = await rig.openReader();
@@ -169,7 +169,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await changing.close();
       }));
 
-    test("a fact that an engine renews meanwhile keeps its history", () =>
+    test("a fact that an engine renews during the change keeps its history", () =>
       withRig(async (rig) => {
         for (const value of ["emacs", "vim"]) await rig.store.put(fact("editor", value));
         const changing = await openPostgresStoreToChangeKey(rig.options);
@@ -181,7 +181,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         await changing.close();
       }));
 
-    test("an engine that was away is told to reopen it", () =>
+    test("an engine that was disconnected during the change must reopen the store", () =>
       withRig(async (rig) => {
         await fill(rig);
         const changing = await openPostgresStoreToChangeKey(rig.options);
