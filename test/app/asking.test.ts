@@ -50,7 +50,7 @@ describe("natural questions", () => {
     "remind me what I said about Terraform",
     "tell me something you know",
     "what was that thing about the Jenkins migration",
-  ])("%s – no answer", async (query) => {
+  ])("%s has no answer", async (query) => {
     expect(await keysFound(query)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Backups: consistent during use, encrypted and verified. A restore needs a database that nobody has open. */
+/** Backups: consistent during use, encrypted and verified. A restore needs a database that no process has open. */
 import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -81,7 +81,7 @@ describe("a backup", () => {
     },
   );
 
-  test("is a snapshot of one moment while others write, and blocks nobody", async () => {
+  test("is a snapshot while other processes write, and blocks none of them", async () => {
     const place = await madePlace();
     const memory = await openTestMemory(place);
     const file = await inFolder();

@@ -19,7 +19,7 @@ test.each<[readonly Finding[], string]>([
     "2 problems need attention: clock, data[U+001B]base. Also recommended: key.",
   ],
   [[WARNING, { ...WARNING, message: "And wrong." }], "1 problem needs attention: clock."],
-])("%# ends like this", (findings, words) => {
+])("the conclusion names the problems and recommendations (%#)", (findings, words) => {
   expect(lastLine(findings)).toBe(words);
 });
 

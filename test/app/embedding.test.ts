@@ -289,7 +289,7 @@ describe("a command that searches", () => {
 test.each([
   [{}, undefined],
   [{ HELMDECK_EMBEDDINGS_KEEP_ALIVE: "1h30m" }, "1h30m"],
-])("with %j, Ollama is told to keep its model loaded: %s", async (set, expected) => {
+])("with %j, Ollama is asked to keep its model loaded: %s", async (set, expected) => {
   const service = await standIn();
   const env = { HELMDECK_EMBEDDINGS_URL: service.address, ...set };
   const command = await openTestMemory({ env, embedsEntries: false });

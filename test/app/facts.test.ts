@@ -47,7 +47,7 @@ describe("storing a fact", () => {
     await expect(memory.storeFact("main", { key: "deploy", value: "x" })).rejects.toThrow("looks like");
   });
 
-  test("knows keys of other processes, and expired ones", async () => {
+  test("under a key like another process's is refused until that expires", async () => {
     const place = await tempPlace();
     const clock = new TestClock();
     const [memory, other] = [

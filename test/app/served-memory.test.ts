@@ -95,7 +95,7 @@ const TROUBLES: readonly (readonly [string, string, Trouble])[] = [
     async ({ databasePath }) => ({ databasePath, ...(await tempKeyPath()) }),
   ],
   [
-    "somebody else's file",
+    "another program's file",
     "store_not_ours",
     async ({ databasePath }) => {
       await mkdir(dirname(databasePath), { recursive: true });

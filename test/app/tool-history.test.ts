@@ -38,7 +38,7 @@ async function documentsOf(memory: OpenMemory, subject = ANA): Promise<readonly 
 }
 
 describe("a recorded call", () => {
-  test("is a document of its own kind, counted and shown completely", async () => {
+  test("is a document of the kind tool, counted and shown completely", async () => {
     const memory = await openTestMemory();
     const inputs = { path: "notes/lichen.md" };
     const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };

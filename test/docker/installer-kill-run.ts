@@ -2,7 +2,7 @@
  * Kills install.sh in each of its steps. Checks that the old or the new state is left, that the next run completes the installation, and
  * that --uninstall then leaves nothing. Takes three quarters of an hour: `node test/docker/installer-kill-run.ts [STEP[@MS]…]`.
  *
- * Each step is killed twice (SIGKILL, the whole process group): at its start, and a moment later during its work. Prints a table row for
+ * Each step is killed twice (SIGKILL, the whole process group): at its start, and shortly after during its work. Prints a table row for
  * each kill, and exits with 1 if one of them fails a check.
  */
 import { type ChildProcess, spawn } from "node:child_process";

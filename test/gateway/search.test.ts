@@ -122,7 +122,7 @@ describe("memory_get", () => {
     `helmdeck/user_facts/${KEY.toUpperCase()}.md`,
     "helmdeck/user_facts/konflux%2Fdeployment-preference.md",
     "helmdeck/pack_history/konflux/deployment-preference.md",
-  ])("has nothing at %s", async (path) => {
+  ])("finds nothing at %s", async (path) => {
     const { details } = await openclaw.invokeTool("memory_get", { path });
     expect(details).toMatchObject({ status: "not_found", text: "" });
   });

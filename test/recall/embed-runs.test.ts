@@ -86,7 +86,7 @@ describe("a read-only index", () => {
 
   test.each([
     ["that is empty", BEN],
-    ["that is not there", ANA],
+    ["that does not exist", ANA],
   ])("has nothing to do in a namespace %s", async (_, namespace) => {
     const rig = open({ readOnly: true, references: new ReferenceVectors() });
     if (namespace === BEN) await rig.catchUp(BEN);

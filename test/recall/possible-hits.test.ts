@@ -193,7 +193,7 @@ const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyda
 const answerable = questions.filter(({ expect }) => expect !== undefined);
 
 describe("natural questions about everyday facts", () => {
-  test("nearly all show the fact, by keyword search alone", async () => {
+  test("nearly all show the fact with only keyword search", async () => {
     const missed: string[] = [];
     for (const { question, expect } of answerable) {
       const keys = (await shownOf(everyday, question)).slice(0, 3).map(({ key }) => key);

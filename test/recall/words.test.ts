@@ -21,7 +21,7 @@ describe("forms of a word", () => {
     ["Renewed certificates every quarter.", "certificate renewal quarter"],
     ["Marta's umbrella is green.", "umbrella of Marta"],
     ["I am allergic to walnuts.", "walnut allergy"],
-  ])("%s ← %s", async (value, query) => {
+  ])("%s is found by %s", async (value, query) => {
     expect(await finds(value, query)).toBe(true);
   });
 
@@ -48,7 +48,7 @@ describe("spellings", () => {
     ["The on-call phone is blue.", "oncall phone"],
     ["The database is called mirror.", "data base mirror"],
     ["Straße", "STRASSE"],
-  ])("%s ← %s", async (value, query) => {
+  ])("%s is found by %s", async (value, query) => {
     expect(await finds(value, query)).toBe(true);
   });
 });
@@ -66,7 +66,7 @@ describe("names of programs, files and numbers", () => {
     ["Written in C++ for speed.", "C++ speed"],
     ["Limited to 6GB of memory.", "6 GB memory"],
     ["The ticket is ATL-482.", "ATL-482"],
-  ])("%s ← %s", async (value, query) => {
+  ])("%s is found by %s", async (value, query) => {
     expect(await finds(value, query)).toBe(true);
   });
 
@@ -84,7 +84,7 @@ describe("scripts without spaces", () => {
     ["배포는 매주 수요일 오전에만 한다.", "수요일 배포"],
     ["ประชุมทุกวันจันทร์ที่ห้องใหญ่", "ประชุมวันจันทร์"],
     ["下午只喝绿茶。", "茶"],
-  ])("%s ← %s", async (value, query) => {
+  ])("%s is found by %s", async (value, query) => {
     expect(await finds(value, query)).toBe(true);
   });
 

@@ -135,7 +135,7 @@ describe("compose.engine.yml", () => {
     ["is on another network", { networks: ["default"] }],
     ["starts without memory", { command: ["serve"] }],
     ["shows HELMDECK_MEMORY_KEY in its environment", { environment: { HELMDECK_MEMORY_KEY: "x" } }],
-  ])("%s when that is planted", (breach, planted) => {
+  ])("reports a service that %s", (breach, planted) => {
     expect(breachesOf({ ...service, ...planted })).toEqual([breach]);
   });
 });

@@ -43,7 +43,7 @@ describe("the host guard", () => {
     "deck",
     "deck:3848",
     "[fe80::1]:3848",
-  ])("answers to %s", async (Host) => {
+  ])("accepts the host name %s", async (Host) => {
     expect((await alice.get("/healthz", { Host })).status).toBe(200);
   });
 
@@ -57,7 +57,7 @@ describe("the host guard", () => {
     "0.0.0.0",
     "192.168.1.2",
     "",
-  ])("refuses a page that points %j here", async (Host) => {
+  ])("refuses the foreign host name %j", async (Host) => {
     const { status, body } = await alice.post(STORE, { key: "k", value: "v" }, { Host });
     expect([status, body.error]).toEqual([403, "forbidden"]);
     expect(await factCount()).toBe(0);
@@ -90,7 +90,7 @@ describe("addresses", () => {
     "/api/v1/memory/facts?prefix=%E0%A4%A",
     "/api/v1/memory/facts?limit=1&limit=2",
     "/api/v1/memory/facts?limit=1&%6Cimit=2",
-  ])("are refused when they can be read in two ways: %s", async (path) => {
+  ])("are refused if they are ambiguous: %s", async (path) => {
     const { status, body } = await alice.get(path);
     expect([status, body.error]).toEqual([400, "invalid_input"]);
   });
@@ -114,7 +114,7 @@ describe("addresses", () => {
     ["GET", "/api/v1/memory/forget", "POST, OPTIONS"],
     ["POST", "/healthz", "GET, HEAD, OPTIONS"],
     ["DELETE", "/api/v1/memory/facts/k", "GET, HEAD, OPTIONS"],
-  ])("with other methods say which: %s %s", async (method, path, allow) => {
+  ])("with another method list the allowed methods: %s %s", async (method, path, allow) => {
     const body = method === "POST" ? "{}" : null;
     const answer = await served.answerTo(path, {
       method,
@@ -166,7 +166,7 @@ describe("bodies", () => {
     "text/json",
     "",
     "application/json; charset=latin1",
-  ])("of type %j are refused, as a form of a web page would be", async (type) => {
+  ])("of type %j are refused, because a web page's form can send them", async (type) => {
     const answer = await send('{"key":"k","value":"v"}', { "Content-Type": type });
     expect([answer.status, answer.body.error]).toEqual([415, "unsupported_media_type"]);
     expect(await factCount()).toBe(0);

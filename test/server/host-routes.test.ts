@@ -182,7 +182,7 @@ describe("tool runs and memory growth", () => {
     ["outcome=failed", 0],
     ["until=2026-11-20T12:00:00Z", 1],
     ["until=2026-11-20T12:00:00%2B01:00", 0],
-  ])("is narrowed by %s", async (query, count) => {
+  ])("are filtered by %s", async (query, count) => {
     await recorder.post("/api/v1/memory/runs", TOOL_RUN);
     expect((await alice.get(`/api/v1/memory/runs?${query}`)).body.runs).toHaveLength(count);
   });

@@ -80,7 +80,7 @@ describe("the resource of a project", () => {
     "HERON",
     "her%25on",
     "%00",
-  ])("of the slug %s never is another project's", async (slug) => {
+  ])("with the slug %s is never another project's", async (slug) => {
     const client = await connect(await twoCallers(), "alice");
     expect((await recallAs(client, `${slug}/recall`)).text).toBe("");
   });

@@ -95,7 +95,7 @@ describe("tools", () => {
   test.each([
     ["a pack would be a pipeline's tool", ["pipeline.house"], /would both be the MCP tool "pipeline__house"/],
     ["a name is longer than clients accept", [`a.${"b".repeat(62)}`], /at most 64/],
-  ])("are refused at the start where %s", async (_, names, message) => {
+  ])("are refused at the start if %s", async (_, names, message) => {
     const packs = names.map((name) => packThat(name, async () => ({})));
     const serverContext = testServerContext({
       memory: await openTestMemory(),

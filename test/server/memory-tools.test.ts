@@ -78,7 +78,7 @@ describe("a server without packs", () => {
 describe.each([
   ["memory alone", true],
   ["everything", false],
-])("where %s is listed", (_, memoryOnly) => {
+])("if %s is listed", (_, memoryOnly) => {
   test("helmdeck's tool names can still be called", async () => {
     const client = await connect(memoryOnly);
     for (const [at, dot] of ["helmdeck__", "helmdeck."].entries()) {

@@ -266,7 +266,7 @@ describe("a form", () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ["that sends only Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }],
     ["that sends only Origin", { Origin: ORIGIN }],
-  ])("of a browser %s is taken", async (_what, headers) => {
+  ])("of a browser %s is accepted", async (_what, headers) => {
     const form_token = await alice.formToken();
     const same = new PageVisitor(served, headers);
     for (const [name, value] of alice.cookies) same.cookies.set(name, value);
@@ -283,7 +283,7 @@ describe("a form", () => {
 
   it.each<[string, () => Promise<string> | string, number]>([
     [
-      "of a session that is over",
+      "of an expired session",
       async () => {
         const token = await alice.formToken();
         now += HOUR;
@@ -292,7 +292,7 @@ describe("a form", () => {
       401,
     ],
     ["of another session", () => "canary-token", 403],
-  ])("%s gives back what was typed, to be copied", async (_what, tokenOf, expected) => {
+  ])("%s returns the submitted text, so that it can be copied", async (_what, tokenOf, expected) => {
     const form_token = await tokenOf();
     const typed = { key: "k", value: "An hour's work,\n<b>kept</b>.", tags: "t", step: "preview" };
     const { status, text } = await alice.send("/remember", { form_token, ...typed });
@@ -341,10 +341,13 @@ describe("a page", () => {
       "a script",
       { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", Origin: "http://localhost:4000" },
     ],
-  ])("is not there as %s of another site, so that nothing can be measured on it", async (_what, headers) => {
-    const alice = await visitor();
-    expect((await alice.get("/?q=canary", headers)).status).toBe(403);
-  });
+  ])(
+    "is not served as %s of another site, so that its content cannot be measured",
+    async (_what, headers) => {
+      const alice = await visitor();
+      expect((await alice.get("/?q=canary", headers)).status).toBe(403);
+    },
+  );
 
   it("opens from a link on another site, and from a typed address", async () => {
     const alice = await visitor();

@@ -198,7 +198,7 @@ describe("serve does not start", () => {
     ["on an open address without authentication", ["--host", "0.0.0.0"], {}, "forbidden"],
     ["with a short secret", [], { HELMDECK_JWT_SECRET: "short" }, "key_malformed"],
     ["with a missing folder of pipelines", ["--pipelines", "/no/such/folder"], {}, "invalid_input"],
-  ])("%s, and says so in one line", async (_what, args, env, error) => {
+  ])("%s, and reports it in one line", async (_what, args, env, error) => {
     const { code, stdout, stderr } = await home.run(["serve", "--port", "0", ...args], { env });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(new RegExp(`^${error}: .+\\n$`));

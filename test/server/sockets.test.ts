@@ -105,7 +105,7 @@ describe("a client that is slow or broken", () => {
       "too_large",
     ],
     [
-      "an expectation that nobody knows, and a body of no type",
+      "an unknown expectation, and a body without a type",
       "POST /x HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nContent-Length: 1\r\nConnection: close\r\n\r\n{",
       415,
       "unsupported_media_type",
@@ -123,7 +123,7 @@ describe("a client that is slow or broken", () => {
       "invalid_input",
     ],
     [
-      "a host that is none",
+      "an invalid host",
       "GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
       400,
       "invalid_input",

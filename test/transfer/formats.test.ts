@@ -171,7 +171,7 @@ test("server-memory: a line of another type is refused by its number", async () 
   expect(result.stored).toBe(1);
 });
 
-test.each([["facts.jsonl"], ["-"], ["export"]])("%s is our own format", (name) => {
+test.each([["facts.jsonl"], ["-"], ["export"]])("%s is recognised as helmdeck-memory's format", (name) => {
   expect(guessFormat([name])).toBe("jsonl");
 });
 

@@ -183,7 +183,7 @@ describe.skipIf(missing !== undefined)("TLS", () => {
     ],
     ["an untrusted certificate", "localhost", () => "sslmode=require"],
     ["another name", "127.0.0.1", () => `sslmode=verify-full&sslrootcert=${ours.path}`],
-  ])("refuses a server with %s before it learns the user", async (_, host, query) => {
+  ])("refuses a server with %s before sending the user name", async (_, host, query) => {
     await expect(over(host, query())).rejects.toMatchObject({
       code: "store_unavailable",
       message: expect.stringMatching(/certificate/),

@@ -43,7 +43,7 @@ describe("the address of an engine", () => {
     ["https://user:hunter2@memory.example", /must not contain a user name or a password/],
     ["https://memory.example?token=hunter2", /must not have a query/],
     ["https://memory.example#hunter2", /must not have a query/],
-  ])("%j is refused and not repeated", (url, says) => {
+  ])("%j is refused and not shown", (url, says) => {
     const refused = (() => {
       try {
         return check(url);

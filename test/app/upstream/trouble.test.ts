@@ -190,7 +190,7 @@ describe("a token", () => {
 });
 
 describe("polling", () => {
-  it("happens only while somebody uses the memory, and for everything at most once a minute", async () => {
+  it("happens only while the memory is in use, and for all rows at most once a minute", async () => {
     const memory = opened();
     await memory.warm("main");
     await memory.status();

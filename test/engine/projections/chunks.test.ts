@@ -175,7 +175,7 @@ describe("fault 12: cache rows show up as facts in the corpus, plan_history as r
     ["a fact in an audit row's category", "fact", "pack_history/a/1", "pack_history"],
     ["a fact in the cache's category", "fact", "deploy", "cache"],
     ["a fact in a category that no policy allows", "fact", "deploy", "Über uns"],
-  ] as const)("%s is outside", async (_, origin, key, category) => {
+  ] as const)("%s is not in the corpus", async (_, origin, key, category) => {
     const value = Buffer.from(JSON.stringify({ pack: "a", outcome: "ok", at_unix: 1 }));
     expect(projectEntry(await stored({ origin, key, category, value }))).toEqual({ kind: "outside" });
   });

@@ -80,7 +80,7 @@ describe("a path", () => {
     "helmdeck/a%2Fb/c.md",
     "helmdeck/user_facts/deploy.md\n",
     "helmdeck/user_facts/deploy.md#L1",
-  ])("%j is not one of our paths", (path) => {
+  ])("%j is not a memory path", (path) => {
     expect(parsePath(path)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";
 
 // verifies P-durable-sync
 describe.each(DRIVERS)("with $name,", (driver) => {
-  test("synchronous is FULL after the first write through our connection, and the log is in use", async () => {
+  test("synchronous is FULL after the first write, and the log is in use", async () => {
     const rig = await openSqliteRig(driver);
     try {
       await rig.store.put(fact("editor", "vim"));

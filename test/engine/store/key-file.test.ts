@@ -56,7 +56,7 @@ async function writeKey(path: string, content: string, mode = 0o600): Promise<vo
 }
 
 describe("reading a key file", () => {
-  test.each(["", "\n", "\r\n", "  \n"])("takes 64 digits followed by %j", async (end) => {
+  test.each(["", "\n", "\r\n", "  \n"])("accepts 64 digits followed by %j", async (end) => {
     await writeKey(keyPath, `${HEX}${end}`);
     expect(same(await readKeyFile(keyPath), parseKey(HEX, "test"))).toBe(true);
   });
@@ -81,7 +81,7 @@ describe("reading a key file", () => {
     ["two keys", `${HEX}\n${OTHER_HEX}\n`],
     ["other text", "not a key at all, but a note about one that is kept somewhere else"],
     ["binary", "\0\u0001\u0002"],
-  ])("refuses %s as key_malformed, and shows none of it", async (_what, content) => {
+  ])("refuses %s as key_malformed, and does not show it", async (_what, content) => {
     await writeKey(keyPath, content);
     const error: unknown = await readKeyFile(keyPath).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: "key_malformed", message: expect.stringContaining(keyPath) });

@@ -26,7 +26,7 @@ describe("a key", () => {
     expect(new Set([...derived, HEX]).size).toBe(5);
   });
 
-  // Computed with HKDF-SHA256 (RFC 5869) in other code, so that a change of ours cannot make databases unreadable.
+  // Computed with HKDF-SHA256 (RFC 5869) in other code, so that a change in this code cannot make databases unreadable.
   test("derives subkeys as the file format specifies", () => {
     const key = parseKey(HEX, "a");
     expect(Buffer.from(key.deriveBytes("key id", 8)).toString("hex")).toBe("7d746fbd1c3bac67");

@@ -185,7 +185,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       ["text", "just some notes that somebody keeps\n".repeat(200)],
       ["a few bytes", "x"],
       ["another format", `SQLite format 2\0${"\0".repeat(5_000)}`],
-    ])("%s is left alone", async (_what, content) => {
+    ])("%s is not changed", async (_what, content) => {
       await writeFile(path, content);
       await expectRefused("store_not_ours");
     });

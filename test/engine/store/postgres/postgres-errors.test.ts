@@ -35,9 +35,12 @@ test.each([
   expect(explained.cause).toBeUndefined();
 });
 
-test.each(["08006", "57P01", "57P05", "25P03", "25P04"])("after %s the connection is gone", (state) => {
-  expect(isLost(failure(state))).toBe(true);
-});
+test.each(["08006", "57P01", "57P05", "25P03", "25P04"])(
+  "after %s the connection counts as lost",
+  (state) => {
+    expect(isLost(failure(state))).toBe(true);
+  },
+);
 
 test("a pool without free connections has its own error, and does not count as a lost server", () => {
   const busy = failure(undefined, "timeout exceeded when trying to connect");
