@@ -31,7 +31,7 @@ function watching(watch?: ChangeWatchOptions["watch"]) {
   return { watch: watcher, clock, revisions, looked, changed, state, look };
 }
 
-test("reports a change once, by any process, and nothing without a change", async () => {
+test("a watch reports a change by any process once, and nothing without a change", async () => {
   const { watch, revisions, changed, look } = watching();
   watch.follow(ANA);
   await look();
@@ -44,7 +44,7 @@ test("reports a change once, by any process, and nothing without a change", asyn
   expect(changed).toEqual([ANA]);
 });
 
-test("checks again after a failed check", async () => {
+test("a watch checks again after a failed check", async () => {
   const { watch, revisions, changed, state, look } = watching();
   watch.follow(ANA);
   await look();
@@ -58,7 +58,7 @@ test("checks again after a failed check", async () => {
   expect(changed).toEqual([ANA]);
 });
 
-test("checks the sixteen most recently used", async () => {
+test("a watch checks the sixteen most recently used memories", async () => {
   const { watch, looked, look } = watching();
   const all = Array.from({ length: 17 }, (_, at) => namespaceOf(`caller ${at}`));
   for (const namespace of all) watch.follow(namespace);
@@ -66,7 +66,7 @@ test("checks the sixteen most recently used", async () => {
   expect(looked).toEqual(all.slice(1));
 });
 
-describe("with notifications from the database", () => {
+describe("a watch with notifications from the database", () => {
   function told() {
     const listeners = new Map<Namespace, () => void>();
     const watch = (namespace: Namespace, listener: () => void) => {
@@ -112,7 +112,7 @@ describe("with notifications from the database", () => {
   });
 });
 
-test("does not check again after it is closed", async () => {
+test("a watch does not check again after it is closed", async () => {
   const { watch, clock, looked, look } = watching();
   watch.follow(ANA);
   watch.close();

@@ -62,7 +62,7 @@ describe("storing a fact", () => {
     expect(await memory.storeFact("main", alike)).toMatchObject({ key: alike.key });
   });
 
-  test("from an earlier version with a key that is refused today can be read, listed and forgotten", async () => {
+  test("does not affect facts of an earlier version with refused keys: they can be read, listed and forgotten", async () => {
     const memory = await openTestMemory();
     const key = "mood/\u2764\ufe0f";
     const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;

@@ -11,7 +11,7 @@ test("the operator sets a caller's quota, in entries and MiB", () => {
 });
 
 test.each(["0", "-1", "1.5", "many", " 5", "1e6", "9999999999"])(
-  "%j is refused by the variable's name",
+  "%j is refused with the variable's name",
   (value) => {
     expect(() => quotaOfEnv({ HELMDECK_MEMORY_MAX_MIB: value })).toThrow(/^HELMDECK_MEMORY_MAX_MIB must be/);
   },

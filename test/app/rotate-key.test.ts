@@ -47,7 +47,7 @@ async function filesBeside({ keyPath }: StorageLocation): Promise<readonly strin
 }
 
 // verifies P-key-change
-describe("the key in the default file", () => {
+describe("the key in a file", () => {
   test("is exchanged for a new one, and only that one opens the database afterwards", async () => {
     const place = await madePlace();
     const former = await idIn(place.keyPath);
@@ -100,7 +100,7 @@ describe("the key in the default file", () => {
     await expectReadable({ ...place, keyPath: link }, 3);
   });
 
-  test("in the file that HELMDECK_MEMORY_KEY_FILE names is replaced there", async () => {
+  test("that HELMDECK_MEMORY_KEY_FILE names is replaced there", async () => {
     const place = await tempPlace();
     const keyPath = join(await tempFolder(), "named.key");
     await writeFile(keyPath, "5a".repeat(32), { mode: 0o600 });
@@ -145,7 +145,7 @@ describe("the key in the default file", () => {
 });
 
 // verifies P-key-change
-describe("a key outside of the key file", () => {
+describe("a key from the environment", () => {
   const FORMER = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
 
   async function begun() {

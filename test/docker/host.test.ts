@@ -94,7 +94,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama", url: await sidecarUrl() });
   });
 
-  it("published a port only on loopback, in a container hardened as in the compose file", async () => {
+  it("publishes a port only on loopback, in a container hardened as in the compose file", async () => {
     const [container] = JSON.parse(await docker("inspect", "helmdeck-embeddings"));
     const ports = Object.values(container.NetworkSettings.Ports).flat() as { HostIp: string }[];
     expect(ports.map(({ HostIp }) => HostIp)).toEqual(["127.0.0.1"]);
@@ -108,7 +108,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     });
   });
 
-  it("sent the service only requests of Ollama's API", async () => {
+  it("sends the service only requests of Ollama's API", async () => {
     const description = await readApiDescription();
     const seen = await sidecarRequests();
     expect(seen.map(({ path }) => path)).toEqual(expect.arrayContaining(["/api/pull", "/api/embed"]));

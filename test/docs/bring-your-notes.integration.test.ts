@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.remove());
 
-test("shows each of its tasks", () => {
+test("the guide to existing notes has commands for each of its tasks", () => {
   expect(STEPS.length).toBe(9);
 });
 

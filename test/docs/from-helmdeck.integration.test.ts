@@ -55,11 +55,11 @@ beforeAll(async () => {
 });
 afterAll(() => home.remove());
 
-test("shows each of its tasks", () => {
+test("the guide for helmdeck users has commands for each of its tasks", () => {
   expect(STEPS.length).toBe(5);
 });
 
-test("copies the two files", async () => {
+test("the two files are copied", async () => {
   const [taking] = (await bashBlocks("howto/from-helmdeck.md")).filter(({ name }) => name === "compose");
   await runBash(taking?.script ?? "exit 9", { env, cwd: home.folder });
 });

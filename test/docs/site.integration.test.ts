@@ -21,11 +21,11 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => rm(site, { recursive: true, force: true }));
 
-test("is built without warnings", () => {
+test("the documentation site is built without warnings", () => {
   expect(said).not.toMatch(/warning|error/);
 });
 
-test("contains every page and every picture", async () => {
+test("the documentation site contains every page and every picture", async () => {
   const pages = globSync(["docs/**/*.md", "{CONTRIBUTING,SECURITY,CHANGELOG}.md"], { cwd: ROOT });
   const documents = await readdir(join(site, "documents"));
   expect(documents).toHaveLength(pages.length);
@@ -34,11 +34,11 @@ test("contains every page and every picture", async () => {
   expect(await readFile(join(site, "index.html"), "utf8")).toContain('href="documents/');
 });
 
-test("contains the library's reference, generated from the docstrings", async () => {
+test("the documentation site contains the library's reference, generated from the docstrings", async () => {
   const page = await readFile(join(site, "functions", "helmdeck-memory.openMemory.html"), "utf8");
   expect(page).toContain("Opens a memory in this process");
 });
 
-test("can be searched", async () => {
+test("the documentation site can be searched", async () => {
   expect(await readdir(join(site, "assets"))).toEqual(expect.arrayContaining(["search.js"]));
 });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await engine?.stop();
 });
 
-it("lets the engine keep memory, tests it, and uninstalls", {
+it("the installer configures the engine as the source, tests it, and uninstalls", {
   timeout: INSTALLER_TIMEOUT_MS,
 }, async () => {
   const url = `http://127.0.0.1:${engine.port}`;

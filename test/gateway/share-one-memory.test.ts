@@ -37,7 +37,7 @@ describe("the guide to one memory for several machines", () => {
     for (const script of blocks("after")) await run(script, "engine");
   });
 
-  it("serves", async () => {
+  it("starts the server", async () => {
     const [script = ""] = blocks("serve");
     const [secret = "", ...command] = script.trim().split(" ");
     const serving = `export ${secret}; exec ${command.join(" ")} --port 0`;

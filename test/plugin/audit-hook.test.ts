@@ -64,16 +64,16 @@ describe("the row of a run", () => {
     ["a body that is no JSON", '{"error":', "error"],
     ["an invalid code", '{"error":"Drop Table"}', "error"],
     ["no text at all", "", "error"],
-  ])("the outcome of a failure with %s", (_, text, outcome) => {
+  ])("has the outcome of a failure with %s", (_, text, outcome) => {
     expect(rowOf(failed(text))).toMatchObject({ outcome });
   });
 
-  test("a call that failed without a result is recorded under its tool's name", () => {
+  test("has the tool's name if the call failed without a result", () => {
     const thrown = finished({ result: undefined, error: "connection closed" });
     expect(rowOf(thrown)).toMatchObject({ pack: "github-list_issues", outcome: "error" });
   });
 
-  test("an invalid duration is omitted", () => {
+  test("omits an invalid duration", () => {
     for (const durationMs of [undefined, -1, Number.NaN, "7"]) {
       expect(rowOf(finished({ durationMs }))).not.toHaveProperty("duration_ms");
     }

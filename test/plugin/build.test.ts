@@ -102,21 +102,24 @@ describe("the plugin's package", () => {
 });
 
 // verifies P-supply-bundled
-test.each(["better-sqlite3", "zod", "left-pad"])("fails if the plugin needs %s at run time", async (name) => {
-  const { metafile } = await build({
-    stdin: { contents: `import ${JSON.stringify(name)};` },
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    metafile: true,
-    write: false,
-    external: [name],
-  });
-  expect(() => requireNoDependencies(metafile)).toThrow(name);
-});
+test.each(["better-sqlite3", "zod", "left-pad"])(
+  "the build fails if the plugin needs %s at run time",
+  async (name) => {
+    const { metafile } = await build({
+      stdin: { contents: `import ${JSON.stringify(name)};` },
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      metafile: true,
+      write: false,
+      external: [name],
+    });
+    expect(() => requireNoDependencies(metafile)).toThrow(name);
+  },
+);
 
 test.each(["packs", "server", "cli", "install", "seam", "engine/store/postgres", "node_modules/pg"])(
-  "fails if the plugin contains anything of %s/",
+  "the build fails if the plugin contains anything of %s/",
   async (module) => {
     const { metafile } = await build({
       stdin: { contents: "console.log(1);", resolveDir: folder },

@@ -75,7 +75,7 @@ describe("the reply", () => {
     expect(await typing("help", new Error("closed"), {})).toMatchObject({ text: HELP });
   });
 
-  test("status", async () => {
+  test("shows the status", async () => {
     const { text } = await typing(undefined, fakeMemory({ status: async () => READY }));
     expect(text).toBe(
       [
@@ -130,7 +130,7 @@ describe("the reply", () => {
     expect(text).toBe(`1. pack call "${key}", stored 2001-09-09\n   > Outcome: ok`);
   });
 
-  test("no hits", async () => {
+  test("reports that nothing was found", async () => {
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
     expect(await typing("search x", memory)).toMatchObject({ text: 'Nothing found for "x".' });
   });

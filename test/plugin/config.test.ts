@@ -161,7 +161,7 @@ describe("the configuration", () => {
       { provider: "openai-compatible", url: "http://x", model: "m", keepAlive: "24h" },
       { provider: "unusable", problem: expect.stringMatching(/embeddings\.keepAlive .*to Ollama only/) },
     ],
-  ])("embeddings %j", (embeddings, settings) => {
+  ])("reads embeddings %j", (embeddings, settings) => {
     expect(parseConfig({ embeddings }).embeddings.settings).toEqual(settings);
   });
 

@@ -15,7 +15,7 @@ function tokensIn(text: string): number {
   return pieces.reduce((sum, piece) => sum + Math.ceil(piece.length / (/\p{L}/u.test(piece) ? 6 : 3)), 0);
 }
 
-test("are at most 150 tokens, for facts with the longest frames", async () => {
+test("possible hits are at most 150 tokens, for facts with the longest frames", async () => {
   const { facts, questions, unanswerable } = readNaturalSet();
   const clock = new TestClock();
   const memory = await openTestMemory({ now: clock.now });

@@ -180,7 +180,7 @@ describe("vectors", () => {
     }
   }
 
-  test("count, also those that arrive after the last search, and are evicted with their index", async () => {
+  test("count towards the size limit, also if they arrive after the last search, and are evicted with their index", async () => {
     const vectors = new Vectors();
     const rig = new Rig({ limits: { limitBytes: 10 * small }, semantic: vectors.index });
     await rig.ask(ANA, BEN);

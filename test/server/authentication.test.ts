@@ -215,7 +215,7 @@ describe("a minted token", () => {
   );
 });
 
-describe("a minted token's life", () => {
+describe("a minted token's lifetime", () => {
   it.each([0, -1, 59, 366 * 86_400 + 1, Number.NaN, Number.POSITIVE_INFINITY])(
     "cannot be %d seconds",
     async (ttlSeconds) => {

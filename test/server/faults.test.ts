@@ -146,7 +146,7 @@ describe("fault 14: memory that does not open", () => {
     ["a wrong key", "key_wrong", async () => ({ databasePath: await otherKeysStore() })],
     ["a damaged store", "store_", async () => ({ databasePath: await damagedStore() })],
   ])(
-    "by %s is reported by every memory route and by /readyz, and packs still run",
+    "because of %s is reported by every memory route and by /readyz, and packs still run",
     async (_what, reason, options) => {
       const { served, anyone } = await open({
         ...(await options()),

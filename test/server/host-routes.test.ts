@@ -188,7 +188,7 @@ describe("tool runs and memory growth", () => {
   });
 
   it.each(["kind=secret", "outcome=none", "until=yesterday", "limit=0", "limit=201", "cursor=x", "untill=1"])(
-    "refuses %s",
+    "refuse %s",
     async (query) => {
       const { status, body } = await alice.get(`/api/v1/memory/runs?${query}`);
       expect([status, body.error]).toEqual([400, "invalid_input"]);

@@ -118,7 +118,7 @@ describe("signing in", () => {
     expect(isSignIn(await new PageVisitor(served).get("/", { Cookie: `${SESSION}=${unknown}` }))).toBe(true);
   });
 
-  it("expires after an hour without a request, after twelve hours, or with the token", async () => {
+  it("lasts at most an hour without a request, twelve hours in total, and as long as the token", async () => {
     const [idle, busy] = [await visitor(), new PageVisitor(served)];
     await busy.signIn((await mintToken(SECRET, { subject: "alice", ttlSeconds: 86_400 }, NOW)).token);
     for (let asked = 0; asked < 23; asked += 1) {
@@ -130,7 +130,7 @@ describe("signing in", () => {
     expect(isSignIn(await busy.get("/"))).toBe(true);
   });
 
-  it("expires with the token, even if the token is short-lived", async () => {
+  it("lasts only as long as the token, even if that is short-lived", async () => {
     const alice = new PageVisitor(served);
     await alice.signIn((await mintToken(SECRET, { subject: "alice", ttlSeconds: 300 }, NOW)).token);
     now += 5 * MINUTE - 1;
