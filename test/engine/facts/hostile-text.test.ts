@@ -53,7 +53,7 @@ describe("an invisible character", () => {
   });
 });
 
-describe("legitimate text is unchanged", () => {
+describe("legitimate text", () => {
   const SCOTLAND = `🏴${["E0067", "E0062", "E0073", "E0063", "E0074", "E007F"].map(characterOf).join("")}`;
   test.each([
     ["a red heart", "\u2764\ufe0f"],
@@ -67,19 +67,19 @@ describe("legitimate text is unchanged", () => {
     ["Hebrew", "שלום"],
     ["Japanese", "日本語"],
     ["plain text", "Deploys go through Konflux — naïvely, for 5 €."],
-  ])("%s", (_, text) => {
+  ])("is unchanged: %s", (_, text) => {
     expect(harmlessLine(`so ${text} it is`)).toBe(`so ${text} it is`);
     expect(harmlessBlock(text)).toBe(text);
     expect(problemOfName(text)).toBeUndefined();
   });
 
-  test("and other invisible characters beside it are spelt out", () => {
+  test("is unchanged beside other invisible characters, which are spelt out", () => {
     expect(harmlessLine("a\ufe0f \u2764\ufe0f\ufe0f می\u200c\u200dخ a\u200db")).toBe(
       "a[U+FE0F] \u2764\ufe0f[U+FE0F] می[U+200C][U+200D]خ a[U+200D]b",
     );
   });
 
-  test("is refused in a key, even within an emoji", () => {
+  test("with an invisible character is refused in a key, even within an emoji", () => {
     expect(problemOfKey("mood/\u2764\ufe0f")).toContain("U+FE0F");
     expect(problemOfKey("mood/🦆")).toBeUndefined();
   });
