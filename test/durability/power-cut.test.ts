@@ -89,9 +89,15 @@ async function faultsOf(workload: Workload, script: string, folder: string): Pro
       else await rm(place, { recursive: true });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await allDone(Array.from({ length: AT_ONCE }, work));
   expect(calls.filter((call) => acknowledgedBy(call) !== undefined)).toHaveLength(length + 2);
   return faults;
+}
+
+/** Waits for every worker before it throws the first error, because the others still write into the folder. */
+async function allDone(workers: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
 }
 
 /** Cuts at random moments between two calls, in order of time. */

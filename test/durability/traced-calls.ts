@@ -70,7 +70,7 @@ function wholeCall(line: string, begun: Map<string, string>): string | undefined
   const thread = line.slice(0, space);
   const text = line.slice(space).trimStart();
   if (text.endsWith("<unfinished ...>")) {
-    begun.set(thread, text.slice(0, -"<unfinished ...>".length));
+    begun.set(thread, text.slice(0, -"<unfinished ...>".length).trimEnd());
     return undefined;
   }
   if (!text.startsWith("<... ")) return text;
@@ -112,15 +112,18 @@ function parseCall(text: string): Call | undefined {
       return { call: "rename", path: textOf(path), to: textOf(to) };
     case "utimensat":
       return { call: "times", path: textOf(path), modifiedAt: modificationIn(args) };
+    case "writev":
+    case "pwritev":
+    case "pwritev2":
+      return undefined; // only go to pipes so far
     default:
       return refuse(text);
   }
 }
 
-/** Ignores vectored writes, which only go to pipes so far. A model that ignored other calls would prove nothing. */
-function refuse(text: string): undefined {
-  if (!/^(writev|pwritev2?)\(/.test(text)) throw new Error(`not modelled: ${text.slice(0, 200)}`);
-  return undefined;
+/** A model that ignored a call would prove nothing. */
+function refuse(text: string): never {
+  throw new Error(`not modelled: ${text.slice(0, 200)}`);
 }
 
 function bytesOf(quoted: string): Buffer {
@@ -132,7 +135,8 @@ function textOf(quoted: string): string {
 }
 
 function lastNumber(args: string): number {
-  return Number(/(\d+)$/.exec(args)?.[1]);
+  const [number] = /\d+$/.exec(args) ?? refuse(args);
+  return Number(number);
 }
 
 /** The modification time in milliseconds. */
