@@ -1,13 +1,19 @@
 /** Completes the options of a run with the choices of the last installation, so that an upgrade changes nothing that nobody named. */
 import { isDeepStrictEqual } from "node:util";
+import { defined } from "../app/index.ts";
 import { DEFAULT_MODEL, SERVICE } from "./install-names.ts";
 import { targetName } from "./installation-facts.ts";
 import type { Choices, Journal, JournalEntries } from "./journal.ts";
 import { at } from "./openclaw-json.ts";
 import type { GivenOptions, Options } from "./options.ts";
 
-/** Given options win over earlier choices, and these over the defaults. Only an installation has choices. */
-export function withEarlierChoices(given: GivenOptions, entries: JournalEntries): Options {
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Given options win over earlier choices, and these over the defaults. Only an installation has choices.
+ * `env`: with the earlier variables.
+ */
+export function withEarlierChoices(given: GivenOptions, entries: JournalEntries, env: Variables): Options {
   const earlier = given.mode === "install" ? earlierChoices(entries) : undefined;
   const embeddings = given.embeddings ?? earlier?.embeddings;
   const options = {
@@ -15,14 +21,23 @@ export function withEarlierChoices(given: GivenOptions, entries: JournalEntries)
     embeddings: embeddings ?? ({ kind: "sidecar" } as const),
     model: given.model ?? earlier?.model ?? DEFAULT_MODEL,
     gpu: given.gpu ?? earlier?.gpu ?? false,
+    variables: sidecarVariables(env),
     mayLeaveOutEmbeddings: embeddings === undefined,
   };
   return { ...options, kept: given.mode === "install" ? keptOptions(given, options, entries) : [] };
 }
 
+/** A variable that is set wins. An empty one stands for the compose file's default. */
+export function withEarlierVariables<Env extends Variables>(env: Env, { choices }: JournalEntries): Env {
+  return { ...choices?.variables, ...env };
+}
+
 /** Recorded before the first step, so that a killed run is continued as it was begun. */
-export async function recordChoices(journal: Journal, { embeddings, model, gpu }: Choices): Promise<void> {
-  const choices = { embeddings, model, gpu };
+export async function recordChoices(
+  journal: Journal,
+  { embeddings, model, gpu, variables }: Choices,
+): Promise<void> {
+  const choices = { embeddings, model, gpu, variables };
   if (!isDeepStrictEqual(journal.entries.choices, choices)) await journal.record({ choices });
 }
 
@@ -38,7 +53,7 @@ function choicesOf010({ facts, search, startedSidecar }: JournalEntries): Choice
   const [set, ours] = [facts?.sets.at(-1), search?.sets.at(-1)];
   const url = at(set, "embeddings", "url") ?? at(ours, "search", "remote", "baseUrl");
   const model = at(set, "embeddings", "model") ?? at(ours, "search", "model");
-  const common = { model: typeof model === "string" ? model : DEFAULT_MODEL, gpu: false };
+  const common = { model: typeof model === "string" ? model : DEFAULT_MODEL, gpu: false, variables: {} };
   if (typeof url !== "string")
     return { ...common, embeddings: { kind: startedSidecar ? "sidecar" : "none" } };
   const isSidecar = startedSidecar ? isOnThisMachine(url) : new URL(url).hostname === SERVICE;
@@ -53,8 +68,8 @@ function isOnThisMachine(url: string): boolean {
 /** In the form of the command line. Defaults are left out. */
 function keptOptions(
   given: GivenOptions,
-  { embeddings, model, gpu }: Choices,
-  { target }: JournalEntries,
+  { embeddings, model, gpu, variables }: Choices,
+  { target, choices }: JournalEntries,
 ): readonly string[] {
   const kept: string[] = [];
   if (given.openclaw === undefined && target?.kind === "container")
@@ -65,5 +80,19 @@ function keptOptions(
   if (given.model === undefined && model !== DEFAULT_MODEL && embeddings.kind !== "none")
     kept.push(`--embedding-model ${model}`);
   if (given.gpu === undefined && gpu && embeddings.kind === "sidecar") kept.push("--gpu");
+  if (embeddings.kind === "sidecar") kept.push(...keptVariables(choices?.variables ?? {}, variables));
   return kept;
+}
+
+function keptVariables(earlier: Variables, now: Variables): readonly string[] {
+  return Object.entries(now).flatMap(([name, value]) =>
+    earlier[name] === value ? [`${name}=${value}`] : [],
+  );
+}
+
+function sidecarVariables(env: Variables): Choices["variables"] {
+  return defined({
+    HELMDECK_EMBEDDINGS_IMAGE: env.HELMDECK_EMBEDDINGS_IMAGE || undefined,
+    HELMDECK_EMBEDDINGS_MEMORY: env.HELMDECK_EMBEDDINGS_MEMORY || undefined,
+  });
 }

@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { createOllamaSidecar, type OllamaSidecar } from "../sidecar/index.ts";
+import { withEarlierVariables } from "./earlier-choices.ts";
 import { Journal, journalFolder } from "./journal.ts";
 import { makeRun, type Run } from "./run-command.ts";
 import { Docker } from "./run-docker.ts";
@@ -21,8 +22,9 @@ export interface Environment {
 
 /** `root`: the package's folder. */
 export async function thisEnvironment(root: string): Promise<Environment> {
-  const { env } = process;
-  const homeDir = homeOf(env);
+  const homeDir = homeOf(process.env);
+  const journal = await Journal.read(journalFolder(process.env, homeDir));
+  const env = withEarlierVariables(process.env, journal.entries);
   const run = makeRun(env);
   return {
     env,
@@ -30,7 +32,7 @@ export async function thisEnvironment(root: string): Promise<Environment> {
     root,
     run,
     docker: new Docker(run, root),
-    journal: await Journal.read(journalFolder(env, homeDir)),
+    journal,
     sidecarAt: (address) => createOllamaSidecar({ address }),
     pause: async (ms) => {
       await pause(ms);

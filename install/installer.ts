@@ -123,7 +123,7 @@ async function resolvePlan(
   reporter: Reporter,
   ask: Ask,
 ): Promise<ResolvedPlan> {
-  const options = withEarlierChoices(given, environment.journal.entries);
+  const options = withEarlierChoices(given, environment.journal.entries, environment.env);
   const done = reporter.working("Checking this machine");
   const { facts, openclaw } = await inspect(environment, options).finally(done);
   const plan = makePlan(facts, options);

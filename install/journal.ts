@@ -30,10 +30,23 @@ const EMBEDDINGS = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
 ]);
 
+/** Environment variables with which a person changes the sidecar's compose file. */
+const SIDECAR_VARIABLES = z.strictObject({
+  HELMDECK_EMBEDDINGS_IMAGE: z.string().optional(),
+  HELMDECK_EMBEDDINGS_MEMORY: z.string().optional(),
+});
+
+const CHOICES = z.strictObject({
+  embeddings: EMBEDDINGS,
+  model: z.string(),
+  gpu: z.boolean(),
+  variables: SIDECAR_VARIABLES.default({}),
+});
+
 const ENTRIES = z.strictObject({
   version: z.literal(1),
   /** The choices that a later run keeps. Version 0.1.0 did not record them. */
-  choices: z.strictObject({ embeddings: EMBEDDINGS, model: z.string(), gpu: z.boolean() }).optional(),
+  choices: CHOICES.optional(),
   target: TARGET.optional(),
   /** The copy of the configuration from before the first change, and its original file. */
   config: z.strictObject({ path: z.string(), existed: z.boolean() }).optional(),
@@ -68,7 +81,7 @@ export type Change = z.infer<typeof CHANGE>;
 
 export type JournalEntries = Omit<z.infer<typeof ENTRIES>, "version">;
 
-export type Choices = Readonly<NonNullable<JournalEntries["choices"]>>;
+export type Choices = Readonly<z.infer<typeof CHOICES>>;
 
 export type JournalChanges = { readonly [K in keyof JournalEntries]?: JournalEntries[K] | undefined };
 

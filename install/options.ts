@@ -71,7 +71,8 @@ Examples:
   $ ${INSTALLER} --uninstall                undo everything; your memory stays
   $ ${INSTALLER} --repair                   if OpenClaw finds no new notes after version 0.1 was uninstalled
 
-A later run keeps the options of the last installation and names them. An option that you give replaces the kept one.
+A later run keeps the options of the last installation, and its HELMDECK_EMBEDDINGS_IMAGE and _MEMORY, and names them.
+An option that you give replaces the kept one.
 See docs/howto/openclaw-memory.md`;
 
 /** Throws commander's CommanderError, also for --help, which commander prints itself. */

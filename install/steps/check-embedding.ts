@@ -12,7 +12,7 @@ interface CheckEmbedding {
   readonly service: ServicePlace;
 }
 
-const MORE_MEMORY = `The sidecar may use 2 GB of memory. To give it more: HELMDECK_EMBEDDINGS_MEMORY=4g ${INSTALLER}`;
+const MORE_MEMORY = `By default the sidecar may use 2 GB of memory. To give it more: HELMDECK_EMBEDDINGS_MEMORY=4g ${INSTALLER}`;
 
 export const checkEmbedding: StepDefinition<CheckEmbedding> = {
   kind: "check-embedding",

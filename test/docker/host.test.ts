@@ -73,7 +73,8 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
 
   it("executes the plan step by step, and tests the result", async () => {
     secrets = watchArguments([SECRET, host.home.token]);
-    const { code, report, text } = await installer(host.home.env, "--yes");
+    const env = { ...host.home.env, HELMDECK_EMBEDDINGS_MEMORY: "3g" };
+    const { code, report, text } = await installer(env, "--yes");
     secrets.add(readFileSync(keyPath(), "utf8").trim());
     expect(report.error ?? report.steps.at(-1)?.error).toBeUndefined();
     expect(code).toBe(0);
@@ -94,7 +95,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama", url: await sidecarUrl() });
   });
 
-  it("publishes a port only on loopback, in a container hardened as in the compose file", async () => {
+  it("publishes a port only on loopback, in a container hardened as in the compose file, with the memory limit of the variable", async () => {
     const [container] = JSON.parse(await docker("inspect", "helmdeck-embeddings"));
     const ports = Object.values(container.NetworkSettings.Ports).flat() as { HostIp: string }[];
     expect(ports.map(({ HostIp }) => HostIp)).toEqual(["127.0.0.1"]);
@@ -103,7 +104,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges:true"],
       PidsLimit: 512,
-      Memory: 2 * 1024 ** 3,
+      Memory: 3 * 1024 ** 3,
       Privileged: false,
     });
   });
@@ -116,10 +117,11 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(faults).toEqual([]);
   });
 
-  it("changes nothing the second time", async () => {
+  it("changes nothing the second time, and keeps the memory limit without its variable", async () => {
     const before = [config(), journal(), await dockerState()];
     const { code, report } = await installer(host.home.env, "--yes");
     expect(code).toBe(0);
+    expect(report.kept).toEqual(["HELMDECK_EMBEDDINGS_MEMORY=3g"]);
     expect(report.plan.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
     expect([config(), journal(), await dockerState()]).toEqual(before);
   });

@@ -1,17 +1,18 @@
 /** What a later run takes over from the last installation, from this version's record and from that of version 0.1.0. */
 import { describe, expect, it } from "vitest";
-import { withEarlierChoices } from "../../install/earlier-choices.ts";
+import { withEarlierChoices, withEarlierVariables } from "../../install/earlier-choices.ts";
 import type { JournalEntries } from "../../install/journal.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
 import { FACTS, given, INSTALLED, withJournal, withOpenClaw } from "./fixtures.ts";
 
 const MODEL = "nomic-embed-text";
 const OWN = "http://127.0.0.1:11434";
-const NONE = { embeddings: { kind: "none" }, model: MODEL, gpu: false } as const;
+const NONE = { embeddings: { kind: "none" }, model: MODEL, gpu: false, variables: {} } as const;
 const SIDECAR = { ...NONE, embeddings: { kind: "sidecar" } } as const;
 const URL = { ...NONE, embeddings: { kind: "url", url: OWN } } as const;
 
-const chosen = (entries: JournalEntries, ...args: string[]) => withEarlierChoices(given(...args), entries);
+const chosen = (entries: JournalEntries, ...args: string[]) =>
+  withEarlierChoices(given(...args), entries, withEarlierVariables({}, entries));
 const kept = (entries: JournalEntries, ...args: string[]) => chosen(entries, ...args).kept;
 
 // verifies P-install-kept
@@ -54,6 +55,28 @@ describe("a later run", () => {
     const options = chosen({ choices }, "--embeddings-url", other);
     expect(options).toMatchObject({ embeddings: { kind: "url", url: other }, model: "bge-m3" });
     expect(options.kept).toEqual(["--embedding-model bge-m3"]);
+  });
+
+  it("keeps the sidecar's variables, which a set or empty variable replaces", () => {
+    const variables = {
+      HELMDECK_EMBEDDINGS_IMAGE: "mirror.example/ollama:1",
+      HELMDECK_EMBEDDINGS_MEMORY: "4g",
+    };
+    const choices = { ...SIDECAR, variables };
+    expect(chosen({ choices })).toMatchObject({ variables });
+    expect(kept({ choices })).toEqual([
+      "HELMDECK_EMBEDDINGS_IMAGE=mirror.example/ollama:1",
+      "HELMDECK_EMBEDDINGS_MEMORY=4g",
+    ]);
+    const env = { HELMDECK_EMBEDDINGS_IMAGE: "", HELMDECK_EMBEDDINGS_MEMORY: "6g" };
+    const replaced = withEarlierVariables(env, { choices });
+    expect(replaced).toEqual(env);
+    expect(withEarlierChoices(given(), { choices }, replaced)).toMatchObject({
+      variables: { HELMDECK_EMBEDDINGS_MEMORY: "6g" },
+      kept: [],
+    });
+    expect(kept({ choices }, "--no-embeddings")).toEqual([]);
+    expect(chosen({ choices }, "--no-embeddings")).toMatchObject({ variables });
   });
 
   it("takes over no choice if it installs nothing", () => {

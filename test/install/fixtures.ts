@@ -127,7 +127,7 @@ function readyOpenClaw({ openclaw }: Facts): OpenClawReady {
 export const given = (...args: readonly string[]): GivenOptions => parseOptions(args, { write: () => {} });
 
 /** The options of a first run. */
-export const options = (...args: readonly string[]): Options => withEarlierChoices(given(...args), {});
+export const options = (...args: readonly string[]): Options => withEarlierChoices(given(...args), {}, {});
 
 /** A machine on which `run` stands in for all programs, with its files in one folder. */
 export async function environmentIn(

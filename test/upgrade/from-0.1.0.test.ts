@@ -180,7 +180,7 @@ describe("beside it,", () => {
   // verifies P-install-kept
   test("what its installer was told is kept by a run without options", async () => {
     const { entries } = await Journal.read(join(MADE, "install"));
-    const { embeddings, model, kept } = withEarlierChoices(given("--yes"), entries);
+    const { embeddings, model, kept } = withEarlierChoices(given("--yes"), entries, {});
     expect({ embeddings, model, kept }).toEqual({
       embeddings: { kind: "sidecar" },
       model: "nomic-embed-text",

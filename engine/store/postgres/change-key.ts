@@ -108,7 +108,7 @@ async function sealSliceAnew(
   writing.of(owner);
   const isOld = `substring(sealed FROM 1 FOR ${HEADER_BYTES}) <> ?`;
   const { header } = sealer.ring.current;
-  // A renewal seals an entry anew, and leaves its history as it is.
+  // A later write seals an entry anew, and leaves its history as it is.
   const hasOld = `(${isOld} OR EXISTS (SELECT FROM history WHERE entry_id = id AND ${isOld}))`;
   const meant = all([ownedBy(owner), { sql: `seq > ? AND ${hasOld}`, values: [after, header, header] }]);
   const rest = { sql: `ORDER BY seq LIMIT ${ROWS_AT_ONCE}`, values: [] };

@@ -29,15 +29,14 @@ export async function readFormer(
   return rows.flatMap((row) => openFormer(sealer, row) ?? []);
 }
 
-/** Writes a fact's history, given the rows `before`. Unchanged rows stay, except those sealed under a former key. */
+/** Writes a fact's history, given the rows `before`. Unchanged rows stay. */
 export async function writeFormer(
   { connection }: Writing,
   sealer: Sealer,
   { subject, entryId }: { readonly subject: Subject; readonly entryId: string },
   { before, history }: { readonly before: readonly FormerValue[]; readonly history: readonly FormerValue[] },
 ): Promise<void> {
-  const staying =
-    sealer.ring.former === undefined ? history.findIndex((former) => !before.includes(former)) : 0;
+  const staying = history.findIndex((former) => !before.includes(former));
   const stay = staying === -1 ? history : history.slice(0, staying);
   const gone = before.filter((former) => "number" in former && !stay.includes(former)) as FormerRow[]; // just checked
   if (gone.length > 0) {

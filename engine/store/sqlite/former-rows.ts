@@ -28,8 +28,7 @@ export function readFormer({ session, sealer }: Parts, entryId: string): readonl
 }
 
 /**
- * Writes a fact's history, given the rows `before`; call it in a write transaction. Unchanged rows stay, except those sealed
- * under a former key.
+ * Writes a fact's history, given the rows `before`; call it in a write transaction. Unchanged rows stay.
  */
 export function writeFormer(
   { session, sealer }: Parts,
@@ -37,8 +36,7 @@ export function writeFormer(
   before: readonly FormerValue[],
   history: readonly FormerValue[],
 ): void {
-  const isKept = (former: FormerValue): boolean => before.includes(former);
-  const staying = sealer.ring.former === undefined ? history.findIndex((former) => !isKept(former)) : 0;
+  const staying = history.findIndex((former) => !before.includes(former));
   const stay = staying === -1 ? history : history.slice(0, staying);
   const remove = session.statement("DELETE FROM history WHERE entry_id = ? AND number = ?");
   for (const former of before) {

@@ -82,7 +82,7 @@ interface Slice {
   readonly after: number | undefined;
 }
 
-/** A renewal seals an entry anew, and leaves its history as it is. */
+/** A later write seals an entry anew, and leaves its history as it is. */
 const IS_OLD = `substr(sealed, 1, ${HEADER_BYTES}) <> ?`;
 
 function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number, isOver: () => boolean): Slice {
