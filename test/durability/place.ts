@@ -1,7 +1,7 @@
-/** Opens a database and its key in one folder, and creates them if they are missing. */
+/** Opens a database and its key below one folder, each in its own, and creates them if they are missing. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   betterSqliteDriver,
@@ -21,16 +21,22 @@ function databaseIn(folder: string): string {
   return join(folder, "data", "memory.sqlite");
 }
 
+/** The key has a folder of its own: creating the database's folder syncs the folder above, which would hide a missing sync. */
+function keyIn(folder: string): string {
+  return join(folder, "key", "memory.key");
+}
+
 /** Every file and folder that an opening creates or writes, except drafts. */
 export function filesIn(folder: string): readonly string[] {
   const database = databaseIn(folder);
   const beside = ["-wal", "-shm", "-journal"].map((ending) => `${database}${ending}`);
-  return [folder, join(folder, "memory.key"), join(folder, "data"), database, ...beside];
+  const key = keyIn(folder);
+  return [folder, dirname(key), key, dirname(database), database, ...beside];
 }
 
 export async function openIn(folder: string, driver: SqliteDriver): Promise<MemoryStore> {
   const path = databaseIn(folder);
-  const { key } = await loadOrMakeKey({ env: {}, keyPath: join(folder, "memory.key"), databasePath: path });
+  const { key } = await loadOrMakeKey({ env: {}, keyPath: keyIn(folder), databasePath: path });
   return openSqliteStore({ path, key, driver });
 }
 

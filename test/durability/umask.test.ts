@@ -29,7 +29,8 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       "data/memory.sqlite": "600",
       "data/memory.sqlite-shm": "600",
       "data/memory.sqlite-wal": "600",
-      "memory.key": "600",
+      key: "700",
+      "key/memory.key": "600",
     });
   });
 });
