@@ -168,15 +168,13 @@ export class OpenClaw {
     );
   }
 
+  /** The plugin has no dependencies, but npm would look for OpenClaw itself, for minutes where no registry answers. */
   async installPlugin(tarball: string): Promise<void> {
-    const source = `npm-pack:${tarball}`;
-    await this.must(
-      "install the plugin",
-      ["plugins", "install", source, "--force", "--accept-capabilities"],
-      {
-        timeoutMs: INSTALL_TIMEOUT_MS,
-      },
-    );
+    const args = ["plugins", "install", `npm-pack:${tarball}`, "--force", "--accept-capabilities"];
+    await this.must("install the plugin", args, {
+      env: { npm_config_offline: "true" },
+      timeoutMs: INSTALL_TIMEOUT_MS,
+    });
   }
 
   async uninstallPlugin(id: string): Promise<void> {
