@@ -1,9 +1,13 @@
 /**
  * The server's clock as seen by this process: engines on several machines share one clock, however their own are set.
  *
- * Each write transaction, and each opening, synchronises it; in between it advances by this machine's monotonic clock.
+ * Each new connection and each write transaction synchronises it. In between it advances by this machine's monotonic clock, which
+ * stands still while the machine sleeps; its connections are then replaced.
  */
 import type { UnixMs } from "../memory-store.ts";
+
+/** The server's clock in Unix milliseconds, in SQL. */
+export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 export class DatabaseClock {
   readonly #elapsed: () => number;

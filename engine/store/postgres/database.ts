@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
+import { CLOCK, DatabaseClock } from "./database-clock.ts";
 import { explainPostgresError, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
 
 /** Connection options of `pg`. The password may be a function, which is called for each connection. */
@@ -58,13 +59,14 @@ const SET_UP = `SELECT (pg_is_in_recovery() OR current_setting('default_transact
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
   set_config('statement_timeout', $2, false), set_config('lock_timeout', $3, false),
   set_config('idle_in_transaction_session_timeout', $4, false),
-  ${TIMELINE} AS timeline,
+  ${CLOCK} AS clock, ${TIMELINE} AS timeline,
   (SELECT stats_reset::text FROM pg_stat_wal) AS life`; // a recovery begins the statistics anew
 
 export class Database {
   readonly schema: string;
   /** For messages, without user and password. */
   readonly name: string;
+  readonly clock = new DatabaseClock();
   readonly #config: pg.ClientConfig;
   readonly #connect: (host: DatabaseHost | undefined) => pg.Pool;
   readonly #hosts: readonly DatabaseHost[];
@@ -109,8 +111,9 @@ export class Database {
         onConnect: async (client) => {
           const timeouts = [statementTimeoutMs, busyTimeoutMs, IDLE_IN_TRANSACTION_MS].map(String);
           const { rows } = await client.query(SET_UP, [schema, ...timeouts]);
-          const { life, timeline, read_only: readOnly } = rows[0] ?? {};
+          const { clock, life, timeline, read_only: readOnly } = rows[0] ?? {};
           if (this.#isFormer(timeline)) throw new UnsuitableServer();
+          this.clock.set(clock);
           this.#lives.set(client, life);
           this.#noteTimeline(client, timeline);
           if (needs === "read-write" && readOnly === 1) throw new UnsuitableServer();

@@ -16,7 +16,6 @@ import { decodeTimeSeen } from "../time-seen.ts";
 import { ChangeNotifications } from "./change-notifications.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
-import { DatabaseClock } from "./database-clock.ts";
 import { isForbidden } from "./postgres-errors.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import { PostgresStore } from "./postgres-store.ts";
@@ -193,9 +192,7 @@ function partsOf(
   database: Database,
   row: StoreRow,
   { key, now, beginnings = 0 }: PostgresReaderOptions,
-): PostgresReaderParts & { readonly databaseClock: DatabaseClock } {
-  const databaseClock = new DatabaseClock();
-  databaseClock.set(row.clock);
+): PostgresReaderParts {
   const seen = row.timeSeen === undefined ? undefined : decodeTimeSeen(row.timeSeen);
   const keyWatch = { unknown: 0 };
   const onUnknown = (): void => {
@@ -205,11 +202,10 @@ function partsOf(
   database.onTakeover(() => begun.renew());
   return {
     database,
-    databaseClock,
     keyWatch,
     identity: row.identity,
     sealer: new Sealer({ ring: openRing(key, row, database.name), onUnknown }),
-    clock: new StoreClock(now ?? (() => databaseClock.now()), seen),
+    clock: new StoreClock(now ?? (() => database.clock.now()), seen),
     beginnings: begun,
   };
 }

@@ -31,7 +31,6 @@ import type { ChangeNotifications } from "./change-notifications.ts";
 import { filterCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { eraseCovered } from "./covered-former.ts";
-import type { DatabaseClock } from "./database-clock.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./postgres-vectors.ts";
 import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
@@ -45,7 +44,6 @@ import type { Writing } from "./writing.ts";
 
 export interface PostgresStoreParts extends PostgresReaderParts {
   readonly notifications: ChangeNotifications;
-  readonly databaseClock: DatabaseClock;
   readonly keepRemovals: number;
   readonly quota: Quota;
 }

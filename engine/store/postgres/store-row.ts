@@ -8,6 +8,7 @@ import { movedError } from "../moving/movable-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
+import { CLOCK } from "./database-clock.ts";
 import { markIn } from "./schema.ts";
 
 const STORE_ID_BYTES = 16;
@@ -20,8 +21,7 @@ export interface StoreRow {
   readonly clock: number;
 }
 
-const COLUMNS = `store.id, generation, key_check, former_check, former_key, new_key, time_seen,
-  (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock`;
+const COLUMNS = `store.id, generation, key_check, former_check, former_key, new_key, time_seen, ${CLOCK} AS clock`;
 
 /** Undefined in a schema that was never opened with a key. */
 export async function readStoreRow(connection: Connection): Promise<StoreRow | undefined> {

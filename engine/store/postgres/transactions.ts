@@ -15,7 +15,6 @@ import type { ChangeNotifications } from "./change-notifications.ts";
 import type { Connection } from "./connection.ts";
 import { correctTimes } from "./corrections.ts";
 import type { Database } from "./database.ts";
-import type { DatabaseClock } from "./database-clock.ts";
 import { OwnerQueue } from "./owner-queue.ts";
 import { readSchemaState, requireKnown } from "./schema.ts";
 import { followKeys, requireSame, requireStoreRow, type StoreRow } from "./store-row.ts";
@@ -26,7 +25,6 @@ export interface TransactionParts {
   readonly sealer: Sealer;
   readonly identity: StoreIdentity;
   readonly clock: StoreClock;
-  readonly databaseClock: DatabaseClock;
   readonly notifications: ChangeNotifications;
 }
 
@@ -123,12 +121,12 @@ export class WriteTransactions {
 
   /** Verifies that it is the opened store, with its current keys, and that this program may write to it. */
   async #requireSame(connection: Connection): Promise<StoreRow> {
-    const { sealer, identity, databaseClock } = this.#parts;
+    const { sealer, identity, database } = this.#parts;
     const [state, row] = await Promise.all([readSchemaState(connection), requireStoreRow(connection)]);
     requireKnown(connection, state);
     requireSame(identity, row, connection.name);
     followKeys(sealer.ring, row, connection.name);
-    databaseClock.set(row.clock);
+    database.clock.set(row.clock);
     return row;
   }
 

@@ -4,8 +4,9 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Changes } from "../../../../engine/index.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../../../../engine/postgres.ts";
 import { ANA, fact, refTo, text } from "../../../contract/rig.ts";
@@ -16,6 +17,8 @@ import { ENGINE, makeRoles, openPostgresRig, type PostgresRig } from "./postgres
 /** The zero byte distinguishes the statement from the isolation level READ COMMITTED. */
 const COMMIT = "COMMIT\0";
 const SOCKET = ".s.PGSQL.5432";
+/** Long enough to start a standby on a busy machine. */
+const LIFETIME_MS = 20_000;
 
 type Served = Awaited<ReturnType<typeof openPostgresStore>>;
 
@@ -304,6 +307,30 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await store.put(fact("a", "2"));
     expect(text((await store.get(refTo("a")))?.value)).toBe("2");
     await store.close();
+  });
+
+  test("an engine on a standby shows no expired fact after its machine slept", async () => {
+    await using primary = await startPostgres();
+    await makeRoles(primary);
+    const rig = await openPostgresRig(primary);
+    await rig.store.put(fact("a", "1", { expiresAt: Date.now() + LIFETIME_MS }));
+    const standby = await primary.startStandby();
+    const { now: _, ...options } = rig.options; // with the server's clock
+    const connection = { connectionString: standby.url({ user: ENGINE }) };
+    const store = await openPostgresStore({ ...options, connection });
+    await until(async () => (await store.get(refTo("a"))) !== undefined);
+    const asleep = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    try {
+      await pause(LIFETIME_MS);
+      expect(await store.get(refTo("a"))).toBeDefined();
+      await standby.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${ENGINE}'`,
+      );
+      await expect.poll(() => store.get(refTo("a"))).toBeUndefined();
+    } finally {
+      asleep.mockRestore();
+      await store.close();
+    }
   });
 
   test("attempts to LISTEN on a standby, which refuses it, leave no connections there", async () => {
