@@ -109,13 +109,13 @@ describe.concurrent("npm run demo", () => {
   });
 });
 
-describe.concurrent("Ctrl-C", () => {
+describe.concurrent("stopping the demo", () => {
   it.for([
     "build and pack the plugin",
     "import facts and audit rows",
     "install the plugin",
     "start the gateway",
-  ])("after '%s' leaves no process and no folder", async (step, { place }) => {
+  ])("with Ctrl-C after '%s' leaves no process and no folder", async (step, { place }) => {
     const run = demo(place, []);
     await run.printed(`✓ ${step}`);
     // A terminal sends SIGINT to the whole foreground process group: npm, its scripts and the demo.
@@ -127,7 +127,7 @@ describe.concurrent("Ctrl-C", () => {
     await expectNothingLeft(place);
   });
 
-  it("during the build leaves no process and no folder, neither in the temporary folder nor in the clone", async ({
+  it("with Ctrl-C during the build leaves no process and no folder, neither in the temporary folder nor in the clone", async ({
     place,
   }) => {
     const before = await unfinishedBuilds();
@@ -139,7 +139,7 @@ describe.concurrent("Ctrl-C", () => {
     expect(await unfinishedBuilds()).toEqual(before);
   });
 
-  it("even SIGKILL leaves nothing behind for long", async ({ place }) => {
+  it("with SIGKILL leaves nothing behind for long", async ({ place }) => {
     const run = demo(place, []);
     await run.printed("✓ install the plugin");
     process.kill(-run.pid, "SIGKILL");

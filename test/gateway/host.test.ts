@@ -25,12 +25,12 @@ describe("a gateway that cannot start", () => {
       /plugins install ended with 1/,
     );
   });
+});
 
-  it("runs no commands after it is stopped, and can be stopped twice", async () => {
-    const host = await OpenClawHost.make();
-    await host.stop();
-    await host.stop();
-    expect(host.isStopping).toBe(true);
-    expect(() => host.openclaw(["--version"])).toThrow("is being stopped");
-  });
+it("a stopped host runs no commands, and can be stopped again", async () => {
+  const host = await OpenClawHost.make();
+  await host.stop();
+  await host.stop();
+  expect(host.isStopping).toBe(true);
+  expect(() => host.openclaw(["--version"])).toThrow("is being stopped");
 });

@@ -113,10 +113,10 @@ export class Database {
           const { rows } = await client.query(SET_UP, [schema, ...timeouts]);
           const { clock, life, timeline, read_only: readOnly } = rows[0] ?? {};
           if (this.#isFormer(timeline)) throw new UnsuitableServer();
-          this.clock.set(clock);
           this.#lives.set(client, life);
           this.#noteTimeline(client, timeline);
           if (needs === "read-write" && readOnly === 1) throw new UnsuitableServer();
+          this.clock.set(clock);
         },
       });
       return pool.on("error", () => undefined); // an idle connection was lost; the next call opens another
