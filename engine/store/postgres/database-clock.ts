@@ -1,8 +1,8 @@
 /**
  * The server's clock as seen by this process: engines on several machines share one clock, however their own are set.
  *
- * Each new connection and each write transaction synchronises it. In between it advances by this machine's monotonic clock, which
- * stands still while the machine sleeps; its connections are then replaced.
+ * Each read and each write transaction synchronises it. In between it advances by this machine's monotonic clock, which stands
+ * still while the machine sleeps.
  */
 import type { UnixMs } from "../memory-store.ts";
 

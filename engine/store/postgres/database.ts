@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
-import { CLOCK, DatabaseClock } from "./database-clock.ts";
+import { DatabaseClock } from "./database-clock.ts";
 import { explainPostgresError, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
 
 /** Connection options of `pg`. The password may be a function, which is called for each connection. */
@@ -59,7 +59,7 @@ const SET_UP = `SELECT (pg_is_in_recovery() OR current_setting('default_transact
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
   set_config('statement_timeout', $2, false), set_config('lock_timeout', $3, false),
   set_config('idle_in_transaction_session_timeout', $4, false),
-  ${CLOCK} AS clock, ${TIMELINE} AS timeline,
+  ${TIMELINE} AS timeline,
   (SELECT stats_reset::text FROM pg_stat_wal) AS life`; // a recovery begins the statistics anew
 
 export class Database {
@@ -111,12 +111,11 @@ export class Database {
         onConnect: async (client) => {
           const timeouts = [statementTimeoutMs, busyTimeoutMs, IDLE_IN_TRANSACTION_MS].map(String);
           const { rows } = await client.query(SET_UP, [schema, ...timeouts]);
-          const { clock, life, timeline, read_only: readOnly } = rows[0] ?? {};
+          const { life, timeline, read_only: readOnly } = rows[0] ?? {};
           if (this.#isFormer(timeline)) throw new UnsuitableServer();
           this.#lives.set(client, life);
           this.#noteTimeline(client, timeline);
           if (needs === "read-write" && readOnly === 1) throw new UnsuitableServer();
-          this.clock.set(clock);
         },
       });
       return pool.on("error", () => undefined); // an idle connection was lost; the next call opens another

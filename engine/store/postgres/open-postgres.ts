@@ -193,6 +193,7 @@ function partsOf(
   row: StoreRow,
   { key, now, beginnings = 0 }: PostgresReaderOptions,
 ): PostgresReaderParts {
+  database.clock.set(row.clock);
   const seen = row.timeSeen === undefined ? undefined : decodeTimeSeen(row.timeSeen);
   const keyWatch = { unknown: 0 };
   const onUnknown = (): void => {

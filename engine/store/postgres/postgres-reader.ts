@@ -225,7 +225,7 @@ export class PostgresReader implements MemoryReader {
 
   #read<T>(owner: Namespace | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.database.read(async (connection) => {
-      const inUse = requireInUse(connection, owner, this.identity);
+      const inUse = requireInUse(connection, owner, this.identity, this.database.clock);
       inUse.catch(() => undefined); // awaited below
       const answer = await work(connection);
       await inUse;

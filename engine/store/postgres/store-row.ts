@@ -8,7 +8,7 @@ import { movedError } from "../moving/movable-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
-import { CLOCK } from "./database-clock.ts";
+import { CLOCK, type DatabaseClock } from "./database-clock.ts";
 import { markIn } from "./schema.ts";
 
 const STORE_ID_BYTES = 16;
@@ -93,15 +93,18 @@ export function requireSame(
 
 /**
  * Sent with each read, so that an abandoned store is not taken for the current one. Throws `store_moved` if its memory was moved,
- * and `store_replaced` if it was moved away and back since it was opened.
+ * and `store_replaced` if it was moved away and back since it was opened. Synchronises the clock.
  */
 export async function requireInUse(
   connection: Connection,
   owner: Namespace | undefined,
   opened: StoreIdentity,
+  clock: DatabaseClock,
 ): Promise<void> {
-  const [row] = await connection.readAs(owner, "moved, store.id, generation FROM schema_version, store");
+  const columns = `moved, store.id, generation, ${CLOCK} AS clock`;
+  const [row] = await connection.readAs(owner, `${columns} FROM schema_version, store`);
   if (row === undefined) throw emptied(connection.name);
+  clock.set(Number(row.clock));
   const mark = markIn(row.moved);
   if (mark !== undefined) throw movedError(connection.name, mark);
   requireSame(opened, { identity: identityIn(row, connection.name) }, connection.name);
