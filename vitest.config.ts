@@ -3,14 +3,15 @@
  *
  * - `npm test`: the checks, the build, the unit tests, and one file against the real OpenClaw gateway. It needs only Node.
  * - `npm run test:integration`: the other gateway tests (some also on the oldest supported OpenClaw), real Docker engines,
- *   test/durability, test/isolation, and the tests that start other programs (`*.integration.test.ts`). Tests whose programs
- *   are not installed are skipped, with the reason.
- * - `npm run test:nightly`: the unit tests, test/durability and test/isolation in their large sizes (test/run/size.ts), and
- *   tests with third-party clients (`*.nightly.test.ts`).
+ *   test/durability, the long tests of test/isolation, and the tests that start other programs (`*.integration.test.ts`). Tests
+ *   whose programs are not installed are skipped, with the reason.
+ * - `npm run test:nightly`: the unit tests, test/durability and the long tests of test/isolation in their large sizes
+ *   (test/run/size.ts), and tests with third-party clients (`*.nightly.test.ts`).
  * - `npm run test:mutants`: see test/mutants/README.md.
  *
- * Any two files can run at the same time, except those that share a gateway. So all projects use one queue. It starts the
- * slowest projects first, so that no processor is idle at the end.
+ * Any two files can run at the same time, except those that share a gateway: these wait for each other (test/gateway/shared.ts). So
+ * all projects use one queue. It starts the slowest projects and files first, so that no processor is idle at the end, and spreads
+ * the files that share a gateway over the queue, so that none has to wait.
  */
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -18,7 +19,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TESTS = "test/**/*.test.ts";
 const SMOKE_TESTS = "test/smoke/**/*.test.ts";
-const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
+const GATEWAY_TESTS = ["test/gateway/**/*.test.ts", "test/isolation/openclaw.test.ts"];
 /** These files start their own gateways. */
 const OWN_GATEWAY_TESTS = [
   "demo",
@@ -45,27 +46,33 @@ const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
 /** Killed processes, power cuts, failing disks, damaged files. Small sizes in `test:integration`, large ones in `test:nightly`. */
 const DURABILITY_TESTS = "test/durability/**/*.test.ts";
 /** Many operations and many clients, in the same two sizes. */
-const ISOLATION_TESTS = "test/isolation/**/*.test.ts";
+const ISOLATION_TESTS = ["random-operations", "clients"].map((name) => `test/isolation/${name}.test.ts`);
 const NOT_UNIT_TESTS = [
   SMOKE_TESTS,
-  GATEWAY_TESTS,
+  ...GATEWAY_TESTS,
   DOCKER_TESTS,
   INTEGRATION_TESTS,
   NIGHTLY_TESTS,
   DURABILITY_TESTS,
-  ISOLATION_TESTS,
+  ...ISOLATION_TESTS,
 ];
-const SLOWEST_FIRST = [
-  "docker",
-  "gateway",
-  "shared-gateway",
-  "other-host",
-  "smoke",
-  "durability",
-  "isolation",
-  "nightly",
-  "integration",
-  "unit",
+const SLOWEST_FIRST = ["docker", "gateway", "durability", "isolation", "nightly", "integration", "unit"];
+/** Their files share a gateway. */
+const TAKING_TURNS = ["shared-gateway", "other-host", "smoke"];
+/** They take longest in their projects, and vitest takes them for short because their texts are. */
+const LONG_FILES = [
+  "docker/host",
+  "gateway/notes-index",
+  "docs/tutorial.integration",
+  "install/published.integration",
+  "shipped/solve",
+  "app/rotate-key",
+  "store/sqlite-store",
+  "store/sqlite-open",
+  "server/serve",
+  "cli/here",
+  "install/installer-lock",
+  "surfaces/frame",
 ];
 /** One per processor. vitest would leave one free, but many tests only wait for child processes. */
 const WORKERS = Math.max(2, availableParallelism());
@@ -86,8 +93,25 @@ const TEARDOWN_TIMEOUT_MS = 120_000;
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ project }: TestSpecification) => SLOWEST_FIRST.indexOf(project.name);
-    return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
+    const isQuick = ({ moduleId }: TestSpecification) =>
+      !LONG_FILES.some((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const sorted = (await super.sort(files)).sort(
+      (a, b) => rankOf(a) - rankOf(b) || Number(isQuick(a)) - Number(isQuick(b)),
+    );
+    const { taking = [], free = [] } = Object.groupBy(sorted, ({ project }) =>
+      TAKING_TURNS.includes(project.name) ? "taking" : "free",
+    );
+    // By name: the same file on another host has another gateway.
+    const turns = taking.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
+    return spread(turns, free);
   }
+}
+
+/** Puts the first list's items at equal distances into the second. */
+function spread<Item>(items: readonly Item[], into: readonly Item[]): Item[] {
+  const apart = Math.ceil(into.length / (items.length + 1));
+  const mixed = items.flatMap((item, n) => [...into.slice(n * apart, (n + 1) * apart), item]);
+  return [...mixed, ...into.slice(items.length * apart)];
 }
 
 const GATEWAY_LIMITS = {
@@ -112,12 +136,6 @@ const UNIT_LIMITS = {
 
 /** Starts the gateway that several test files share. */
 const SHARED_GATEWAY = "test/gateway/setup.ts";
-/**
- * Files that share a gateway run one at a time. OpenClaw keeps one agent's database open at a time and waits at most five
- * seconds for its state database. On a busy machine, concurrent turns and `openclaw` commands of several agents fail with
- * "Agent database cleanup failed" or "database is locked", and so do that agent's next turns.
- */
-const ONE_FILE_AT_A_TIME = { maxWorkers: 1 };
 
 export default defineConfig({
   test: {
@@ -139,11 +157,10 @@ export default defineConfig({
       {
         test: {
           name: "shared-gateway",
-          include: [GATEWAY_TESTS],
+          include: GATEWAY_TESTS,
           exclude: [...OWN_GATEWAY_TESTS, EACH_HOST_TEST],
           globalSetup: SHARED_GATEWAY,
           ...GATEWAY_LIMITS,
-          ...ONE_FILE_AT_A_TIME,
         },
       },
       {
@@ -152,7 +169,6 @@ export default defineConfig({
           include: OTHER_HOST_TESTS,
           globalSetup: "test/gateway/other-host.ts",
           ...GATEWAY_LIMITS,
-          ...ONE_FILE_AT_A_TIME,
         },
       },
       {
@@ -177,7 +193,7 @@ export default defineConfig({
       {
         test: {
           name: "isolation",
-          include: [ISOLATION_TESTS],
+          include: ISOLATION_TESTS,
           ...UNIT_LIMITS,
           testTimeout: LARGE_TIMEOUT_MS,
         },

@@ -29,7 +29,14 @@ import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
 import { factHistory, undoFact } from "./history.ts";
 import type { Opened } from "./keys/store-notes.ts";
 import { KeysInUse } from "./keys-in-use.ts";
-import type { DoctorReport, FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
+import type {
+  DoctorReport,
+  EmbeddingsStatus,
+  FactInput,
+  Memory,
+  MemoryStatus,
+  StoredFact,
+} from "./memory.ts";
 import {
   callersOf,
   failedStatus,
@@ -48,12 +55,13 @@ import { ToolHistory } from "./tool-history.ts";
 import { listImports } from "./transfer/list-imports.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** An open memory in this process, including its store for import and export. */
-export interface OpenMemory extends Memory {
-  readonly store: MemoryStore;
+/** A memory as commands use it, wherever it is kept. */
+export interface CommandMemory extends Memory {
   readonly now: () => UnixMs;
   /** Where the key is, if this opening created it: no backup has it yet. */
   readonly newKey?: string;
+  /** For a person: there is no memory yet, or another one than before. */
+  readonly notice?: string;
   /** Reports progress. Checks everything if the process serves nobody else. */
   doctor(options?: InspectOptions): Promise<DoctorReport>;
   /**
@@ -68,14 +76,22 @@ export interface OpenMemory extends Memory {
   embed(subject: Subject, request: EmbedRequest): Promise<EmbedReport>;
   /** The same for one fact that was just stored. */
   embedFact(subject: Subject, key: string, request: EmbedRequest): Promise<void>;
+}
+
+/** An open memory in this process, including its store for import and export. */
+export interface OpenMemory extends CommandMemory {
+  readonly store: MemoryStore;
   /** Absent if the store tells of no changes: then only `revision` does. Some changes may be missed. The answer ends it. */
   readonly watch?: WatchOf<Subject>;
 }
 
 type WatchOf<Whose> = (whose: Whose, listener: () => void) => () => void;
 
+/** `location`, `key` and `notes` may change when the store is opened again. */
 export interface Composition {
   readonly store: MemoryStore;
+  /** Absent: the store is open. */
+  readonly hasOpened?: () => boolean;
   readonly location: OpenedStorage & { readonly keyPath: string };
   /** Called for each status; absent: the opener knows. */
   readonly isWritable?: () => Promise<boolean>;
@@ -83,7 +99,7 @@ export interface Composition {
   readonly watch?: WatchOf<Namespace>;
   readonly key: KeyFacts;
   /** Absent when no notes are kept beside a key. */
-  readonly notes?: Opened;
+  readonly notes?: Opened | undefined;
   /** From 0 up to, but not including, 1. */
   readonly random?: () => number;
   /** 0: never. */
@@ -121,6 +137,7 @@ export function composeMemory(parts: Composition): OpenMemory {
         semantic: embeddings.active.index,
         references: embeddings.active.references,
       }),
+      ...defined({ keywordsOnly: problemOf(embeddings.status()) }),
     }),
     runClock: new RunClock(now, parts.random ?? Math.random),
     toolHistory: new ToolHistory(store),
@@ -129,7 +146,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const growth = new GrowthCounts(context);
   const sweep = () => store.deleteExpired();
   const sweeper = new Sweeper({
-    sweep,
+    sweep: async () => parts.hasOpened?.() !== false && sweep(),
     everyMs: parts.sweepEveryMs,
     ...defined({ timer }),
   });
@@ -148,9 +165,10 @@ export function composeMemory(parts: Composition): OpenMemory {
           ...defined({ timer, watch: parts.watch }),
         });
   const onRequest = new EmbeddingOnRequest(context, keepsVectors ? embeddings.active : undefined, timer);
+  const follow = (namespace: Namespace): void => watch?.follow(namespace);
   const warm = async (namespace: Namespace): Promise<void> => {
-    watch?.follow(namespace);
     await context.recall.warm(namespace);
+    follow(namespace);
     if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
   };
   let closing: Promise<void> | undefined;
@@ -158,40 +176,38 @@ export function composeMemory(parts: Composition): OpenMemory {
     store,
     now,
     ...(parts.key.made && { newKey: parts.key.source }),
-    storeFact: within((...asked) => storeFact(context, ...asked), embedSoon),
-    storeFactAllowingSecret: within((...asked) => storeFactAllowingSecret(context, ...asked), embedSoon),
-    checkFact: within((namespace, input) => checkFact(context, namespace, input)),
-    getFact: within((namespace, key) => getFact(context, namespace, key)),
-    listFacts: within((namespace, query) => listFacts(context, namespace, query)),
-    factHistory: within((namespace, key: string) => factHistory(context, namespace, key)),
-    undoFact: within((namespace, key: string) => undoFact(context, namespace, key), embedSoon),
-    renewFact: within((namespace, input) => renewFact(context, namespace, input)),
-    search: within((namespace, query: RecallQuery) => {
-      watch?.follow(namespace);
-      return search(context, namespace, query);
-    }),
-    readDocument: within((namespace, query) => readDocument(context, namespace, query)),
-    forget: within((namespace, input) => forget(context, namespace, input)),
+    storeFact: inNamespace((...asked) => storeFact(context, ...asked), embedSoon),
+    storeFactAllowingSecret: inNamespace((...asked) => storeFactAllowingSecret(context, ...asked), embedSoon),
+    checkFact: inNamespace((namespace, input) => checkFact(context, namespace, input)),
+    getFact: inNamespace((namespace, input) => getFact(context, namespace, input)),
+    listFacts: inNamespace((namespace, query) => listFacts(context, namespace, query)),
+    factHistory: inNamespace((namespace, input) => factHistory(context, namespace, input)),
+    undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
+    renewFact: inNamespace((namespace, input) => renewFact(context, namespace, input)),
+    search: inNamespace((namespace, query: RecallQuery) => search(context, namespace, query), follow),
+    readDocument: inNamespace((namespace, query) => readDocument(context, namespace, query)),
+    forget: inNamespace((namespace, input) => forget(context, namespace, input)),
     myMemory: async (subject) => myMemory(context, requireNamespace(subject), subject),
     defaults: async (subject) => myDefaults(context, requireNamespace(subject), subject),
-    corpusPage: within((namespace, query) => corpusPage(context, namespace, query)),
-    listRuns: within((namespace, query) => listRuns(context, namespace, query)),
+    corpusPage: inNamespace((namespace, query) => corpusPage(context, namespace, query)),
+    listRuns: inNamespace((namespace, query) => listRuns(context, namespace, query)),
     growth: async (subject) => growth.of(requireNamespace(subject)),
     imports: async (subject) => listImports(context, requireNamespace(subject)),
-    callers: () => callersOf(context),
+    callers: (of) => callersOf(context, of),
     revision: async (subject) => store.revision(requireNamespace(subject)),
     ...watchOf(parts),
-    recordPackRun: within((...run) => recordPackRun(context, ...run), embedSoon),
-    recordPipelineRun: within((...run) => recordPipelineRun(context, ...run), embedSoon),
-    recordToolCall: within((...call) => recordToolCall(context, ...call)), // records are not embedded
+    recordPackRun: inNamespace((...run) => recordPackRun(context, ...run), embedSoon),
+    recordPipelineRun: inNamespace((...run) => recordPipelineRun(context, ...run), embedSoon),
+    recordToolCall: inNamespace((...call) => recordToolCall(context, ...call)), // records are not embedded
     warm: async (subject) => warm(requireNamespace(subject)),
-    embed: within((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
+    embed: inNamespace((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
     sweep,
     status: async (subject) => {
-      // A command has no index yet; a gateway must not wait.
+      // A command has no index yet and has asked the service nothing; a gateway must not wait.
       if (semantic !== undefined && !embedsEntries && subject !== undefined) {
-        await warm(requireNamespace(subject)).catch(() => {}); // the status itself reports the problem
+        const warmed = warm(requireNamespace(subject)).catch(() => {}); // the status itself reports the problem
+        await Promise.all([warmed, embeddings.ask()]);
       }
       return statusOf(context, parts, embeddings, subject);
     },
@@ -215,16 +231,20 @@ function watchOf({ watch }: Composition): Pick<OpenMemory, "watch"> {
 }
 
 /** Each use case gets its caller's namespace, and no other way to find entries. */
-function within<Input, Answer>(
-  useCase: (namespace: Namespace, input: Input, writer?: Writer) => Promise<Answer>,
+function inNamespace<Input, Answer, More = Writer>(
+  useCase: (namespace: Namespace, input: Input, more?: More) => Promise<Answer>,
   afterwards: (namespace: Namespace) => void = () => {},
-): (subject: Subject, input: Input, writer?: Writer) => Promise<Answer> {
-  return async (subject, input, writer) => {
+): (subject: Subject, input: Input, more?: More) => Promise<Answer> {
+  return async (subject, input, more) => {
     const namespace = requireNamespace(subject);
-    const answer = await useCase(namespace, input, writer);
+    const answer = await useCase(namespace, input, more);
     afterwards(namespace);
     return answer;
   };
+}
+
+function problemOf(status: EmbeddingsStatus): string | undefined {
+  return status.provider === "unusable" ? status.problem : undefined;
 }
 
 async function statusOf(
@@ -243,7 +263,7 @@ async function statusOf(
       state: "ready",
       ...location,
       ...(isReadOnly && { readOnly: true }),
-      mode: embeddings.active === undefined ? "keyword" : "hybrid",
+      mode: embeddings.mode(),
       embeddings: embeddings.status(),
       ...(subject !== undefined && { subject: counts }),
     };

@@ -3,14 +3,15 @@ import {
   ANSWER_LIMITS,
   defined,
   invalidField,
-  isHelmdeckError,
   type Namespace,
   parseDocid,
   projectEntry,
   requireCount,
 } from "../engine/index.ts";
 import type { RecallHit, RecallQuery } from "../recall/index.ts";
+import { asUnreadable } from "./fact-view.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
+import { counted } from "./presenters/words.ts";
 import { NOTHING_STORED, search, unmatchedText } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 import {
@@ -74,6 +75,7 @@ async function newestChunks(
   return {
     chunks,
     ...(place && { nextCursor: encodePlace(place) }),
+    ...(unreadable > 0 && { incomplete: true }),
     ...noteOf([isEmpty ? NOTHING_STORED : undefined, unreadableNote(unreadable)]),
   };
 }
@@ -98,9 +100,16 @@ async function rankedChunks(
   const cut = characters >= PAGE_CHARACTERS ? "The hits are large, so there may be more." : undefined;
   const possible = chunks.some(({ metadata }) => metadata.possible === true) ? ONLY_POSSIBLE : undefined;
   const { mode, reason, unmatched } = answer;
+  const isIncomplete = answer.incomplete ?? answer.partial ?? (unreadable > 0 || cut !== undefined);
   const missed = unmatched && unmatchedText(unmatched, "my-memory lists them");
   const notes = [possible, missed, reason, unreadableNote(unreadable), cut];
-  return { chunks, mode, ...noteOf(notes), ...defined({ unmatched }) };
+  return {
+    chunks,
+    mode,
+    ...(isIncomplete && { incomplete: true }),
+    ...noteOf(notes),
+    ...defined({ unmatched }),
+  };
 }
 
 /** Undefined when it was deleted since the search. */
@@ -121,14 +130,9 @@ async function chunkOf(
   return { ...chunk, metadata, score, snippet };
 }
 
-function asUnreadable(error: unknown): "unreadable" {
-  if (isHelmdeckError(error, "entry_unreadable")) return "unreadable";
-  throw error;
-}
-
 function unreadableNote(count: number): string | undefined {
   if (count === 0) return undefined;
-  return `${count} ${count === 1 ? "entry" : "entries"} could not be read; run doctor for details.`;
+  return `${counted(count, "entry", "entries")} could not be read; run doctor for details.`;
 }
 
 function noteOf(notes: readonly (string | undefined)[]): { readonly note?: string } {

@@ -1,17 +1,19 @@
-/** A fact in the form that every use case returns. */
+/** A fact in the form that every use case returns, and one that does not open. */
 import {
   defined,
   type Entry,
   type Fingerprint,
   type FormerValue,
   fingerprintOf,
+  isHelmdeckError,
   pathOf,
 } from "../engine/index.ts";
 import type { FactView, FormerView } from "./memory.ts";
 
 /** Requires an entry that is a fact. */
 export function factView(entry: Entry): FactView {
-  return { ...viewOf(entry, entry.fingerprint), path: pathOf(entry.category, entry.key) };
+  const { revision, category, key } = entry;
+  return { ...viewOf(entry, entry.fingerprint), revision, path: pathOf(category, key) };
 }
 
 /** A current or former value of a fact. */
@@ -29,4 +31,15 @@ function viewOf(
     fingerprint,
     ...defined({ writer }),
   };
+}
+
+/** For an entry that may not open. */
+export function asUnreadable(error: unknown): "unreadable" {
+  if (isHelmdeckError(error, "entry_unreadable")) return "unreadable";
+  throw error;
+}
+
+/** For an entry that is as good as none if it does not open. */
+export function unlessUnreadable(error: unknown): undefined {
+  asUnreadable(error);
 }

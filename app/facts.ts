@@ -1,25 +1,38 @@
 /** Stores, gets and lists facts. */
 import {
   ANSWER_LIMITS,
+  type CheckedFact,
   checkSupersedes,
   defined,
   EXPIRING_WITHIN_MS,
+  endOfStore,
+  type FillIn,
   factEntry,
   invalidField,
   isImportTag,
   type ListQuery,
   type Namespace,
+  pagesOf,
   pathOf,
   refuseSecrets,
   requireCount,
+  requireRevision,
   type UnixMs,
   validateFact,
   type Writer,
 } from "../engine/index.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
-import { factView } from "./fact-view.ts";
+import { factView, unlessUnreadable } from "./fact-view.ts";
 import { listExpiringFacts } from "./list-expiring-facts.ts";
-import type { FactCheck, FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
+import type {
+  FactCheck,
+  FactInput,
+  FactName,
+  FactsPage,
+  FactsQuery,
+  FactView,
+  StoredFact,
+} from "./memory.ts";
 import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -35,7 +48,7 @@ export async function storeFact(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  return keepFact(context, namespace, await harmlessFact(input), writer);
+  return keepFact(context, namespace, { input, ...(await harmlessFact(input)) }, writer);
 }
 
 /** The same for a person who insists. No input selects it, because an agent would use that. */
@@ -45,7 +58,7 @@ export async function storeFactAllowingSecret(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  return keepFact(context, namespace, checkedFact(input), writer);
+  return keepFact(context, namespace, { input, ...checkedFact(input) }, writer);
 }
 
 /** The result of {@link storeFact} without storing; throws the same errors. */
@@ -54,42 +67,77 @@ export async function checkFact(
   namespace: Namespace,
   input: FactInput,
 ): Promise<FactCheck> {
-  const { supersedes: names, ttlSeconds, ...fact } = await harmlessFact(input);
+  const { fact, names, fillIn } = await harmlessFact(input);
   await context.keys.refuseLookalike(namespace, fact.key);
+  const upTo = await context.store.revision(namespace);
+  const there = await factThere(context, namespace, fact.key);
+  requireRevision(there, input.ifRevision);
   const supersedes = await existing(context, namespace, names);
   const alike = await lookForSimilar(context, namespace, fact, supersedes);
-  return { ...fact, expiresAt: context.now() + ttlSeconds * 1_000, supersedes, ...alike };
+  const { key, value, category, tags } = fact;
+  const now = context.now();
+  const given = { key, value, category, tags, expiresAt: now + fact.ttlSeconds * 1_000 };
+  const revision = there?.revision ?? 0;
+  return { ...given, ...fillIn(there, now), supersedes, revision, upTo, ...alike };
+}
+
+/** Undefined also for one that cannot be opened, which a store replaces. */
+async function factThere({ store }: UseCaseContext, namespace: Namespace, key: string) {
+  return store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
 }
 
 async function harmlessFact(input: FactInput) {
-  const fact = checkedFact(input);
-  await refuseSecrets(fact);
-  return fact;
+  const checked = checkedFact(input);
+  await refuseSecrets(checked.fact);
+  return checked;
 }
 
-function checkedFact(input: FactInput) {
-  const { tags, ...fact } = validateFact(input);
-  const own = tags.filter((tag) => !isImportTag(tag)); // storing a fact detaches it from its import
-  return { ...fact, tags: own, supersedes: checkSupersedes(input.supersedes) };
+interface CheckedInput {
+  readonly fact: CheckedFact;
+  /** Of facts to supersede. */
+  readonly names: readonly string[];
+  readonly fillIn: FillIn;
+}
+
+function checkedFact(input: FactInput): CheckedInput {
+  const fact = validateFact(input);
+  const names = checkSupersedes(input.supersedes);
+  return { fact: { ...fact, tags: ownTags(fact.tags) }, names, fillIn: fillingIn(input) };
+}
+
+/** Storing a fact detaches it from its import. */
+function ownTags(tags: readonly string[]): readonly string[] {
+  return tags.filter((tag) => !isImportTag(tag));
+}
+
+/** What the input does not name is as it was. Nobody has chosen the default end, so that begins anew. */
+function fillingIn({ category, tags, ttlSeconds }: FactInput): FillIn {
+  return (there, now) =>
+    defined({
+      category: category ? undefined : there?.category,
+      tags: tags ? undefined : there && ownTags(there.tags),
+      expiresAt: ttlSeconds ? undefined : endOfStore(there, now),
+    });
 }
 
 async function keepFact(
   context: UseCaseContext,
   namespace: Namespace,
-  fact: ReturnType<typeof checkedFact>,
+  { input: { ifRevision, upTo }, fact, names, fillIn }: CheckedInput & { readonly input: FactInput },
   writer: Writer | undefined,
 ): Promise<StoredFact> {
-  await context.keys.refuseLookalike(namespace, fact.key);
-  const supersedes = await existing(context, namespace, fact.supersedes);
+  const keysSince = await context.keys.refuseLookalike(namespace, fact.key);
+  const supersedes = await existing(context, namespace, names);
   const alike = await lookForSimilar(context, namespace, fact, supersedes);
-  const expiresAt = context.now() + fact.ttlSeconds * 1_000;
-  const entry = { ...factEntry(namespace, fact, { expiresAt }), ...defined({ writer }) };
-  const { replaced, superseded } = await context.store.put(entry, { supersedes });
+  const times = { expiresAt: context.now() + fact.ttlSeconds * 1_000 };
+  const entry = { ...factEntry(namespace, fact, times), ...defined({ writer }) };
+  const conditions = { keysSince, ...defined({ ifRevision, upTo }) };
+  const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
+  const { replaced, superseded } = put;
+  const { key, category, revision, expiresAt = times.expiresAt } = put.entry;
   return {
-    key: fact.key,
-    category: fact.category,
-    expiresAt,
-    path: pathOf(fact.category, fact.key),
+    ...{ key, category, expiresAt, revision },
+    path: pathOf(category, key),
     ...(replaced && { replaced: { updatedAt: replaced.updatedAt, refreshed: replaced.sameValue } }),
     ...(superseded.length > 0 && { superseded }),
     ...alike,
@@ -106,14 +154,11 @@ async function existing(
   return keys.filter((key) => key !== undefined);
 }
 
-/**
- * By its exact key or, when no fact has that, by its path, docid or citation. Undefined when there is none, also for a key that
- * no fact can have. Throws `entry_unreadable`.
- */
+/** Undefined when there is none, also for a key that no fact can have. Throws `entry_unreadable`. */
 export async function getFact(
   context: UseCaseContext,
   namespace: Namespace,
-  key: string,
+  { key }: FactName,
 ): Promise<FactView | undefined> {
   for (const name of factsNamedBy(key)) {
     const entry = await context.store.get({ namespace, origin: "fact", key: name.key });
@@ -134,22 +179,19 @@ export async function listFacts(
   const facts: FactView[] = [];
   const unreadable: string[] = [];
   let sizeBytes = 0;
-  let cursor = query.cursor;
-  do {
+  let nextCursor: string | undefined;
+  const read = (more: { readonly cursor?: string }) => {
     const step = Math.min(STEP, limit - facts.length - unreadable.length);
-    const page = await context.store.list({
-      namespace,
-      origin: "fact",
-      ...filter,
-      limit: step,
-      ...(cursor && { cursor }),
-    });
+    return context.store.list({ namespace, origin: "fact", ...filter, limit: step, ...more });
+  };
+  for await (const page of pagesOf(read, query.cursor || undefined)) {
     facts.push(...page.entries.map(factView));
     unreadable.push(...page.unreadable.map(({ key }) => key));
     sizeBytes += page.entries.reduce((sum, { value }) => sum + value.byteLength, 0);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && facts.length + unreadable.length < limit && sizeBytes < PAGE_BYTES);
-  return { facts, unreadable, ...(cursor && { nextCursor: cursor }) };
+    ({ nextCursor } = page);
+    if (facts.length + unreadable.length >= limit || sizeBytes >= PAGE_BYTES) break;
+  }
+  return { facts, unreadable, ...defined({ nextCursor }) };
 }
 
 function filterFrom(

@@ -1,6 +1,8 @@
 /** Deletes or counts the entries of a scope, and suggests similar keys when it matches none. */
 import {
+  defined,
   type EntryFilter,
+  type Erasure,
   type ForgetReadings,
   type ForgetScope,
   filterOf,
@@ -8,7 +10,7 @@ import {
   isWideScope,
   type Namespace,
   nearestKeys,
-  nextTurn,
+  pagesOf,
   parseForgetScope,
   settleScope,
 } from "../engine/index.ts";
@@ -30,17 +32,22 @@ export async function forget(
 ): Promise<Forgotten> {
   const readings = parseForgetScope(input?.scope);
   const dryRun = requireDryRun(input.dryRun);
-  const filter = filterOf(await settle(context, namespace, readings), namespace);
+  const revision = dryRun ? await context.store.revision(namespace, { includeSessions: true }) : undefined;
+  const bound = defined({ upTo: input.upTo ?? revision });
+  const filter = {
+    ...filterOf(await settle(context, { namespace, ...bound }, readings), namespace),
+    ...bound,
+  };
   const scope = input.scope.trim();
   const restored = await restoreReplaced(context, filter, dryRun);
-  const { former = 0, ...counted } = dryRun
-    ? await countCovered(context, filter)
-    : await context.store.deleteWhere(filter);
-  const { erased } = counted;
+  const counted = dryRun ? await countCovered(context, filter) : await context.store.deleteWhere(filter);
+  const { former = 0, erased, newer } = counted;
   const deleted = counted.deleted + (dryRun ? 0 : restored);
   const others = { ...(former > 0 && { former }), ...(restored > 0 && { restored }) };
-  if (deleted + former > 0) return { scope, deleted, dryRun, erased, ...others };
-  return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(context, namespace, scope) };
+  const forgotten = { scope, deleted, dryRun, ...defined({ revision, newer }) };
+  if (deleted + former > 0) return { ...forgotten, erased, ...others };
+  if (newer !== undefined) return { ...forgotten, erased: "nothing" };
+  return { ...forgotten, erased: "nothing", near: await keysNear(context, namespace, scope) };
 }
 
 /** Whether a scope names a kind of entries rather than one. Throws `invalid_input` like forgetting. */
@@ -48,12 +55,15 @@ export function isWideForget(scope: unknown): boolean {
   return parseForgetScope(scope).some(isWideScope);
 }
 
-async function countCovered({ store }: UseCaseContext, filter: EntryFilter) {
+async function countCovered({ store }: UseCaseContext, filter: EntryFilter): Promise<CountedForget> {
   const deleted = await store.countWhere(filter);
-  return { deleted, former: await countFormer(store, filter), erased: "nothing" as const };
+  return { deleted, former: await countFormer(store, filter), erased: "nothing" };
 }
 
-function requireDryRun(wanted: unknown): boolean {
+type CountedForget = Omit<Erasure, "erased"> & Pick<Forgotten, "erased">;
+
+/** What is neither true nor false could have meant true. */
+export function requireDryRun(wanted: unknown): boolean {
   const dryRun = wanted ?? false;
   if (typeof dryRun === "boolean") return dryRun;
   throw invalidField("dry_run", "must be true or false; nothing was deleted");
@@ -61,12 +71,12 @@ function requireDryRun(wanted: unknown): boolean {
 
 async function settle(
   context: UseCaseContext,
-  namespace: Namespace,
+  { namespace, ...bound }: Pick<EntryFilter, "namespace" | "upTo">,
   readings: ForgetReadings,
 ): Promise<ForgetScope> {
   if (readings.length === 1) return readings[0];
   const counts = await Promise.all(
-    readings.map((scope) => context.store.countWhere(filterOf(scope, namespace))),
+    readings.map((scope) => context.store.countWhere({ ...filterOf(scope, namespace), ...bound })),
   );
   return settleScope(
     readings,
@@ -80,19 +90,12 @@ async function keysNear(
   scope: string,
 ): Promise<readonly string[]> {
   let near: readonly string[] = [];
-  let cursor: string | undefined;
   let seen = 0;
-  do {
-    const page = await context.store.listMeta({
-      namespace,
-      origin: "fact",
-      limit: PAGE_KEYS,
-      ...(cursor && { cursor }),
-    });
-    near = nearestKeys(scope, [...near, ...page.entries.map(({ key }) => key)]);
+  const query = { namespace, origin: "fact", limit: PAGE_KEYS } as const;
+  for await (const { entries } of pagesOf((more) => context.store.listMeta({ ...query, ...more }))) {
+    near = nearestKeys(scope, [...near, ...entries.map(({ key }) => key)]);
     seen += PAGE_KEYS;
-    cursor = page.nextCursor;
-    await nextTurn(); // comparing takes processor time, and others wait
-  } while (cursor !== undefined && seen < MOST_KEYS);
+    if (seen >= MOST_KEYS) break;
+  }
   return near;
 }

@@ -1,5 +1,5 @@
 /** The growth of a memory: current entries by the day on which they were stored, counted without decrypting. */
-import { type Namespace, nextTurn } from "../engine/index.ts";
+import { BoundedMap, type Namespace, pagesOf } from "../engine/index.ts";
 import type { DayCount, Growth } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -18,7 +18,7 @@ interface Counted {
 /** Counts again only after a change, and once for concurrent requests. */
 export class GrowthCounts {
   readonly #context: UseCaseContext;
-  readonly #counted = new Map<Namespace, Counted>();
+  readonly #counted = new BoundedMap<Namespace, Counted>(MOST_MEMORIES);
 
   constructor(context: UseCaseContext) {
     this.#context = context;
@@ -30,35 +30,24 @@ export class GrowthCounts {
     const known = this.#counted.get(namespace);
     if (known?.revision === revision && at - known.at < FRESH_MS) return known.growth;
     const growth = countGrowth(this.#context, namespace);
-    this.#remember(namespace, { revision, at, growth });
+    this.#counted.set(namespace, { revision, at, growth });
+    growth.catch(() => this.#counted.delete(namespace)); // callers that await it see the error
     return growth;
-  }
-
-  #remember(namespace: Namespace, counted: Counted): void {
-    this.#counted.delete(namespace);
-    this.#counted.set(namespace, counted);
-    counted.growth.catch(() => this.#counted.delete(namespace)); // callers that await it see the error
-    const [oldest] = this.#counted.keys();
-    if (this.#counted.size > MOST_MEMORIES && oldest !== undefined) this.#counted.delete(oldest);
   }
 }
 
 async function countGrowth({ store }: UseCaseContext, namespace: Namespace): Promise<Growth> {
   const days = new Map<number, { facts: number; runs: number }>();
-  let cursor: string | undefined;
-  do {
-    const query = { namespace, origin: ["fact", "audit"], limit: PAGE_ROWS } as const;
-    const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
-    for (const { origin, createdAt } of page.entries) {
+  const query = { namespace, origin: ["fact", "audit"], limit: PAGE_ROWS } as const;
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more }))) {
+    for (const { origin, createdAt } of entries) {
       if (Math.abs(createdAt) > LAST_MS) continue; // from a damaged row
       const day = Math.floor(createdAt / DAY_MS);
       const counts = days.get(day) ?? { facts: 0, runs: 0 };
       counts[origin === "fact" ? "facts" : "runs"] += 1;
       days.set(day, counts);
     }
-    cursor = page.nextCursor;
-    await nextTurn(); // yields to other work
-  } while (cursor !== undefined);
+  }
   const { bytes } = await store.usage(namespace);
   return { days: [...days].sort(([one], [other]) => one - other).map(dayCount), bytes };
 }

@@ -1,10 +1,17 @@
 /** Former values of a fact, and undoing its last store. */
 
 import type { EntryFilter, FormerKey, FormerValue, MemoryStore, Namespace } from "../engine/index.ts";
-import { defined, HelmdeckError, isCovered, mayCoverFormer } from "../engine/index.ts";
+import {
+  defined,
+  HelmdeckError,
+  isCovered,
+  mayCoverFormer,
+  pagesOf,
+  requireRevision,
+} from "../engine/index.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
 import { factView, valueView } from "./fact-view.ts";
-import type { FactHistory, UndoneFact } from "./memory.ts";
+import type { FactHistory, FactName, UndoInput, UndoneFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /**
@@ -14,7 +21,7 @@ import type { UseCaseContext } from "./use-case-context.ts";
 export async function factHistory(
   context: UseCaseContext,
   namespace: Namespace,
-  name: string,
+  { key: name }: FactName,
 ): Promise<FactHistory | undefined> {
   const key =
     (await keyOfFact(context, namespace, name)) ?? (await keyThatSuperseded(context, namespace, name));
@@ -34,10 +41,12 @@ function lastStored(former: readonly FormerValue[]): readonly FormerValue[] {
 export async function undoFact(
   context: UseCaseContext,
   namespace: Namespace,
-  name: string,
+  { key: name, ifRevision }: UndoInput,
 ): Promise<UndoneFact> {
   const key = await keyOfFact(context, namespace, name);
-  const undone = key && (await context.store.undo({ namespace, origin: "fact", key }));
+  if (key === undefined) requireRevision(undefined, ifRevision);
+  const condition = defined({ ifRevision });
+  const undone = key && (await context.store.undo({ namespace, origin: "fact", key }, condition));
   if (!undone) {
     throw new HelmdeckError(
       "not_found",
@@ -47,24 +56,20 @@ export async function undoFact(
   return { undone: factView(undone.undone), restored: undone.restored.map(factView) };
 }
 
-/** Counts the former values that a scope covers in facts that it does not cover. */
+/** Counts the former values that a scope covers in facts that it does not cover, up to its bound. */
 export async function countFormer(store: MemoryStore, filter: EntryFilter): Promise<number> {
   if (!mayCoverFormer(filter)) return 0;
   let count = 0;
   for await (const former of formerKeys(store, filter.namespace)) {
-    if (isCovered(former, filter) && !isCovered(former.of, filter)) count += 1;
+    const isShown = filter.upTo === undefined || former.of.revision <= filter.upTo;
+    if (isShown && isCovered(former, filter) && !isCovered(former.of, filter)) count += 1;
   }
   return count;
 }
 
 /** All former values of a namespace. */
 export async function* formerKeys(store: MemoryStore, namespace: Namespace): AsyncGenerator<FormerKey> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.formerKeys({ namespace, ...defined({ cursor }) });
-    yield* page.keys;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  for await (const { keys } of pagesOf((more) => store.formerKeys({ namespace, ...more }))) yield* keys;
 }
 
 async function keyThatSuperseded(

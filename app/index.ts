@@ -5,6 +5,7 @@ export {
   betterSqliteDriver,
   countByCaller,
   cutText,
+  DEFAULT_CATEGORY,
   DOCUMENT_KINDS,
   type Framed,
   fieldOf,
@@ -13,11 +14,15 @@ export {
   type InspectOptions,
   importsOf,
   isAuditCategory,
+  isCategory,
   isImportTag,
   isKnownTime,
   learnableInputs,
   nameOf,
   nodeSqliteDriver,
+  originOfCategory,
+  pagesOf,
+  parseForgetScope,
   quotedKey,
   quotedText,
   rfc3339,
@@ -34,9 +39,10 @@ export type {
   RecallQuery,
 } from "../recall/index.ts";
 export * from "./basics.ts";
-export type { OpenMemory } from "./compose.ts";
+export type { CommandMemory, OpenMemory } from "./compose.ts";
 export { requireServerKey } from "./database-server/server-key.ts";
 export { embedStoredEntries } from "./embedding/embed-stored-entries.ts";
+export { namesEmbeddings } from "./embedding/embedding-environment.ts";
 export {
   type EmbeddingSettings,
   embeddingSettingsOf,
@@ -96,52 +102,39 @@ export type {
   StoredFact,
   UndoneFact,
 } from "./memory.ts";
-export { memoryFrom } from "./memory.ts";
+export { memoryFrom, type UseCase } from "./memory.ts";
 export type { MemoryState } from "./memory-state.ts";
-export { examineMemory, openMemory } from "./open-memory.ts";
+export { examineMemory, openMemory, unopenedStatus } from "./open-memory.ts";
 export type { OpenMemoryOptions } from "./open-memory-options.ts";
-export { failedStatus } from "./overview.ts";
+export { OPERATIONS, operationOf, perform } from "./operations/index.ts";
+export type { Operation, Rest } from "./operations/operation.ts";
 export { doctorText } from "./presenters/doctor-text.ts";
-export { firstWords } from "./presenters/excerpt.ts";
-export { forgetPreview, lineOf } from "./presenters/forget-preview.ts";
 export {
-  agreesToForget,
-  askOn,
   entries,
-  FORGET_WANTS_YES,
-  type ForgetOrder,
-  forgetAsAsked,
   forgetNotes,
-  forgetText,
-  type Person,
-} from "./presenters/forget-text.ts";
-export { historyText, noFact, noHistory, undoText } from "./presenters/history-text.ts";
-export {
-  IMPORT_WANTS_YES,
+  forgetPreview,
+  goesBack,
   importCounts,
-  importPreview,
-  importReply,
-  importsText,
-  importText,
-} from "./presenters/import-text.ts";
+  lineOf,
+  newerText,
+  similarKeysText,
+} from "./presenters/forget-texts.ts";
+export { historyText, noFact, noHistory, undoText } from "./presenters/history-text.ts";
 export { keyForText } from "./presenters/key-for-text.ts";
-export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
-export { renewText } from "./presenters/renew-text.ts";
-export { searchText } from "./presenters/search-text.ts";
 export { isCopyable, shellWord } from "./presenters/shell-word.ts";
 export { statusText } from "./presenters/status-text.ts";
+export { counted, firstWords } from "./presenters/words.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { checkEngineAddress, type EngineAddress, type EngineSettings } from "./remote/engine-address.ts";
 export type { TokenSource } from "./remote/engine-client.ts";
-export { externalMemory } from "./remote/external-memory.ts";
+export { type RemoteMemory, remoteMemory } from "./remote/partial-memory.ts";
 export { openRemoteMemory, type RemoteMemoryOptions } from "./remote/remote-memory.ts";
 export { endAfterRenewal } from "./renewing.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
 export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "./served-memory.ts";
-export { similarKeysText } from "./similar-keys-text.ts";
 export { findStorage, type StorageLocation, type StorageOptions } from "./storage-location.ts";
 export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
@@ -161,106 +154,18 @@ export {
   callerReplySchema,
   type OwnStatusReply,
   ownStatusReplySchema,
-  revisionReplySchema,
 } from "./wire/caller-schemas.ts";
-export {
-  documentOfRequest,
-  documentReply,
-  documentReplySchema,
-  documentRequestSchema,
-} from "./wire/document-schemas.ts";
+export { fromWire, toWire } from "./wire/codec.ts";
 export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
-export { doctorReply, statusReply } from "./wire/health-replies.ts";
 export { type ReadinessReply, readinessReplySchema, versionReplySchema } from "./wire/health-schemas.ts";
 export { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "./wire/history-descriptions.ts";
-export { historyReply, undoReply } from "./wire/history-replies.ts";
-export {
-  type HistoryReply,
-  type HistoryRequest,
-  historyReplySchema,
-  historyRequestSchema,
-  type UndoReply,
-  undoReplySchema,
-  undoRequestSchema,
-} from "./wire/history-schemas.ts";
-export {
-  corpusQueryOfRequest,
-  corpusReply,
-  documentsReply,
-  factOfRequest,
-  forgetOfRequest,
-  forgetReply,
-  storeReply,
-} from "./wire/memory-replies.ts";
-export {
-  CORPUS_DESCRIPTION,
-  type CorpusReply,
-  type CorpusRequest,
-  corpusChunkSchema,
-  corpusReplySchema,
-  corpusRequestSchema,
-  type DocumentsReply,
-  documentsReplySchema,
-  FORGET_DESCRIPTION,
-  type ForgetReply,
-  type ForgetRequest,
-  forgetReplySchema,
-  forgetRequestSchema,
-  type StoreReply,
-  type StoreRequest,
-  storeReplySchema,
-  storeRequestSchema,
-} from "./wire/memory-schemas.ts";
-export {
-  RENEW_DESCRIPTION,
-  type RenewRequest,
-  renewOfRequest,
-  renewRequestSchema,
-} from "./wire/renew-schemas.ts";
+export { MEMORY_TOOLS, type MemoryTool } from "./wire/memory-tools.ts";
+export { doctorReply, historyReply, searchReply, statusReply } from "./wire/replies.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { recordedReplySchema, runOfRequest, runRequestSchema } from "./wire/run-schemas.ts";
-export { searchReply } from "./wire/search-reply.ts";
-export {
-  explainedSearchReplySchema,
-  explainedSearchRequestSchema,
-  SEARCH_DESCRIPTION,
-  type SearchReply,
-  type SearchRequest,
-  searchOfRequest,
-  searchReplySchema,
-  searchRequestSchema,
-} from "./wire/search-schemas.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
 export { problemOfJson } from "./wire/strict-json.ts";
-export { growthReply, runsReply } from "./wire/timeline-replies.ts";
-export { growthReplySchema, runsReplySchema } from "./wire/timeline-schemas.ts";
-export {
-  callersReply,
-  expiringReply,
-  factReply,
-  factsQueryOfRequest,
-  factsReply,
-  myMemoryReply,
-} from "./wire/view-replies.ts";
-export {
-  type CallersReply,
-  callersReplySchema,
-  type DefaultsReply,
-  defaultsReplySchema,
-  type FactReply,
-  type FactsReply,
-  type FactsRequest,
-  factSchema,
-  factsReplySchema,
-  factsRequestSchema,
-  GET_DESCRIPTION,
-  type GetRequest,
-  getRequestSchema,
-  LIST_DESCRIPTION,
-  type MyMemoryReply,
-  myMemoryReplySchema,
-} from "./wire/view-schemas.ts";
-export { hostStoreRequestSchema, type WriterClaim } from "./wire/writer-claim.ts";
+export type { WriterClaim } from "./wire/writer-claim.ts";
 export { startUpstreamWorker } from "./worker/upstream-client.ts";
 export { serveUpstreamMemory } from "./worker/upstream-worker.ts";
 export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/worker-client.ts";

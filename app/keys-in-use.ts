@@ -1,5 +1,13 @@
 /** The keys of a memory's facts, used to refuse a new key that looks like an existing one. */
-import { KeyLooks, type MemoryStore, type Namespace, nextTurn } from "../engine/index.ts";
+import {
+  BoundedMap,
+  KeyLooks,
+  type KeysSince,
+  type MemoryStore,
+  type Namespace,
+  pagesOf,
+  seqOfCursor,
+} from "../engine/index.ts";
 
 /** Keys kept in memory: those of the memories that were written to last. */
 const MOST_KEYS = 100_000;
@@ -12,81 +20,68 @@ interface Known {
   /** Of the store's change feed: what happened up to here is in `looks`. */
   cursor: number;
   followed: number;
-  /** In `#weight`. */
-  weight: number;
 }
 
 /** The looks of keys: read once, then followed by the store's change feed, whichever process wrote. */
 export class KeysInUse {
   readonly #store: MemoryStore;
-  /** The memory that was used last comes last. */
-  readonly #known = new Map<Namespace, Known>();
-  /** Keys that are kept, and one for each memory. */
-  #weight = 0;
+  readonly #known = new BoundedMap<Namespace, Known>(MOST_KEYS, { weigh: ({ looks }) => looks.size + 1 });
 
   constructor(store: MemoryStore) {
     this.#store = store;
   }
 
-  /** Throws `invalid_input` for a new key that looks like another one of this memory. */
-  async refuseLookalike(namespace: Namespace, key: string): Promise<void> {
+  /**
+   * Throws `invalid_input` for a new key that looks like another one of this memory. The store judges the result again, by the keys
+   * that were written since.
+   */
+  async refuseLookalike(namespace: Namespace, key: string): Promise<KeysSince> {
     const known = this.#known.get(namespace);
-    const looks = known && (await this.#follow(namespace, known));
-    if (looks !== undefined && looks.lookalikeOf(key) === undefined) return;
+    const followed = known && (await this.#follow(namespace, known));
     // The other key may be gone since it was read.
-    (await this.#read(namespace)).refuseLookalike(key);
+    const isFree = followed?.looks.lookalikeOf(key) === undefined;
+    const { looks, cursor } = followed !== undefined && isFree ? followed : await this.#read(namespace);
+    looks.refuseLookalike(key);
+    return keysSince(looks, cursor, [key]);
   }
 
   /** Undefined when so much was written since that reading all keys is no more work. */
-  async #follow(namespace: Namespace, known: Known): Promise<KeyLooks | undefined> {
+  async #follow(namespace: Namespace, known: Known): Promise<Known | undefined> {
     const changes = await this.#store.changes({ namespace, since: known.cursor, limit: PAGE_KEYS });
     if (changes.kind === "start_over" || changes.more || known.followed > MOST_FOLLOWED) return undefined;
     const facts = [...changes.upserts, ...changes.unreadable].filter(({ origin }) => origin === "fact");
     for (const { key } of facts) known.looks.add(key);
     known.followed += facts.length;
     known.cursor = changes.cursor;
-    this.#keep(namespace, known);
-    return known.looks;
+    this.#known.set(namespace, known);
+    return known;
   }
 
-  async #read(namespace: Namespace): Promise<KeyLooks> {
+  async #read(namespace: Namespace): Promise<Known> {
     const cursor = await this.#store.revision(namespace);
     const looks = await readKeyLooks(this.#store, namespace);
-    this.#keep(namespace, { looks, cursor, followed: 0, weight: 0 });
-    return looks;
-  }
-
-  #keep(namespace: Namespace, known: Known): void {
-    this.#drop(namespace);
-    known.weight = known.looks.size + 1;
+    const known = { looks, cursor, followed: 0 };
     this.#known.set(namespace, known);
-    this.#weight += known.weight;
-    for (const oldest of this.#known.keys()) {
-      if (this.#weight <= MOST_KEYS || oldest === namespace) return;
-      this.#drop(oldest);
-    }
+    return known;
   }
+}
 
-  #drop(namespace: Namespace): void {
-    this.#weight -= this.#known.get(namespace)?.weight ?? 0;
-    this.#known.delete(namespace);
-  }
+/** Refuses these keys when one that was written after the cursor looks like one of them; the looks of all before are known. */
+function keysSince(looks: KeyLooks, cursor: number, keys: readonly string[]): KeysSince {
+  return {
+    revision: seqOfCursor(cursor),
+    judge: (written) => {
+      for (const key of written) looks.add(key);
+      for (const key of keys) looks.refuseLookalike(key);
+    },
+  };
 }
 
 /** Of all existing facts. */
 export async function readKeyLooks(store: MemoryStore, namespace: Namespace): Promise<KeyLooks> {
   const looks = new KeyLooks();
-  let cursor: string | undefined;
-  do {
-    const page = await store.listMeta({
-      namespace,
-      origin: "fact",
-      limit: PAGE_KEYS,
-      ...(cursor && { cursor }),
-    });
-    for (const { key } of page.entries) looks.add(key);
-    cursor = page.nextCursor;
-    await nextTurn(); // lets other requests run
-  } while (cursor !== undefined);
+  const query = { namespace, origin: "fact", limit: PAGE_KEYS } as const;
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+    for (const { key } of entries) looks.add(key);
   return looks;
 }

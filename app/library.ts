@@ -29,6 +29,7 @@ export {
   HelmdeckError,
   isHelmdeckError,
   type Namespace,
+  type Newer,
   namespaceOf,
   type Origin,
   type ReferenceVectors,

@@ -4,11 +4,10 @@ import {
   type EntryMeta,
   EXPIRING_WITHIN_MS,
   encodeListCursor,
-  isHelmdeckError,
   type Namespace,
-  nextTurn,
+  pagesOf,
 } from "../engine/index.ts";
-import { factView } from "./fact-view.ts";
+import { asUnreadable, factView } from "./fact-view.ts";
 import type { FactsPage, FactView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -46,15 +45,11 @@ async function allExpiring(
   { store, now }: UseCaseContext,
   namespace: Namespace,
 ): Promise<readonly EntryMeta[]> {
-  const query = { namespace, origin: "fact", expiresBefore: now() + EXPIRING_WITHIN_MS } as const;
+  const expiresBefore = now() + EXPIRING_WITHIN_MS;
+  const query = { namespace, origin: "fact", expiresBefore, limit: PAGE_ROWS } as const;
   const found: EntryMeta[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.listMeta({ ...query, limit: PAGE_ROWS, ...(cursor && { cursor }) });
-    found.push(...page.entries);
-    cursor = page.nextCursor;
-    await nextTurn(); // yields to other work
-  } while (cursor !== undefined);
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+    found.push(...entries);
   return found.sort((one, other) => compare(placeOf(one), placeOf(other)));
 }
 
@@ -65,9 +60,4 @@ function placeOf({ expiresAt = 0, id }: EntryMeta): Place {
 
 function compare(one: Place, other: Place): number {
   return one.updatedAt - other.updatedAt || (one.id < other.id ? -1 : Number(one.id > other.id));
-}
-
-function asUnreadable(error: unknown): "unreadable" {
-  if (isHelmdeckError(error, "entry_unreadable")) return "unreadable";
-  throw error;
 }

@@ -6,6 +6,7 @@ import type {
   ExpiringFacts,
   Framed,
   LearntFromRuns,
+  Newer,
   PackAudit,
   PipelineAudit,
   RecallMode,
@@ -24,10 +25,17 @@ export interface FactInput {
   readonly value: string;
   readonly category?: string;
   readonly tags?: readonly string[];
-  /** 0 or absent: 90 days. */
+  /**
+   * From now on. 0 or absent: 90 days for a new fact, and for one that has this default; another end stays. Likewise, an absent
+   * category and absent tags are those that the fact has.
+   */
   readonly ttlSeconds?: number;
   /** Keys, paths, docids or citations of outdated facts that this one supersedes. At most nine. */
   readonly supersedes?: readonly string[];
+  /** Only while the fact has this revision; 0: only while there is none that opens. Throws `changed_meanwhile`. */
+  readonly ifRevision?: number;
+  /** Of a `checkFact`: a fact that it supersedes, and that was written later, throws `changed_meanwhile`. */
+  readonly upTo?: number;
 }
 
 /** Another fact of the same caller about a similar subject. */
@@ -42,6 +50,8 @@ export interface StoredFact {
   readonly key: string;
   readonly category: string;
   readonly expiresAt: UnixMs;
+  /** Absent when the source has none. */
+  readonly revision?: number;
   /** Its path in the corpus. */
   readonly path: string;
   /** Present when a live fact was there: `refreshed` when the value is the same, otherwise it was replaced. */
@@ -54,11 +64,21 @@ export interface StoredFact {
   readonly similar?: readonly SimilarFact[];
 }
 
-export interface RenewInput {
-  /** Or a path, docid or citation. */
+export interface FactName {
+  /** Its exact key or, when no fact has that, its path, docid or citation. */
   readonly key: string;
+}
+
+export interface RenewInput extends FactName {
   /** From now on; 0 or absent: 90 days, without shortening the fact's life. */
   readonly ttlSeconds?: number;
+  /** Only while the fact has this revision; throws `changed_meanwhile`. */
+  readonly ifRevision?: number;
+}
+
+export interface UndoInput extends FactName {
+  /** Only while the fact has this revision; throws `changed_meanwhile`. */
+  readonly ifRevision?: number;
 }
 
 export interface FactView {
@@ -70,13 +90,15 @@ export interface FactView {
   readonly updatedAt: UnixMs;
   readonly expiresAt?: UnixMs;
   readonly fingerprint: string;
+  /** Another one after each change; absent when the source has none. For conditions. */
+  readonly revision?: number;
   readonly path: string;
   /** Who stored the value; absent when unknown. */
   readonly writer?: Writer;
 }
 
 /** A former value of a fact, or of one that it superseded. */
-export type FormerView = Omit<FactView, "path">;
+export type FormerView = Omit<FactView, "path" | "revision">;
 
 export interface FactHistory {
   /** The fact with the history; differs from the requested one when that was superseded. */
@@ -93,6 +115,10 @@ export interface FactCheck extends Pick<StoredFact, "key" | "category" | "expire
   readonly tags: readonly string[];
   /** Keys of the facts that it would supersede. */
   readonly supersedes: readonly string[];
+  /** Of the fact that is there now, 0 when there is none: as `ifRevision` of the store. Absent when the source has none. */
+  readonly revision?: number;
+  /** As `upTo` of the store. */
+  readonly upTo?: number;
 }
 
 export interface UndoneFact {
@@ -212,6 +238,8 @@ export interface ForgetInput {
   /** A scope (`key:<exact>`, `category:<name>`, `packs`, …), a fact's exact key, or the path, docid or citation of a hit. */
   readonly scope: string;
   readonly dryRun?: boolean;
+  /** The `revision` of a dry run: deletes what that showed. What was stored or changed since stays, and is named. */
+  readonly upTo?: number;
 }
 
 export interface Forgotten {
@@ -229,6 +257,10 @@ export interface Forgotten {
   readonly erased: Erasure["erased"] | "nothing";
   /** Present when the scope matched nothing: at most three similar keys of this subject's facts. */
   readonly near?: readonly string[];
+  /** Of a dry run: as `upTo` of the forget that was confirmed. Absent when the source has none. */
+  readonly revision?: number;
+  /** What the scope covers, but was stored or changed after `upTo`, and stays; absent when there is none. */
+  readonly newer?: Newer;
 }
 
 /** A subject's memory without values: the data of helmdeck/my-memory.md. */
@@ -255,18 +287,22 @@ export interface StoredCounts {
 export interface SearchAnswer extends RecallAnswer {
   /** The searched entries, when a complete search found nothing. Not for strangers. */
   readonly unmatched?: StoredCounts;
-  /** The source shows only a part of the memory; `reason` says how much was searched. */
+  /** The source shows only a part of the memory; `reason` says how much was searched. `incomplete` for programs. */
   readonly partial?: true;
 }
 
 /** The location and state of memory; never throws, so that a status can always be shown. */
 export interface MemoryStatus {
-  readonly state: "ready" | "failed";
+  /** `none`: nothing was stored yet. */
+  readonly state: "ready" | "none" | "failed";
+  /** Of `none`: what that means here. */
+  readonly notice?: string;
   readonly databasePath: string;
   readonly keySource: string;
   readonly driver: string;
   /** For a database server that currently answers reads only: a standby. */
   readonly readOnly?: true;
+  /** How a search works now, as far as is known: `keyword` too while the embedding service fails. */
   readonly mode: "keyword" | "hybrid";
   readonly subject?: StoredCounts & { readonly name: string; readonly expiring?: ExpiringFacts };
   /** Present for a served engine: then there is no local database. */
@@ -364,6 +400,8 @@ export interface CorpusAnswer {
   readonly nextCursor?: string;
   /** With a query: how it was ranked. */
   readonly mode?: RecallAnswer["mode"];
+  /** Not everything was searched, read or shown; `note` says why. */
+  readonly incomplete?: true;
   /** Why the page may be incomplete: still indexing, unreadable rows; for an empty page, what there is. */
   readonly note?: string;
   /** The searched entries, when a query found nothing. */
@@ -382,13 +420,12 @@ export interface Memory {
   storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /** The result of `storeFact` with its errors, without writing. */
   checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
-  /** By its exact key or, when no fact has that, by its path, docid or citation. */
-  getFact(subject: Subject, key: string): Promise<FactView | undefined>;
+  getFact(subject: Subject, input: FactName): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
-  /** By the fact's key, path, docid or citation, also for a superseded fact; undefined when there is no such history. */
-  factHistory(subject: Subject, key: string): Promise<FactHistory | undefined>;
+  /** Also of a superseded fact; undefined when there is no such history. */
+  factHistory(subject: Subject, input: FactName): Promise<FactHistory | undefined>;
   /** Undoes the last store that changed a fact; the next call undoes the one before. Throws `not_found`. */
-  undoFact(subject: Subject, key: string): Promise<UndoneFact>;
+  undoFact(subject: Subject, input: UndoInput): Promise<UndoneFact>;
   /** Changes a fact's expiry and nothing else. Throws `not_found`. */
   renewFact(subject: Subject, input: RenewInput): Promise<FactView>;
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
@@ -403,8 +440,8 @@ export interface Memory {
   growth(subject: Subject): Promise<Growth>;
   /** Imports of which something remains. */
   imports(subject: Subject): Promise<readonly KnownImport[]>;
-  /** Everyone with entries, by name: for the operator. */
-  callers(): Promise<readonly CallerCount[]>;
+  /** Everyone with entries, by name: for the operator. With a subject: only this one. */
+  callers(of?: Subject): Promise<readonly CallerCount[]>;
   /**
    * A number that grows with every visible change of this subject's facts and runs, by any process; cheap. Expiry counts when it
    * is swept.

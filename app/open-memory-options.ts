@@ -12,6 +12,7 @@ import type { Composition } from "./compose.ts";
 import type { StoreServer } from "./database-server/store-server.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
+import type { Waiting } from "./reopening-store.ts";
 import type { StorageLocation } from "./storage-location.ts";
 import { SWEEP_EVERY_MS } from "./sweeper.ts";
 
@@ -29,6 +30,10 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly now?: () => UnixMs;
   /** `read`: opens a read-only database too, which refuses writes. Default `write`. */
   readonly access?: "read" | "write";
+  /** False: a key is never created, not even where there is no data. Default true. */
+  readonly makesKey?: boolean;
+  /** For a process that serves: a memory that does not open fails each call with the reason, until it opens. */
+  readonly waiting?: Waiting;
   /** How often expired entries are deleted; 0: never. Default four minutes. */
   readonly sweepEveryMs?: number;
   readonly timer?: Timer;

@@ -2,91 +2,153 @@
 import {
   defined,
   findKey,
-  type HelmdeckError,
+  HelmdeckError,
   type InspectOptions,
   isHelmdeckError,
   keyIdOf,
   type LoadedKey,
   loadOrMakeKey,
   type MemoryStore,
+  nameOfKeySource,
   openSqliteStore,
   openSqliteStoreToRead,
   requireOwnDatabase,
 } from "../engine/index.ts";
+import { anotherText, isAbsent, openAbsentMemory } from "./absent-memory.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { openOnServer } from "./database-server/open-on-server.ts";
-import { examineFailure, examineNothing } from "./health/examine-memory.ts";
+import { examineFailure, examineNothing, type KeyFacts, keyFactsOf } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
-import { noteOpened, refuseEmptied } from "./keys/store-notes.ts";
-import type { DoctorReport } from "./memory.ts";
+import { noteOpened, type Opened, refuseEmptied, refuseWithoutFolder } from "./keys/store-notes.ts";
+import type { DoctorReport, MemoryStatus } from "./memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
+import { failedStatus } from "./overview.ts";
 import { quotaOfEnv } from "./quota.ts";
 import { mayOpenFile, ReopeningStore } from "./reopening-store.ts";
 
-/** Throws any HelmdeckError with a `key_…` or `store_…` code. */
+/** Throws any HelmdeckError with a `key_…` or `store_…` code, unless it may wait. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
   if (options.server !== undefined) return openOnServer({ ...options, server: options.server });
   const { databasePath, keyPath, driver } = options;
-  await requireOwnDatabase(databasePath, driver); // another program's database gets no key
-  const { loaded, store, isReadOnly } = await openWithKey(options);
-  const { key: _, ...keyFacts } = loaded;
-  const keyFile = loaded.file ?? keyPath;
-  const notes = await noteOpened(store, { keyFile, path: databasePath, isReadOnly });
-  return composeMemory({
+  if (options.access === "read" && (await isAbsent(databasePath))) return openAbsentMemory(options);
+  const file = new MemoryFile(options);
+  const store = await file.openStore();
+  const memory = composeMemory({
     store,
-    keepsVectors: !isReadOnly,
-    location: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
-    key: keyFacts,
-    notes,
+    hasOpened: () => store.identity !== undefined,
+    keepsVectors: !file.isReadOnly,
+    get location() {
+      return { databasePath, keyPath, keySource: file.key.source, driver: driver.name };
+    },
+    get key() {
+      return file.key;
+    },
+    get notes() {
+      return file.notes;
+    },
     ...(await settingsOf(options)),
   });
+  return { ...memory, ...(file.notes?.isAnother === true && { notice: anotherText(databasePath) }) };
 }
 
-/** Another process may replace the key between reading the key and opening the database. */
-async function openWithKey(
-  options: OpenMemoryOptions,
-): Promise<OpenedStore & { readonly loaded: LoadedKey }> {
-  const loaded = await loadOrMakeKey(options);
-  try {
-    return { loaded, ...(await openStore(options, loaded)) };
-  } catch (error) {
-    if (!isHelmdeckError(error) || error.code !== "key_wrong") throw error;
-    const again = await loadOrMakeKey(options);
-    if (keyIdOf(again.key) === keyIdOf(loaded.key)) throw error;
-    return { loaded: again, ...(await openStore(options, again)) };
+/** A database file and its key, opened as often as necessary. */
+class MemoryFile {
+  notes: Opened | undefined;
+  isReadOnly = false;
+  readonly #options: OpenMemoryOptions;
+  #loaded: LoadedKey | undefined;
+  #hasOpened = false;
+
+  constructor(options: OpenMemoryOptions) {
+    this.#options = options;
+  }
+
+  get key(): KeyFacts {
+    return keyFactsOf(this.#loaded, this.#options);
+  }
+
+  async openStore(): Promise<MemoryStore> {
+    const { databasePath, access, clock, waiting, now } = this.#options;
+    try {
+      return await ReopeningStore.open({
+        open: (beginnings) => (this.#hasOpened ? this.#openAgain(beginnings) : this.#openFirst(beginnings)),
+        mayOpen: (cause) => !this.#hasOpened || mayOpenFile(databasePath, cause),
+        ...defined({ clock, waiting, now }),
+      });
+    } catch (error) {
+      if (access !== "read" || this.#loaded === undefined || !isHelmdeckError(error, "store_readonly"))
+        throw error;
+      this.isReadOnly = true;
+      return this.#noted(await openSqliteStoreToRead({ ...this.#parts, key: this.#loaded.key }));
+    }
+  }
+
+  async #openFirst(beginnings: number): Promise<MemoryStore> {
+    const { databasePath, driver } = this.#options;
+    await requireOwnDatabase(databasePath, driver); // another program's database gets no key
+    const store = await this.#noted(await this.#openWithKey(beginnings));
+    this.#hasOpened = true;
+    return store;
+  }
+
+  /** Another process may replace the key between reading the key and opening the database. */
+  async #openWithKey(beginnings: number): Promise<MemoryStore> {
+    this.#loaded = await this.#loadKey();
+    const { key } = this.#loaded;
+    try {
+      return await this.#openWith(this.#loaded, beginnings);
+    } catch (error) {
+      if (!isHelmdeckError(error, "key_wrong")) throw error;
+      this.#loaded = await this.#loadKey();
+      if (keyIdOf(this.#loaded.key) === keyIdOf(key)) throw error;
+      return this.#openWith(this.#loaded, beginnings);
+    }
+  }
+
+  async #loadKey(): Promise<LoadedKey> {
+    const { makesKey = true, databasePath, keyPath } = this.#options;
+    const loaded = makesKey ? await loadOrMakeKey(this.#options) : await findKey(this.#options);
+    if (loaded !== undefined) return loaded;
+    throw new HelmdeckError(
+      "key_missing",
+      `There is neither a key nor a memory database any more. Put ${databasePath} and ${keyPath} back, or restart this program to begin without them.`,
+    );
+  }
+
+  /** A restored backup may have brought its own key. */
+  async #openAgain(beginnings: number): Promise<MemoryStore> {
+    this.#loaded = (await findKey(this.#options)) ?? this.#loaded;
+    return this.#openWith(this.#loaded ?? (await this.#loadKey()), beginnings);
+  }
+
+  async #openWith({ key, file }: LoadedKey, beginnings: number): Promise<MemoryStore> {
+    const { databasePath, keyPath } = this.#options;
+    if (!this.#hasOpened) await refuseWithoutFolder(file ?? keyPath, databasePath);
+    await refuseEmptied(file ?? keyPath, databasePath);
+    return openSqliteStore({ ...this.#parts, key, beginnings });
+  }
+
+  get #parts() {
+    const { databasePath: path, driver, now = Date.now, env } = this.#options;
+    return { path, driver, now, quota: quotaOfEnv(env) };
+  }
+
+  async #noted<Store extends MemoryStore>(store: Store): Promise<Store> {
+    const { databasePath: path, keyPath } = this.#options;
+    const keyFile = this.#loaded?.file ?? keyPath;
+    this.notes = await noteOpened(store, { keyFile, path, isReadOnly: this.isReadOnly });
+    return store;
   }
 }
 
-interface OpenedStore {
-  readonly store: MemoryStore;
-  readonly isReadOnly: boolean;
-}
-
-async function openStore(options: OpenMemoryOptions, { key, file }: LoadedKey): Promise<OpenedStore> {
-  const { databasePath: path, keyPath, driver, now = Date.now, access } = options;
-  const parts = { path, driver, now, quota: quotaOfEnv(options.env) };
-  await refuseEmptied(file ?? keyPath, path);
-  try {
-    const opened = await openSqliteStore({ ...parts, key });
-    const open = async (beginnings: number): Promise<MemoryStore> => {
-      const found = await findKey(options); // a restored backup may have brought its own key
-      await refuseEmptied(found?.file ?? keyPath, path);
-      return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
-    };
-    const store = new ReopeningStore(opened, {
-      open,
-      mayOpen: (cause) => mayOpenFile(path, cause),
-      ...defined({ clock: options.clock }),
-    });
-    return { store, isReadOnly: false };
-  } catch (error) {
-    if (access !== "read" || !isReadOnly(error)) throw error;
-    return { store: await openSqliteStoreToRead({ ...parts, key }), isReadOnly: true };
-  }
-}
-
-function isReadOnly(error: unknown): error is HelmdeckError {
-  return isHelmdeckError(error) && error.code === "store_readonly";
+/** The status of a memory that did not open. */
+export function unopenedStatus(options: OpenMemoryOptions, error: unknown): MemoryStatus {
+  const { server, databasePath, driver } = options;
+  const place =
+    server === undefined
+      ? { databasePath, driver: driver.name }
+      : { databasePath: server.name, driver: server.driver };
+  return failedStatus({ ...place, keySource: nameOfKeySource(options) }, error);
 }
 
 /** Doctor's report, also when memory does not open. Never throws, and creates nothing. */
@@ -96,7 +158,7 @@ export async function examineMemory(
 ): Promise<DoctorReport> {
   const { server } = options;
   if (server === undefined && (await fileFacts(options.databasePath)).kind === "absent")
-    return examineNothing(options);
+    return examineAbsence(options);
   let memory: OpenMemory;
   try {
     memory = await openMemory({ ...options, access: "read", sweepEveryMs: 0, embedsEntries: false });
@@ -106,4 +168,14 @@ export async function examineMemory(
   const report = await memory.doctor(inspect);
   await memory.close().catch(() => undefined); // the report is complete
   return report;
+}
+
+async function examineAbsence(options: OpenMemoryOptions): Promise<DoctorReport> {
+  try {
+    const memory = await openAbsentMemory(options);
+    await memory.close();
+    return examineNothing(options, memory.notice);
+  } catch (error) {
+    return examineFailure(options, error);
+  }
 }

@@ -10,7 +10,9 @@ import {
   subjectOf,
   summariseMemory,
 } from "../engine/index.ts";
+import { reasonOf } from "./availability.ts";
 import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";
+import { requireNamespace } from "./subject.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** The location of an open memory, for status. */
@@ -47,7 +49,12 @@ export async function myDefaults(
 }
 
 /** A subject's sessions count toward the subject. */
-export async function callersOf(context: UseCaseContext): Promise<readonly CallerCount[]> {
+export async function callersOf(context: UseCaseContext, of?: Subject): Promise<readonly CallerCount[]> {
+  if (of !== undefined) {
+    const namespace = requireNamespace(of);
+    const count = await context.store.countWhere({ namespace, includeSessions: true });
+    return count === 0 ? [] : [{ subject: of, count }];
+  }
   const counts = new Map<Subject, number>();
   for (const { namespace, count } of await context.store.namespaces()) {
     const subject = subjectOf(namespace);
@@ -78,6 +85,6 @@ export async function storedCounts(context: UseCaseContext, namespace: Namespace
 
 /** A status with the reason why memory does not work. Accepts any error, and shows only our own messages. */
 export function failedStatus(location: OpenedStorage, error: unknown): MemoryStatus {
-  const { code, message } = asHelmdeckError(error);
+  const { code, message } = asHelmdeckError(reasonOf(error));
   return { state: "failed", ...location, mode: "keyword", error: { code, message } };
 }

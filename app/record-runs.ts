@@ -13,16 +13,20 @@ import {
 } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-/** Throws `invalid_input` when the row is malformed; omits findings beyond 50. */
+/** Throws `invalid_input` when the row is malformed. Omits findings beyond 50, and inputs and findings that look like credentials. */
 export async function recordPackRun(
   context: UseCaseContext,
   namespace: Namespace,
   row: PackAudit,
   writer?: Writer,
 ): Promise<void> {
-  const findings: unknown = row?.findings;
-  const kept = Array.isArray(findings) ? { findings: findings.slice(0, AUDIT_LIMITS.findings) } : {};
-  await record(context, namespace, { kind: "pack", row: { ...row, ...kept }, writer });
+  const listed: unknown = row?.findings;
+  const first = Array.isArray(listed) ? { findings: listed.slice(0, AUDIT_LIMITS.findings) } : {};
+  const run: PackAudit = { ...row, ...first };
+  checkAuditRow("pack", run);
+  const findings = await harmlessFindings(run.findings ?? []);
+  const kept = { ...run, findings, learn_inputs: await withoutSecrets(run.learn_inputs ?? {}) };
+  await record(context, namespace, { kind: "pack", row: kept, writer });
 }
 
 /** Like {@link recordPackRun}. */
@@ -32,10 +36,12 @@ export async function recordPipelineRun(
   row: PipelineAudit,
   writer?: Writer,
 ): Promise<void> {
-  await record(context, namespace, { kind: "pipeline", row, writer });
+  checkAuditRow("pipeline", row);
+  const kept = { ...row, learn_inputs: await withoutSecrets(row.learn_inputs ?? {}) };
+  await record(context, namespace, { kind: "pipeline", row: kept, writer });
 }
 
-/** Like {@link recordPackRun}. Omits inputs that look like credentials. */
+/** Like {@link recordPackRun}. */
 export async function recordToolCall(
   context: UseCaseContext,
   namespace: Namespace,
@@ -56,6 +62,16 @@ async function withoutSecrets(inputs: NonNullable<ToolAudit["inputs"]>): Promise
     if ((await kindOfSecret(`${name} = ${text}`)) === undefined) harmless.push([name, text]);
   }
   return Object.fromEntries(harmless);
+}
+
+type Findings = NonNullable<PackAudit["findings"]>;
+
+async function harmlessFindings(findings: Findings): Promise<Findings> {
+  const harmless: Findings[number][] = [];
+  for (const finding of findings) {
+    if ((await kindOfSecret(Object.values(finding).join("\n"))) === undefined) harmless.push(finding);
+  }
+  return harmless;
 }
 
 interface RunToRecord {

@@ -1,10 +1,12 @@
 /** Renews a fact before it expires: by a person, or by use. */
 import {
+  defined,
   type Entry,
   HelmdeckError,
   type Namespace,
   renewalByHand,
   renewalByUse,
+  requireRevision,
   type UnixMs,
 } from "../engine/index.ts";
 import { keyOfFact } from "./fact-names.ts";
@@ -16,11 +18,13 @@ import type { UseCaseContext } from "./use-case-context.ts";
 export async function renewFact(
   context: UseCaseContext,
   namespace: Namespace,
-  { key: name, ttlSeconds }: RenewInput,
+  { key: name, ttlSeconds, ifRevision }: RenewInput,
 ): Promise<FactView> {
   const decide = renewalByHand(ttlSeconds);
   const key = await keyOfFact(context, namespace, name);
-  const entry = key && (await context.store.renew({ namespace, origin: "fact", key }, decide));
+  if (key === undefined) requireRevision(undefined, ifRevision);
+  const entry =
+    key && (await context.store.renew({ namespace, origin: "fact", key }, decide, defined({ ifRevision })));
   if (entry) return factView(entry);
   throw new HelmdeckError(
     "not_found",

@@ -1,6 +1,6 @@
 /**
- * The store of a long-lived process: reopens it when its database was moved, deleted or restored from a backup, and after a
- * failed sync.
+ * The store of a long-lived process: opens it as soon as it can be opened, and again when its database was moved, deleted or
+ * restored from a backup, and after a failed sync.
  *
  * The call that detects it fails with `store_replaced` or `store_unavailable`, and so do all others for a moment, so that a
  * readiness check notices. Then the next call opens the file at the path. A database that was moved away is never re-created:
@@ -14,6 +14,7 @@ import {
   asHelmdeckError,
   type Changes,
   type ChangesQuery,
+  createInMemoryStore,
   type DecideRenewal,
   type Entry,
   type EntryFilter,
@@ -30,6 +31,7 @@ import {
   type MemoryStore,
   type Namespace,
   type NewEntry,
+  namespaceOf,
   type PutManyOptions,
   type PutOptions,
   type PutResult,
@@ -43,18 +45,25 @@ import {
   type UnixMs,
   type VectorsQuery,
 } from "../engine/index.ts";
+import { Availability, type AvailabilityOptions } from "./availability.ts";
 
 export interface ReopeningOptions {
   /** Opens the current database. `beginnings`: how often that was done before. */
   readonly open: (beginnings: number) => Promise<MemoryStore>;
   /** Whether to reopen after this failure; called each time. */
   readonly mayOpen: (cause: HelmdeckError) => boolean;
-  /** Why it could not be opened yet; `store` is then only a placeholder. */
-  readonly failure?: HelmdeckError;
-  /** Rewrites a failure for callers. */
-  readonly explain?: (error: HelmdeckError) => HelmdeckError;
+  /** Absent: the first failure to open is thrown. Otherwise calls fail with it until the store opens. */
+  readonly waiting?: Waiting;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
+  /** The system's clock, until the store opens. */
+  readonly now?: () => UnixMs;
+}
+
+/** For a process that serves without its store. Without `onChange`, nothing is asked in the background. */
+export interface Waiting extends Partial<AvailabilityOptions> {
+  /** Rewrites a failure for callers. `hasOpened`: the store was open before. */
+  readonly explain?: (error: HelmdeckError, hasOpened: boolean) => HelmdeckError;
 }
 
 /** Until then, every caller gets the error. */
@@ -63,18 +72,37 @@ export const REOPEN_AFTER_MS = 2_000;
 export class ReopeningStore implements MemoryStore {
   readonly #options: ReopeningOptions;
   readonly #clock: () => number;
+  readonly #availability: Availability | undefined;
+  /** A placeholder until it opens for the first time. */
   #store: MemoryStore;
   #beginnings = 0;
+  #hasOpened = false;
   #failure: { readonly error: HelmdeckError; readonly cause: HelmdeckError; readonly at: number } | undefined;
   #opening: Promise<MemoryStore> | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(store: MemoryStore, options: ReopeningOptions) {
-    this.#store = store;
+  private constructor(options: ReopeningOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock.now;
-    if (options.failure !== undefined) this.#fail(options.failure, options.failure);
+    this.#store = createInMemoryStore({ now: options.now ?? Date.now });
+    const { onChange, ...more } = options.waiting ?? {};
+    const ask = () => this.revision(namespaceOf(""));
+    this.#availability = onChange && new Availability({ onChange, ...more }, REOPEN_AFTER_MS, ask);
+  }
+
+  static async open(options: ReopeningOptions): Promise<ReopeningStore> {
+    const store = new ReopeningStore(options);
+    try {
+      store.#store = await options.open(0);
+      store.#hasOpened = true;
+    } catch (thrown) {
+      if (options.waiting === undefined) throw thrown;
+      const error = asHelmdeckError(thrown);
+      store.#fail(error, error);
+      store.#availability?.beginLost();
+    }
+    return store;
   }
 
   get capabilities(): StoreCapabilities {
@@ -117,8 +145,8 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.changes(query));
   }
 
-  revision(namespace: Namespace): Promise<number> {
-    return this.#ask((store) => store.revision(namespace));
+  revision(namespace: Namespace, options?: Pick<EntryFilter, "includeSessions">): Promise<number> {
+    return this.#ask((store) => store.revision(namespace, options));
   }
 
   namespaces() {
@@ -157,8 +185,8 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.renew(ref, decide, options));
   }
 
-  delete(ref: EntryRef): Promise<Erasure> {
-    return this.#ask((store) => store.delete(ref));
+  delete(ref: EntryRef, options?: Pick<EntryFilter, "upTo">): Promise<Erasure> {
+    return this.#ask((store) => store.delete(ref, options));
   }
 
   deleteWhere(filter: EntryFilter): Promise<Erasure> {
@@ -191,6 +219,7 @@ export class ReopeningStore implements MemoryStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#availability?.close();
     await this.#opening?.catch(() => undefined);
     await this.#store.close();
   }
@@ -198,9 +227,14 @@ export class ReopeningStore implements MemoryStore {
   async #ask<Answer>(work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
     try {
       const store = this.#failure === undefined || this.#isClosed ? this.#store : await this.#reopened();
-      return await this.#askOf(store, work);
+      const answer = await this.#askOf(store, work);
+      this.#availability?.noteAnswer();
+      return answer;
     } catch (error) {
-      throw isHelmdeckError(error) ? (this.#options.explain?.(error) ?? error) : error;
+      if (!isHelmdeckError(error) || this.#isClosed) throw error;
+      if (this.#failure !== undefined || error.code === "store_unavailable")
+        this.#availability?.noteLoss(error);
+      throw this.#options.waiting?.explain?.(error, this.#hasOpened) ?? error;
     }
   }
 
@@ -241,6 +275,7 @@ export class ReopeningStore implements MemoryStore {
       await this.#store.close();
       this.#store = await this.#options.open(this.#beginnings + 1);
       this.#beginnings += 1;
+      this.#hasOpened = true;
       this.#failure = undefined;
       return this.#store;
     } catch (failed) {

@@ -1,5 +1,14 @@
 /** When an import is forgotten, restores the facts that it replaced. */
-import { type EntryFilter, type EntryRef, undoOf } from "../engine/index.ts";
+import {
+  defined,
+  type EntryFilter,
+  type EntryMeta,
+  type EntryRef,
+  isHelmdeckError,
+  pagesOf,
+  type UndoOptions,
+  undoOf,
+} from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const PAGE_KEYS = 1_000;
@@ -14,15 +23,25 @@ export async function restoreReplaced(
   filter: EntryFilter,
   dryRun: boolean,
 ): Promise<number> {
-  const { tag } = filter;
+  const { tag, upTo } = filter;
   if (tag === undefined) return 0;
   let restored = 0;
-  for (const ref of await tagged(context, filter, tag)) {
-    if (!(await hasOther(context, ref, tag))) continue;
-    if (!dryRun) while ((await context.store.undo(ref, { tag, erasesLater: true })) !== undefined);
-    restored += 1;
+  for (const fact of await tagged(context, filter, tag)) {
+    if (fact.revision > (upTo ?? fact.revision) || !(await hasOther(context, fact, tag))) continue;
+    const ifRevision = upTo === undefined ? undefined : fact.revision;
+    if (dryRun || (await restore(context, fact, { tag, ...defined({ ifRevision }) }))) restored += 1;
   }
   return restored;
+}
+
+/** False for a fact that somebody changed since it was listed. */
+async function restore({ store }: UseCaseContext, ref: EntryRef, options: UndoOptions): Promise<boolean> {
+  try {
+    return (await store.undo(ref, { ...options, erasesLater: true })) !== undefined;
+  } catch (error) {
+    if (isHelmdeckError(error, "changed_meanwhile")) return false;
+    throw error;
+  }
 }
 
 /** Collects all of them before changing the first, since pages depend on the order. */
@@ -30,15 +49,11 @@ async function tagged(
   { store }: UseCaseContext,
   { namespace }: EntryFilter,
   tag: string,
-): Promise<readonly EntryRef[]> {
-  const found: EntryRef[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { namespace, origin: "fact" as const, tag, limit: PAGE_KEYS, ...(cursor && { cursor }) };
-    const page = await store.listMeta(query);
-    found.push(...page.entries);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+): Promise<readonly EntryMeta[]> {
+  const found: EntryMeta[] = [];
+  const query = { namespace, origin: "fact", tag, limit: PAGE_KEYS } as const;
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+    found.push(...entries);
   return found;
 }
 

@@ -8,6 +8,7 @@ import {
   invalidField,
   type Namespace,
   nameOfRun,
+  pagesOf,
   parseAuditEntry,
   pathOf,
   requireCount,
@@ -34,26 +35,22 @@ export async function listRuns(
   const runs: RunView[] = [];
   let unreadable = 0;
   let rows = 0;
-  let cursor = query.cursor ?? beginning(query.until);
-  do {
-    const page = await store.list({
-      namespace,
-      origin: "audit",
-      category,
-      limit: STEP,
-      ...defined({ cursor }),
-    });
+  let nextCursor: string | undefined;
+  const asked = { namespace, origin: "audit", category, limit: STEP } as const;
+  const pages = pagesOf((more) => store.list({ ...asked, ...more }), query.cursor ?? beginning(query.until));
+  for await (const page of pages) {
     const views = page.entries.map((entry) => ({ entry, run: runOf(entry) }));
     const found = views.filter(({ run }) => run !== undefined && isWanted(run));
     unreadable += page.unreadable.length + views.filter(({ run }) => run === undefined).length;
     rows += STEP;
-    cursor = page.nextCursor;
+    ({ nextCursor } = page);
     const [shown, left] = [found.slice(0, limit - runs.length), found.slice(limit - runs.length)];
     runs.push(...shown.flatMap(({ run }) => run ?? []));
     const last = shown.at(-1);
-    if (left.length > 0 && last !== undefined) cursor = encodeListCursor(last.entry);
-  } while (cursor !== undefined && runs.length < limit && rows < MOST_ROWS);
-  return { runs, unreadable, ...defined({ nextCursor: cursor }) };
+    if (left.length > 0 && last !== undefined) nextCursor = encodeListCursor(last.entry);
+    if (runs.length >= limit || rows >= MOST_ROWS) break;
+  }
+  return { runs, unreadable, ...defined({ nextCursor }) };
 }
 
 function beginning(until: unknown): string | undefined {

@@ -12,6 +12,7 @@ import {
 import type { RecallQuery } from "../recall/index.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
+import { counted } from "./presenters/words.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 export const NOTHING_STORED = "Nothing has been stored yet.";
@@ -30,11 +31,11 @@ export async function search(
 
 /** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: the end of the sentence. */
 export function unmatchedText({ facts, auditRows }: StoredCounts, listing: string): string {
-  const counted = [
-    ...(facts === 0 ? [] : [`${facts} ${facts === 1 ? "fact" : "facts"}`]),
-    ...(auditRows === 0 ? [] : [`${auditRows} ${auditRows === 1 ? "record" : "records"} of tool runs`]),
+  const there = [
+    ...(facts === 0 ? [] : [counted(facts, "fact")]),
+    ...(auditRows === 0 ? [] : [`${counted(auditRows, "record")} of tool runs`]),
   ];
-  return counted.length === 0 ? NOTHING_STORED : `${counted.join(" and ")}, none matched; ${listing}.`;
+  return there.length === 0 ? NOTHING_STORED : `${there.join(" and ")}, none matched; ${listing}.`;
 }
 
 /**

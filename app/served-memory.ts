@@ -3,16 +3,23 @@
  *
  * The danger is an accident, as in `engine/store/find-key.ts`. When a key or a store does not open, the server must not work
  * around it, which would split a person's memory in two, nor stop the packs, which do not need it. So only a location with
- * neither key nor data is served without a key; any other problem is reported on every call.
+ * neither key nor data is served without a key; any other problem is reported on every call, until memory opens.
  */
-import { asHelmdeckError, createInMemoryStore, findKey, requireOwnDatabase } from "../engine/index.ts";
+import {
+  createInMemoryStore,
+  DEFAULT_QUOTA,
+  defined,
+  findKey,
+  HelmdeckError,
+  requireOwnDatabase,
+} from "../engine/index.ts";
+import { unavailable } from "./availability.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
-import { type OnServerOptions, openOnServer } from "./database-server/open-on-server.ts";
-import type { DoctorReport, Memory } from "./memory.ts";
+import type { DoctorReport } from "./memory.ts";
 import type { MemoryState } from "./memory-state.ts";
 import { openMemory } from "./open-memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
-import { unavailableMemory } from "./unavailable-memory.ts";
+import { quotaOfEnv } from "./quota.ts";
 
 export interface ServedMemoryOptions extends OpenMemoryOptions {
   /**
@@ -20,59 +27,66 @@ export interface ServedMemoryOptions extends OpenMemoryOptions {
    * write nothing to disk; memory lives as long as this process, with a warning, as in helmdeck's server.
    */
   readonly withoutKey: "make" | "ephemeral";
+  /** Called when memory is lost after it was open, with the reason, and when it is open again or for the first time. */
+  readonly onChange?: (lost: HelmdeckError | undefined) => void;
 }
 
 export interface ServedMemory {
-  readonly memory: Memory;
+  readonly memory: OpenMemory;
   readonly state: MemoryState;
-  /** Absent when memory did not open. */
-  readonly open?: OpenMemory;
 }
 
 const NOWHERE = "in this process only";
 /** A server may have thousands of callers, few of them at a time. */
 const INDEX_IDLE_MS = 30 * 60_000;
 
-/** Never throws: problems are in the state. */
+/** Throws `invalid_input` for an unusable setting; any other problem is in the state. */
 export async function openServedMemory(given: ServedMemoryOptions): Promise<ServedMemory> {
-  const options = { ...given, indexes: { idleMs: INDEX_IDLE_MS, ...given.indexes } };
-  const { databasePath, withoutKey, driver, server } = options;
-  if (server !== undefined) return servedFrom({ ...options, server });
+  const { withoutKey, server, onChange } = given;
+  if (withoutKey === "ephemeral" && server === undefined && (await hasNothing(given)))
+    return ephemeral(given);
+  const memory = await openMemory({
+    ...withIdleIndexes(given),
+    makesKey: withoutKey === "make",
+    waiting: { explain: unavailable, ...defined({ onChange, timer: given.timer }) },
+  });
+  const { error, keySource, databasePath } = await memory.status();
+  if (error !== undefined)
+    return { memory, state: { state: "unavailable", error: new HelmdeckError(error.code, error.message) } };
+  return { memory, state: { state: "ready", databasePath, keySource, ...(await noticeOf(memory)) } };
+}
+
+function withIdleIndexes(options: ServedMemoryOptions): ServedMemoryOptions {
+  return { ...options, indexes: { idleMs: INDEX_IDLE_MS, ...options.indexes } };
+}
+
+/** Neither key nor data. Any problem of either is found by opening them. */
+async function hasNothing(options: ServedMemoryOptions): Promise<boolean> {
   try {
-    await requireOwnDatabase(databasePath, driver);
-    if (withoutKey === "ephemeral" && (await findKey(options)) === undefined) return await ephemeral(options);
-    const open = await openMemory(options);
-    const { keySource } = await open.status();
-    return { memory: open, state: { state: "ready", databasePath, keySource }, open };
-  } catch (thrown) {
-    const error = asHelmdeckError(thrown);
-    return { memory: unavailableMemory(error, options, driver.name), state: { state: "unavailable", error } };
+    await requireOwnDatabase(options.databasePath, options.driver);
+    return (await findKey(options)) === undefined;
+  } catch {
+    return false;
   }
 }
 
-/** For a database server that does not answer yet: memory becomes available later. */
-async function servedFrom(options: OnServerOptions): Promise<ServedMemory> {
-  const { server } = options;
-  try {
-    const { failure, ...open } = await openOnServer({ ...options, mayWait: true });
-    if (failure !== undefined)
-      return { memory: open, state: { state: "unavailable", error: failure, recovers: true }, open };
-    const { keySource } = await open.status();
-    return { memory: open, state: { state: "ready", databasePath: server.name, keySource }, open };
-  } catch (failed) {
-    const error = asHelmdeckError(failed);
-    const place = { ...options, databasePath: server.name };
-    return { memory: unavailableMemory(error, place, server.driver), state: { state: "unavailable", error } };
-  }
+/** A wrong path, state folder or schema shows as an empty memory. */
+async function noticeOf({ notice, callers }: OpenMemory): Promise<{ readonly notice?: string }> {
+  const isEmpty = await callers().then(
+    ({ length }) => length === 0,
+    () => false,
+  );
+  return defined({ notice: notice ?? (isEmpty ? "It is empty: nothing was stored there yet." : undefined) });
 }
 
-async function ephemeral(options: ServedMemoryOptions): Promise<ServedMemory> {
+async function ephemeral(given: ServedMemoryOptions): Promise<ServedMemory> {
+  const options = withIdleIndexes(given);
   const { keyPath, now = Date.now } = options;
   const warning =
     "There is no key, so memory exists only while this process runs. Set HELMDECK_MEMORY_KEY or " +
     `HELMDECK_MEMORY_KEY_FILE, or create ${keyPath} with the first \`helmdeck-memory store\`, and restart the server.`;
   const composed = composeMemory({
-    store: createInMemoryStore({ now }),
+    store: createInMemoryStore({ now, quota: { ...DEFAULT_QUOTA, ...quotaOfEnv(options.env) } }),
     location: { databasePath: NOWHERE, keyPath, keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
     ...(await settingsOf(options)),
@@ -81,6 +95,5 @@ async function ephemeral(options: ServedMemoryOptions): Promise<ServedMemory> {
     findings: [{ level: "warning", check: "memory", message: warning }],
     store: await composed.store.inspect(),
   });
-  const memory: OpenMemory = { ...composed, doctor };
-  return { memory, state: { state: "ephemeral", warning }, open: memory };
+  return { memory: { ...composed, doctor }, state: { state: "ephemeral", warning } };
 }

@@ -3,12 +3,12 @@ import {
   cutText,
   defined,
   harmlessLine,
-  isHelmdeckError,
+  isReservedCategory,
   type Namespace,
-  RESERVED_CATEGORIES,
   within,
 } from "../engine/index.ts";
 import { WEIGHTS } from "../recall/index.ts";
+import { unlessUnreadable } from "./fact-view.ts";
 import type { SimilarFact } from "./memory.ts";
 import { requireQuery } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -45,7 +45,7 @@ async function look(
 ): Promise<Alike> {
   const { results } = await recall.search(namespace, requireQuery({ query: value, limit: HITS }));
   const keys = results
-    .filter(({ category, score }) => !isReserved(category) && score >= WEIGHTS.similar.from)
+    .filter(({ category, score }) => !isReservedCategory(category) && score >= WEIGHTS.similar.from)
     .map(({ key }) => key);
   const entries = await Promise.all(
     keys.filter(isOther).map((key) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable)),
@@ -57,14 +57,6 @@ async function look(
   if (sameAs.length > 0) return { sameAs };
   const similar = found.slice(0, MOST_SHOWN).map((other) => ({ ...other, value: excerptOf(other.value) }));
   return defined({ similar: similar.length > 0 ? similar : undefined });
-}
-
-function isReserved(category: string): boolean {
-  return RESERVED_CATEGORIES.some((reserved) => reserved === category);
-}
-
-function unlessUnreadable(error: unknown): undefined {
-  if (!isHelmdeckError(error, "entry_unreadable")) throw error;
 }
 
 /** One escaped line: a model sees it without having asked. */

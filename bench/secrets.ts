@@ -86,7 +86,7 @@ async function measure(sets: readonly TextSet[]): Promise<Measured> {
   }
   const head = ["texts", "number", "false alarms", "µs per text, median"];
   const told = kinds.length === 0 ? "" : `\n\nThe false alarms are: ${kinds.join(", ")}.`;
-  const markdown = `Memory refuses texts that look like credentials, by secretlint's recommended rules. None of these texts holds a credential, so each refusal is a false alarm.\n\n${table(head, rows)}${told}`;
+  const markdown = `Memory refuses texts that look like credentials, by secretlint's recommended rules and our own. None of these texts holds a credential, so each refusal is a false alarm.\n\n${table(head, rows)}${told}`;
   return { title: "Credentials: false alarms", command: "node bench/secrets.ts", markdown, json: rows };
 }
 

@@ -4,11 +4,13 @@ import {
   defined,
   findStorage,
   invalidField,
+  namesEmbeddings,
   type OpenMemoryOptions,
 } from "../app/index.ts";
 import type { AddressOptions } from "../app/postgres.ts";
 import type { CommandContext, Shell } from "../commands/index.ts";
 import type { OpenServerContextOptions } from "../packs/index.ts";
+import { installedEmbeddings } from "./installed-embeddings.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;
 
@@ -22,9 +24,12 @@ export async function memoryOptions({ shell, options }: Asking): Promise<OpenMem
   });
   // A command ends before a timer could sweep or a background task could embed, so it embeds on request.
   const driver = betterSqliteDriver;
+  const usualPath = findStorage({ env, homeDir }).databasePath;
+  const isInstalled = server === undefined && !namesEmbeddings(env);
+  const embeddings = isInstalled ? await installedEmbeddings({ ...place, env, usualPath }) : undefined;
   return {
     ...{ ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false },
-    ...defined({ server }),
+    ...defined({ server, embeddings }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** A command line: its name, its commands, and how it finds a memory. There are several; they share the commands. */
 import type { Command } from "commander";
-import type { Finding, OpenMemory, OpenMemoryOptions } from "../app/index.ts";
+import type { Finding, OpenMemoryOptions, RemoteMemory } from "../app/index.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 
@@ -42,7 +42,7 @@ export interface CommandLine {
   /** Throws if the storage location or the key cannot be determined. */
   readonly memoryOptions: (context: CommandContext) => Promise<OpenMemoryOptions>;
   /** A memory that another process keeps. Called first; undefined if this process opens the memory. Throws `invalid_input`. */
-  readonly elsewhere?: () => Promise<OpenMemory | undefined>;
+  readonly remote?: () => Promise<RemoteMemory | undefined>;
   /** The host program's part of doctor and status. */
   readonly host?: HostReport;
 }

@@ -1,5 +1,5 @@
 /** Embeds new entries after a command has answered: for a short time, and silently if it fails. */
-import type { EmbedReport, OpenMemory } from "../app/index.ts";
+import type { CommandMemory, EmbedReport } from "../app/index.ts";
 
 /** The same time that a query waits for its vector. */
 const AFTER_WRITING_MS = 1_500;
@@ -7,16 +7,16 @@ const AFTER_WRITING_MS = 1_500;
 const AFTER_SEARCH_MS = 300;
 
 /** Embeds the stored fact, which has already been acknowledged. */
-export async function embedStored(memory: OpenMemory, caller: string, key: string): Promise<void> {
+export async function embedStored(memory: CommandMemory, caller: string, key: string): Promise<void> {
   await memory.embedFact(caller, key, { withinMs: AFTER_WRITING_MS }).catch(() => {});
 }
 
 /** Embeds as many imported entries as the time allows; undefined if the number is unknown. */
-export function embedImported(memory: OpenMemory, caller: string): Promise<EmbedReport | undefined> {
+export function embedImported(memory: CommandMemory, caller: string): Promise<EmbedReport | undefined> {
   return memory.embed(caller, { withinMs: AFTER_WRITING_MS }).catch(() => undefined);
 }
 
 /** Embeds the hits without vectors. */
-export async function embedSearched(memory: OpenMemory, caller: string): Promise<void> {
+export async function embedSearched(memory: CommandMemory, caller: string): Promise<void> {
   await memory.embed(caller, { withinMs: AFTER_SEARCH_MS }).catch(() => {});
 }

@@ -1,6 +1,8 @@
-/** Reads input (a value, lines to import) from stdin or a file, with a size limit. */
+/** Reads input (a value, lines to import) from stdin or a file, with a size limit; and asks a person. */
+import { once } from "node:events";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
 import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../app/basics.ts";
 import type { Shell } from "./shell.ts";
 
@@ -14,12 +16,21 @@ export interface InputSource {
 /** `-` is stdin; anything else names a file. */
 export function inputSource(shell: Shell, path: string): InputSource {
   if (path === "-") return { name: "standard input", open: () => shell.stdin };
-  return { name: path, open: () => bytesOfFile(path) };
+  return fileSource(path);
 }
 
-async function* bytesOfFile(path: string): AsyncGenerator<Buffer> {
-  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+/** A regular file, opened like any other or by the given function. */
+export function fileSource(path: string, opened = () => openToRead(path)): InputSource {
+  return { name: path, open: () => bytesOfFile(path, opened) };
+}
+
+/** Without O_NONBLOCK, opening a named pipe would wait for a writer. */
+function openToRead(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+}
+
+async function* bytesOfFile(path: string, opened: () => Promise<FileHandle>): AsyncGenerator<Buffer> {
+  const file = await opened();
   try {
     await refusePipe(file, path);
     yield* file.createReadStream({ autoClose: false });
@@ -97,4 +108,21 @@ function unreadable(name: string, error: unknown): HelmdeckError {
       cause: error,
     },
   );
+}
+
+/** Whether somebody can be asked, and sees the question. */
+export function isPersonAt({ stdin, stderr }: Shell): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
+/** Asks on a terminal. False at the end of the input (Ctrl-D), too. */
+export async function agreesAt({ stdin, stderr }: Shell, question: string): Promise<boolean> {
+  const lines = createInterface({ input: stdin, output: stderr, terminal: false });
+  try {
+    const ended = once(lines, "close").then(() => "");
+    const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
 }

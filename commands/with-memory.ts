@@ -1,7 +1,7 @@
 /** Opens the command line's memory for one command, and always closes it. */
 
-import { HelmdeckError, isHelmdeckError } from "../app/basics.ts";
-import type { OpenMemory, OpenMemoryOptions } from "../app/index.ts";
+import { HelmdeckError, harmlessLine, isHelmdeckError } from "../app/basics.ts";
+import type { CommandMemory, OpenMemory, OpenMemoryOptions } from "../app/index.ts";
 import type { CommandContext } from "./command-line.ts";
 
 /** For commands that report a failure to find the location or key as part of their answer. */
@@ -17,60 +17,19 @@ export async function placeOf(context: CommandContext): Promise<OpenMemoryOption
 /** For commands that read; works even if nothing can be written. */
 export async function withMemory<Answer>(
   context: CommandContext,
-  use: (memory: OpenMemory) => Promise<Answer>,
+  use: (memory: CommandMemory) => Promise<Answer>,
 ): Promise<Answer> {
-  return withOpen(context, { access: "read" }, use);
+  return useOpen(context, await openAnywhere(context, READING), use);
 }
 
-async function withOpen<Answer>(
+/** Like {@link withMemory}, for work on the store itself. Throws like {@link refuseRemote}. */
+export async function withStore<Answer>(
   context: CommandContext,
-  how: Pick<OpenMemoryOptions, "access">,
+  command: string,
   use: (memory: OpenMemory) => Promise<Answer>,
 ): Promise<Answer> {
-  const memory = (await context.line.elsewhere?.()) ?? (await openHere(context, how));
-  try {
-    const answer = await use(memory);
-    await noteNewKey(context, memory);
-    return answer;
-  } finally {
-    await memory.close();
-  }
-}
-
-/** For a person: a script has nobody who could keep a copy. */
-async function noteNewKey({ shell, output }: CommandContext, { newKey }: OpenMemory): Promise<void> {
-  if (newKey === undefined || shell.stderr.isTTY !== true) return;
-  await output.note(
-    `Created the encryption key ${newKey}. Keep a copy in a safe place: without it nothing can be read. Then run: helmdeck-memory key saved`,
-  );
-}
-
-async function openHere(context: CommandContext, how: Pick<OpenMemoryOptions, "access">) {
-  const options = await context.line.memoryOptions(context);
-  const { openMemory } = await import("./opening.ts"); // not loaded by code that only declares commands
-  return openMemory({ ...options, ...how });
-}
-
-/** For work that needs the database itself. Throws `memory_unavailable` if another process keeps it. `command`: to run there. */
-export async function refuseElsewhere({ line }: CommandContext, command = ""): Promise<void> {
-  const memory = await line.elsewhere?.();
-  if (memory === undefined) return;
-  const refusal = refusalOf(memory);
-  await memory.close();
-  if (isHelmdeckError(refusal, "method_not_allowed")) throw refusal; // a helmdeck server does not run our commands
-  throw new HelmdeckError(
-    "memory_unavailable",
-    `A server keeps this memory. Run ${command === "" ? "this command" : `helmdeck-memory ${command}`} on the engine's machine.`,
-  );
-}
-
-/** The refusal of a memory without a local store. */
-function refusalOf(memory: OpenMemory): unknown {
-  try {
-    return void memory.store;
-  } catch (error) {
-    return error;
-  }
+  await refuseRemote(context, command);
+  return useOpen(context, await openHere(context, READING), use);
 }
 
 /**
@@ -79,13 +38,81 @@ function refusalOf(memory: OpenMemory): unknown {
  */
 export async function withMemoryToWrite<Answer>(
   context: CommandContext,
-  use: (memory: OpenMemory) => Promise<Answer>,
-  afterwards: (memory: OpenMemory, answer: Answer) => Promise<void> = async () => {},
+  use: (memory: CommandMemory) => Promise<Answer>,
+  afterwards?: (memory: CommandMemory, answer: Answer) => Promise<void>,
 ): Promise<Answer> {
-  return withOpen(context, {}, async (memory) => {
+  return useOpen(context, await openAnywhere(context, {}), sweeping(use, afterwards));
+}
+
+/** Both of {@link withStore} and {@link withMemoryToWrite}. */
+export async function withStoreToWrite<Answer>(
+  context: CommandContext,
+  command: string,
+  use: (memory: OpenMemory) => Promise<Answer>,
+  afterwards?: (memory: OpenMemory, answer: Answer) => Promise<void>,
+): Promise<Answer> {
+  await refuseRemote(context, command);
+  return useOpen(context, await openHere(context, {}), sweeping(use, afterwards));
+}
+
+const READING = { access: "read" } as const;
+
+async function useOpen<Opened extends CommandMemory, Answer>(
+  context: CommandContext,
+  memory: Opened,
+  use: (memory: Opened) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    if (memory.notice !== undefined) await context.output.note(harmlessLine(memory.notice));
+    const answer = await use(memory);
+    await noteNewKey(context, memory);
+    return answer;
+  } finally {
+    await memory.close();
+  }
+}
+
+function sweeping<Opened extends CommandMemory, Answer>(
+  use: (memory: Opened) => Promise<Answer>,
+  afterwards: (memory: Opened, answer: Answer) => Promise<void> = async () => {},
+): (memory: Opened) => Promise<Answer> {
+  return async (memory) => {
     const answer = await use(memory);
     await memory.sweep().catch(() => {}); // The command itself succeeded; the next writer sweeps.
     await afterwards(memory, answer);
     return answer;
-  });
+  };
+}
+
+/** For a person: a script has nobody who could keep a copy. */
+async function noteNewKey({ shell, output }: CommandContext, { newKey }: CommandMemory): Promise<void> {
+  if (newKey === undefined || shell.stderr.isTTY !== true) return;
+  await output.note(
+    `Created the encryption key ${newKey}. Keep a copy in a safe place: without it nothing can be read. Then run: helmdeck-memory key saved`,
+  );
+}
+
+async function openAnywhere(context: CommandContext, how: How): Promise<CommandMemory> {
+  return (await context.line.remote?.()) ?? openHere(context, how);
+}
+
+type How = Pick<OpenMemoryOptions, "access">;
+
+async function openHere(context: CommandContext, how: How): Promise<OpenMemory> {
+  const options = await context.line.memoryOptions(context);
+  const { openMemory } = await import("./opening.ts"); // not loaded by code that only declares commands
+  return openMemory({ ...options, ...how });
+}
+
+/** For work that needs the database itself. Throws `memory_unavailable` if another process keeps it. `command`: to run there. */
+export async function refuseRemote({ line }: CommandContext, command = ""): Promise<void> {
+  const memory = await line.remote?.();
+  if (memory === undefined) return;
+  await memory.close();
+  const { refusal } = memory;
+  if (refusal.code === "method_not_allowed") throw refusal; // a helmdeck server does not run our commands
+  throw new HelmdeckError(
+    "memory_unavailable",
+    `A server keeps this memory. Run ${command === "" ? "this command" : `helmdeck-memory ${command}`} on the engine's machine.`,
+  );
 }

@@ -13,6 +13,7 @@ export {
   requireCount,
 } from "./answer-limits.ts";
 export { asHelmdeckError } from "./as-helmdeck-error.ts";
+export { BoundedMap } from "./bounded-map.ts";
 export { defined } from "./defined.ts";
 export {
   ERROR_CODES,
@@ -24,7 +25,7 @@ export {
   systemCodeOf,
 } from "./errors.ts";
 export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
-export { CONFLICT_RULES, type ConflictRule } from "./store/conflicts.ts";
+export { CONFLICT_RULES, type ConflictRule } from "./store/memory-store.ts";
 export {
   type Backoff,
   backgroundTimer,

@@ -20,6 +20,7 @@ export const ERROR_CODES = [
   "store_unavailable",
   "entry_unreadable",
   "not_found",
+  "changed_meanwhile",
   "memory_unavailable",
   "engine_unavailable",
   "deadline_exceeded",

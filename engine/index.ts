@@ -17,6 +17,8 @@ export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
 export * from "./basics.ts";
 export { compareText } from "./compare-text.ts";
 export {
+  CATEGORY,
+  type CheckedFact,
   checkCategory,
   checkSupersedes,
   checkTags,
@@ -27,7 +29,6 @@ export {
   isCategory,
   isReservedCategory,
   keyToLookUp,
-  RESERVED_CATEGORIES,
   refuseHostile,
   refuseLong,
   textOf,
@@ -45,10 +46,11 @@ export {
 export { importsOf, importTag, isImportTag } from "./facts/import-tag.ts";
 export { KeyLooks } from "./facts/key-looks.ts";
 export { nearestKeys } from "./facts/near.ts";
-export { EXPIRING_WITHIN_MS, renewalByHand, renewalByUse } from "./facts/renewal.ts";
+export { EXPIRING_WITHIN_MS, endOfStore, renewalByHand, renewalByUse } from "./facts/renewal.ts";
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
 export { isKnownTime, placeholderTime } from "./known-time.ts";
+export { pagesOf } from "./pages-of.ts";
 export { projectEntry } from "./projections/chunks.ts";
 export {
   type CorpusChunk,
@@ -90,15 +92,16 @@ export {
   pathOf,
 } from "./projections/paths.ts";
 export { rfc3339 } from "./rfc3339.ts";
+export { keepsExisting, requireRevision } from "./rules/conditions.ts";
+export { HISTORY_LIMITS, isCovered, mayCoverFormer, undoOf } from "./rules/history.ts";
+export { DEFAULT_QUOTA, type Quota } from "./rules/quota.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export type { BackupHeader } from "./store/backup/backup-header.ts";
 export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";
-export { keepsExisting } from "./store/conflicts.ts";
-export { decodeListCursor, encodeListCursor } from "./store/cursors.ts";
+export { decodeListCursor, encodeListCursor, seqOfCursor } from "./store/cursors.ts";
 export { entryIdOf, fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
-export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
-export { HISTORY_LIMITS, isCovered, mayCoverFormer, undoOf } from "./store/history.ts";
+export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey, nameOfKeySource } from "./store/find-key.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
 export type { KeyChangingStore } from "./store/key-change.ts";
 export type { RunCommand } from "./store/key-command.ts";
@@ -116,16 +119,19 @@ export {
   type EntryRef,
   type EntryVectors,
   type Erasure,
+  type FillIn,
   type Fingerprint,
   type FormerKey,
   type FormerKeysPage,
   type FormerKeysQuery,
   type FormerValue,
   type InspectOptions,
+  type KeysSince,
   type ListQuery,
   type MemoryReader,
   type MemoryStore,
   type NewEntry,
+  type Newer,
   ORIGINS,
   type Origin,
   type PutManyOptions,
@@ -152,7 +158,6 @@ export {
   syncFolder,
   unlessMissing,
 } from "./store/private-file.ts";
-export type { Quota } from "./store/quota.ts";
 export type { ResealProgress } from "./store/reseal-options.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
 export { copyDatabase, setGeneration, whileAlone } from "./store/sqlite/copy-database.ts";

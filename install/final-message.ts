@@ -1,6 +1,6 @@
 /** The final message: after an installation what to try, what to back up and how to undo it; after an uninstallation what is left. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Environment } from "./environment.ts";
 import { INSTALLER, MODELS_VOLUME } from "./install-names.ts";
 import {
@@ -55,6 +55,8 @@ function inPlace(target: Target): string {
 /** The folder of the plugin's version 0.1.0, which OpenClaw keeps when the package's name changes. */
 const FORMER_PACKAGE = "npm/projects/openclaw-helmdeck-memory";
 
+const FORMER_KEY = "a former key, which opens older backups";
+
 /** Something left on the machine, with the command that deletes it. */
 interface Left {
   readonly what: string;
@@ -89,9 +91,17 @@ function memoryLeft({ target, memory }: OpenClawReady, purge: boolean): readonly
   const files = [
     { what: "your memory", where: memory.databasePath, goesWith },
     { what: "its key, without which it cannot be read", where: memory.keyPath, goesWith },
+    ...formerKeys(memory.keyPath).map((where) => ({ what: FORMER_KEY, where, goesWith })),
     { what: "the plugin's files under its former name", where: former, goesWith: `rm -r "${former}"` },
   ];
   return files.filter(({ where }) => existsSync(where));
+}
+
+function formerKeys(keyPath: string): readonly string[] {
+  const folder = dirname(keyPath);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${basename(keyPath)}.former-`));
+  return names.sort().map((name) => join(folder, name));
 }
 
 /** The sidecar's model, or the one downloaded into the operator's own Ollama. */

@@ -57,6 +57,7 @@ export type ComposeFlavour = "docker compose" | "docker-compose";
 
 export interface SidecarFacts {
   readonly state: "absent" | "stopped" | "running";
+  /** Its model embeds. */
   readonly isHealthy: boolean;
   /** False if it was created from other files or variables than this run would use. */
   readonly isAsWanted: boolean;

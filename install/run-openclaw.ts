@@ -6,6 +6,7 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HelmdeckError } from "../app/index.ts";
 import type { Environment } from "./environment.ts";
+import { INSTALLER } from "./install-names.ts";
 import type { Target } from "./installation-facts.ts";
 import { parseJson5 } from "./json5.ts";
 import { at, type Json, type JsonObject, jsonIn } from "./openclaw-json.ts";
@@ -20,9 +21,6 @@ const IN_CONTAINER = [["openclaw"], ["node", "dist/index.js"], ["node", "opencla
 const INSTALL_TIMEOUT_MS = 600_000;
 /** On a busy machine a command can take half a minute to start. */
 const CALL_TIMEOUT_MS = 180_000;
-/** OpenClaw 2026.8.1 loads a new plugin only at start. */
-const RESTART =
-  ". A gateway that was running before the plugin was installed may need a restart: openclaw gateway restart, then: install.sh --verify";
 
 interface ConfigPart {
   /** With defaults, without secrets; undefined if not set. */
@@ -62,6 +60,11 @@ export class OpenClaw {
       if (version !== undefined) return new OpenClaw(target, version, machine, command);
     }
     return undefined;
+  }
+
+  /** How a person restarts the gateway. A gateway that is a container's main process cannot restart itself. */
+  get restartCommand(): string {
+    return this.target.kind === "host" ? "openclaw gateway restart" : `docker restart ${this.target.name}`;
   }
 
   /** The same OpenClaw with another gateway than the configured one. */
@@ -161,7 +164,10 @@ export class OpenClaw {
     if (ran.exitCode === 0 && at(answer, "ok") === true) return at(answer, "output", "details");
     const said = at(answer, "error", "message");
     const reason = typeof said === "string" ? said : reasonOf(ran);
-    const remedy = reason.startsWith("Tool not available") ? RESTART : "";
+    // OpenClaw 2026.8.1 loads a new plugin only at start.
+    const remedy = reason.startsWith("Tool not available")
+      ? `. A gateway that was running before the plugin was installed may need a restart: ${this.restartCommand}, then: ${INSTALLER} --verify`
+      : "";
     throw new HelmdeckError(
       "upstream_failed",
       `The gateway did not run the tool ${name}: ${reason}${remedy}`,

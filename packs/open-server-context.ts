@@ -54,7 +54,7 @@ async function openOver(
 ): Promise<ServerContext> {
   const { env, keyPath, pipelinesFolder } = options;
   const { memory, state } = servedMemory;
-  const now = clockOf(servedMemory, options);
+  const { now } = memory;
   const folder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
   const all = await allPacks(servedMemory, options);
   const work = await openWorkFolder({ folder, env, now });
@@ -65,7 +65,7 @@ async function openOver(
       ...defined({ folder: pipelinesFolder }),
     }),
     packs,
-    record: async (caller, row) => servedMemory.open?.recordPipelineRun(caller, row),
+    record: (caller, row) => memory.recordPipelineRun(caller, row),
     onRecordFailure: (error) => options.onTrouble?.({ what: "audit", error: asHelmdeckError(error) }),
     now,
     ...graceOf(options),
@@ -74,7 +74,7 @@ async function openOver(
   return {
     memory,
     memoryState: state,
-    ...defined({ watch: servedMemory.open?.watch }),
+    ...defined({ watch: memory.watch }),
     packs,
     pipelines,
     artifacts: work.artifacts,
@@ -96,29 +96,23 @@ async function allPacks(
   return [...shipped, ...(await loadPacks(packsFolder, new Set(shipped.map(({ name }) => name))))];
 }
 
-/** Without a store, packs run without any memory hooks. */
 function openPacks(
   packs: readonly Pack[],
-  servedMemory: ServedMemory,
+  { memory }: ServedMemory,
   work: WorkFolder,
   options: OpenServerContextOptions,
 ): PackEngine {
-  const { open } = servedMemory;
   const { onTrouble } = options;
   return createPackEngine({
     packs,
-    ...(open && { store: open.store, recordRun: open.recordPackRun }),
+    store: memory.store,
+    recordRun: memory.recordPackRun,
     ...work,
-    now: clockOf(servedMemory, options),
+    now: memory.now,
     onAuditFailure: (error, { pack }) => onTrouble?.({ what: "audit", error, pack }),
     onCacheFailure: (error, pack) => onTrouble?.({ what: "cache", error, pack }),
     ...graceOf(options),
   });
-}
-
-/** Uses the store's clock, by which entries expire. */
-function clockOf({ open }: ServedMemory, { now = Date.now }: OpenServerContextOptions): () => number {
-  return open === undefined ? now : open.now;
 }
 
 function graceOf({ closeGraceMs }: OpenServerContextOptions): { readonly closeGraceMs?: number } {

@@ -1,4 +1,5 @@
 /** The host's side of identity: the current rules, a session's origin, and whether it may be sandboxed. */
+import { BoundedMap } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import {
   type Admitted,
@@ -42,7 +43,7 @@ export interface AccessPolicyParts {
 
 export function makeAccessPolicy(parts: AccessPolicyParts): AccessPolicy {
   const { config, hostConfig } = parts;
-  const seen = new Map<unknown, boolean>();
+  const seen = new BoundedMap<unknown, boolean>(SESSIONS_REMEMBERED);
   const originOf = makeOriginCheck(parts);
 
   async function refusalOf(
@@ -163,10 +164,8 @@ function maybeSandboxed(host: HostConfig, caller: Omit<Caller, "sandboxed">): bo
   return mode === "all" || caller.agentSessionKey !== `agent:${id}:${host.session?.mainKey ?? "main"}`;
 }
 
-function remember(seen: Map<unknown, boolean>, caller: Caller): void {
+function remember(seen: BoundedMap<unknown, boolean>, caller: Caller): void {
   const key = caller.agentSessionKey;
   if (typeof key !== "string" || key.length > SESSION_KEY_MAX_CHARS) return;
-  seen.delete(key);
   seen.set(key, caller.sandboxed === true);
-  if (seen.size > SESSIONS_REMEMBERED) seen.delete(seen.keys().next().value);
 }

@@ -2,19 +2,20 @@
 import {
   defined,
   type FactInput,
+  type ForgetInput,
   type Forgotten,
-  forgetReply,
   HelmdeckError,
   invalidField,
   isKnownTime,
   type Memory,
+  newerText,
   quotedKey,
   rfc3339,
   STORE_DESCRIPTION,
   STORE_PARAMETERS,
   type StoredFact,
   similarKeysText,
-  storeReply,
+  toWire,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
@@ -34,7 +35,7 @@ const MOST_TEXTS = 1_000;
 
 export interface ToolParts {
   readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+  readonly policy: AccessPolicy;
   readonly log: Logger;
   readonly deadlineMs?: number;
 }
@@ -73,7 +74,7 @@ const FORGET_DESCRIPTION =
   "Delete from helmdeck memory for good; only what the user asked to forget. The scope is the path, id or citation of a" +
   " memory_search hit, or a fact's exact key (key:<exact key> if it could be read as something else). Wider: category:<name> or import:<id> for facts;" +
   " pack:<id>, pipeline:<id>, tool:<name>, packs, pipelines or tools for records of runs; all; everything. Use dry_run first to see what" +
-  " a scope covers. For a category, an import, all, everything, packs, pipelines or tools, OpenClaw asks the user first; if nobody can be" +
+  " a scope covers. For a scope wider than one entry, OpenClaw asks the user first; if nobody can be" +
   " asked, tell them to run: openclaw helmdeck forget <scope>";
 
 const FORGET_PARAMETERS = {
@@ -83,6 +84,11 @@ const FORGET_PARAMETERS = {
   properties: {
     scope: { type: "string", minLength: 1, description: "What to forget; see the tool's description." },
     dry_run: { type: "boolean", description: "Only say how much would be forgotten." },
+    up_to: {
+      type: "integer",
+      minimum: 0,
+      description: "The revision of a dry run: forget what that counted, and nothing newer.",
+    },
   },
 } as const;
 
@@ -94,7 +100,7 @@ export async function perform(
 ): Promise<ToolResult> {
   try {
     const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
-    const verdict = await parts.gate.verdict({
+    const verdict = await parts.policy.verdict({
       agentId: context.agentId,
       agentSessionKey: context.sessionKey,
       sandboxed: context.sandboxed,
@@ -128,12 +134,15 @@ function factFrom(params: unknown): FactInput {
   };
 }
 
-function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
+function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean } {
   const given = argumentsFor(FORGET_PARAMETERS, params);
   const dryRun = given.dry_run ?? false;
   // A value that is not a boolean could have meant true, and a deletion cannot be undone.
   if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
-  return { scope: text("scope", given.scope), dryRun };
+  const upTo = given.up_to ?? undefined;
+  if (upTo !== undefined && typeof upTo !== "number")
+    throw invalidField("up_to", "must be a whole number, the revision of a dry run");
+  return { scope: text("scope", given.scope), dryRun, ...defined({ upTo }) };
 }
 
 /** The arguments that were given. Refuses any argument that the tool does not take. */
@@ -179,7 +188,7 @@ function storeResult(stored: StoredFact): ToolResult {
       ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dayOf(replaced.updatedAt)}` : ""}.`
       : "";
   const told = `${story}${change} It can be read at ${stored.path}.${similarFactsText(stored)}`;
-  return answer(told, storeReply(stored));
+  return answer(told, toWire(stored));
 }
 
 async function previewOf(memory: Memory, subject: string, scope: string): Promise<readonly string[]> {
@@ -189,19 +198,23 @@ async function previewOf(memory: Memory, subject: string, scope: string): Promis
 
 function forgetResult(forgotten: Forgotten, preview: readonly string[]): ToolResult {
   const { deleted, former = 0 } = forgotten;
+  const newer = newerText(forgotten);
   const story = deleted + former === 0 ? missStory(forgotten) : forgetStory(forgotten, preview);
-  return answer(story, forgetReply(forgotten));
+  return answer([story, ...(newer === undefined ? [] : [newer])].join(" "), toWire(forgotten));
 }
 
 function forgetStory(
-  { scope, deleted, former = 0, dryRun, erased }: Forgotten,
+  { scope, deleted, former = 0, dryRun, erased, revision }: Forgotten,
   preview: readonly string[],
 ): string {
   const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
   const count = former === 0 ? entries : `${entries} and ${former} former values of other facts`;
   const shown = lineOf(scope) ?? "";
   if (dryRun)
-    return [`${count} would be forgotten for ${shown}. Nothing was changed.`, ...quoted(preview)].join("\n");
+    return [
+      `${count} would be forgotten for ${shown}. Nothing was changed.${revision === undefined ? "" : ` To forget exactly these, give up_to ${revision}.`}`,
+      ...quoted(preview),
+    ].join("\n");
   const pending =
     erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
   return `Forgot ${count} for ${shown}.${pending}`;
@@ -217,6 +230,7 @@ function quoted(preview: readonly string[]): readonly string[] {
 
 function missStory(forgotten: Forgotten): string {
   const outcome = forgotten.dryRun ? "would be" : "was";
+  if (forgotten.newer !== undefined) return `Nothing ${outcome} forgotten.`;
   const near = similarKeysText(forgotten);
   const hint = near ?? `${MY_MEMORY_PATH} lists what is stored.`;
   return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;

@@ -8,7 +8,7 @@
  * the operator opened those contexts.
  */
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
-import { defined, learnableInputs, type Memory, type PackAudit } from "../app/index.ts";
+import { BoundedMap, defined, learnableInputs, type Memory, type PackAudit } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { outcomeOf } from "./call-outcome.ts";
 import { type Admitted, writerOf } from "./identity.ts";
@@ -28,7 +28,7 @@ const SERVER_NAME_MAX_CHARS = 30;
 
 export interface AuditParts {
   readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+  readonly policy: AccessPolicy;
   readonly log: Logger;
   /** Names of the helmdeck MCP servers in the host's configuration. */
   readonly servers: readonly string[];
@@ -38,7 +38,7 @@ export interface AuditParts {
 
 /** The hook's handler. Resolves when the row is written or the call needs none; never rejects. */
 export function makeAuditHook(parts: AuditParts): (event: unknown, context: unknown) => Promise<void> {
-  const seenCalls = new Set<string>();
+  const seenCalls = new BoundedMap<string, true>(CALLS_REMEMBERED);
   const nowMs = parts.nowMs ?? Date.now;
   return async (event, context) => {
     try {
@@ -48,7 +48,7 @@ export function makeAuditHook(parts: AuditParts): (event: unknown, context: unkn
         agentId: fieldOf(context, "agentId"),
         agentSessionKey: fieldOf(context, "sessionKey"),
       };
-      const verdict = await parts.gate.verdictWithoutSandboxFlag(caller);
+      const verdict = await parts.policy.verdictWithoutSandboxFlag(caller);
       if (!verdict.ok || (record.inOwnSessionsOnly && verdict.opened !== undefined)) return;
       if (isSecondReport(seenCalls, event)) return;
       const recorded = parts.access.open().then((memory) => record.into(memory, verdict));
@@ -122,14 +122,12 @@ function toolPrefixOf(server: string): string {
 }
 
 /** Marks the call as seen. Calls without an id cannot be told apart, so each is recorded. */
-function isSecondReport(seenCalls: Set<string>, event: unknown): boolean {
+function isSecondReport(seenCalls: BoundedMap<string, true>, event: unknown): boolean {
   const callId = fieldOf(event, "toolCallId");
   if (typeof callId !== "string" || callId === "") return false;
   const call = `${String(fieldOf(event, "runId"))} ${callId}`;
   if (seenCalls.has(call)) return true;
-  seenCalls.add(call);
-  const [oldest] = seenCalls;
-  if (seenCalls.size > CALLS_REMEMBERED && oldest !== undefined) seenCalls.delete(oldest);
+  seenCalls.set(call, true);
   return false;
 }
 

@@ -1,5 +1,6 @@
-/** /remember, /forget and /memories: store, forget and list without a model. */
+/** /remember, /undo, /forget and /memories: store, undo, forget and list without a model. */
 import {
+  defined,
   entries,
   type FactView,
   type Forgotten,
@@ -13,8 +14,10 @@ import {
   lineOf,
   localMinute,
   type Memory,
+  newerText,
   type StoredFact,
   similarKeysText,
+  undoText,
 } from "../app/index.ts";
 import { searchReply } from "./chat-status.ts";
 import { type Admitted, writerOf } from "./identity.ts";
@@ -22,12 +25,13 @@ import { type Admitted, writerOf } from "./identity.ts";
 const NEWEST = 10;
 /** `deploy/preference = we deploy through Konflux` */
 const NAMED = /^([^\s=]+)\s+=\s+(\S.*)$/s;
-/** Phones replace two hyphens with one dash. */
-const YES = /\s(?:--|—|–)yes$/i;
+/** Phones replace two hyphens with one dash. The number is that of the preview. */
+const YES = /\s(?:--|—|–)yes(?:\s+(\d{1,15}))?$/i;
 const DRY_RUN = /\s(?:--|—|–)dry-run$/i;
 
 const HOW_TO_REMEMBER =
   "/remember <text> stores the text under a key made from its words. /remember <key> = <text> stores it under that key and replaces the old value.";
+const HOW_TO_UNDO = "/undo <key> undoes the last store of a fact, and restores what was there before.";
 const HOW_TO_FORGET =
   "/forget <key> forgets one fact; /forget category:<name>, import:<id> and all first show what would go. /memories lists the keys.";
 const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
@@ -47,7 +51,7 @@ async function factAt(
   key: string,
 ): Promise<Pick<FactView, "value"> | undefined> {
   try {
-    return await memory.getFact(subject, key);
+    return await memory.getFact(subject, { key });
   } catch (error) {
     if (isHelmdeckError(error, "entry_unreadable")) return { value: "" };
     throw error;
@@ -59,30 +63,37 @@ function storedText(stored: StoredFact): string {
   const key = harmlessLine(stored.key);
   const end = dayOf(expiresAt);
   const before = replaced === undefined ? "" : dayOf(replaced.updatedAt);
+  const replacement = `It replaced the ${before === "" ? "old value" : `value from ${before}`}.`;
   return [
     replaced?.refreshed
       ? `Remembered already, as ${key}${before === "" ? "" : `, since ${before}`}; now until ${end}.`
       : `Remembered as ${key}, until ${end}.`,
-    ...(replaced?.refreshed === false && before === "" ? ["It replaced the old value."] : []),
-    ...(replaced?.refreshed === false && before !== ""
-      ? [`It replaced the value from ${before}. To restore that: openclaw helmdeck undo ${key}`]
-      : []),
+    ...(replaced?.refreshed === false ? [`${replacement} To restore that: /undo ${key}`] : []),
     ...sameAs.map((other) => `The same value is stored under ${harmlessLine(other)}.`),
     ...similar.map(({ key: other, value }) => `Similar: ${harmlessLine(other)}: ${firstWords(value)}`),
-    `To undo this: /forget ${key}`,
+    ...(replaced === undefined ? [`To undo this: /forget ${key}`] : []),
   ].join("\n");
 }
 
+export async function undoReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
+  if (typed === "") return HOW_TO_UNDO;
+  const { answer, notes } = undoText(await memory.undoFact(subject, { key: typed }), "/undo");
+  return [...answer, ...notes].join("\n");
+}
+
 export async function forgetReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
-  const isSure = YES.test(typed);
+  const [yes, shown] = YES.exec(typed) ?? [];
   const isDryRun = DRY_RUN.test(typed);
   const scope = typed.replace(YES, "").replace(DRY_RUN, "").trim();
   if (scope === "") return HOW_TO_FORGET;
-  const would = await memory.forget(subject, { scope, dryRun: true });
-  if (would.deleted + (would.former ?? 0) === 0) return missText(would);
+  const upTo = shown === undefined ? undefined : Number(shown);
+  const would = await memory.forget(subject, { scope, dryRun: true, ...defined({ upTo }) });
+  if (would.deleted + (would.former ?? 0) === 0 && upTo === undefined) return missText(would);
   const wantsYes = isWideForget(scope) || would.deleted > 1;
+  // Without a number nobody knows what the person has seen, unless memory gives none.
+  const isSure = yes !== undefined && (upTo !== undefined || would.revision === undefined);
   if (isDryRun || (wantsYes && !isSure)) return previewText(memory, subject, would, wantsYes);
-  return forgottenText(await memory.forget(subject, { scope }));
+  return forgottenText(await memory.forget(subject, { scope, ...defined({ upTo: upTo ?? would.revision }) }));
 }
 
 function missText(would: Forgotten): string {
@@ -93,21 +104,27 @@ function missText(would: Forgotten): string {
 async function previewText(
   memory: Memory,
   subject: string,
-  { scope, deleted, former }: Forgotten,
+  { scope, deleted, former, revision }: Forgotten,
   wantsYes: boolean,
 ): Promise<string> {
   const shown = harmlessLine(scope);
   return [
     `Nothing is forgotten yet. ${shown} is ${entries(deleted, former)}:`,
     ...(await forgetPreview(memory, subject, scope)).map((line) => `- ${line}`),
-    `To forget this for good: /forget ${shown}${wantsYes ? " --yes" : ""}`,
+    `To forget this for good: /forget ${[shown, ...(wantsYes ? ["--yes", revision] : [])].join(" ").trimEnd()}`,
   ].join("\n");
 }
 
-function forgottenText({ scope, deleted, former, erased }: Forgotten): string {
-  const pending =
-    erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
-  return `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.${pending}`;
+function forgottenText(forgotten: Forgotten): string {
+  const { scope, deleted, former = 0, erased } = forgotten;
+  if (deleted + former === 0) return newerText(forgotten) ?? missText(forgotten);
+  return [
+    `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.`,
+    ...(erased === "pending" ? ["The encrypted bytes are erased from the database file shortly."] : []),
+    newerText(forgotten) ?? "",
+  ]
+    .join(" ")
+    .trimEnd();
 }
 
 export async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {

@@ -6,7 +6,7 @@
  */
 import { harmlessLine, isHelmdeckError, type Memory } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { forgetReply, memoriesReply, rememberReply } from "./chat-memory.ts";
+import { forgetReply, memoriesReply, rememberReply, undoReply } from "./chat-memory.ts";
 import { helmdeckReply, parseChatRequest } from "./chat-status.ts";
 import { type Admitted, sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -14,11 +14,11 @@ import type { Logger, SlashContext } from "./openclaw-api.ts";
 import { logLineOf, sentenceOf } from "./plugin-failure.ts";
 import { startDeadline } from "./within-deadline.ts";
 
-export type ChatCommand = "helmdeck" | "remember" | "forget" | "memories";
+export type ChatCommand = "helmdeck" | "remember" | "undo" | "forget" | "memories";
 
 export interface CommandParts {
   readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+  readonly policy: AccessPolicy;
   readonly log: Logger;
   /** Warnings about the host, for status. */
   readonly warnings?: () => readonly string[];
@@ -30,9 +30,16 @@ const COMMAND_DEADLINE_MS = 10_000;
 /** OpenClaw passes on at most this many characters of a command, and does not report that it cut the rest. */
 const ARGUMENT_MAX_CHARS = 4_096;
 export const HELP =
-  "/remember <text> · /memories [words] · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
 const TOO_LONG =
   "This is too long for a chat command; the limit is 4,096 characters. Nothing was changed. Use a shell: openclaw helmdeck store KEY --value-file FILE";
+/** Codes of errors that are about what was typed. */
+const SHOWN: ReadonlySet<string> = new Set([
+  "invalid_input",
+  "quota_exceeded",
+  "not_found",
+  "changed_meanwhile",
+]);
 const ALONE = "Only in a direct chat with the agent, which nobody else can read";
 
 /** Never rejects. */
@@ -44,7 +51,7 @@ export async function replyTo(
   const typed = (context.args ?? "").trim();
   if (command === "helmdeck" && parseChatRequest(typed).kind === "help") return HELP;
   const deadline = startDeadline(parts.deadlineMs ?? COMMAND_DEADLINE_MS);
-  const verdict = await parts.gate.verdictWithoutSandboxFlag({
+  const verdict = await parts.policy.verdictWithoutSandboxFlag({
     agentId: context.agentId,
     agentSessionKey: context.sessionKey,
   });
@@ -71,6 +78,8 @@ function answer(
       return helmdeckReply(memory, verdict, typed, warnings?.());
     case "remember":
       return rememberReply(memory, verdict, typed);
+    case "undo":
+      return undoReply(memory, verdict, typed);
     case "forget":
       return forgetReply(memory, verdict, typed);
     case "memories":
@@ -83,9 +92,7 @@ function failureText(error: unknown, { log }: CommandParts): string {
   if (isHelmdeckError(error, "secret_refused")) {
     return `${harmlessLine(error.message)} What you typed stays in this chat's own transcript.`;
   }
-  if (isHelmdeckError(error, "invalid_input") || isHelmdeckError(error, "quota_exceeded")) {
-    return harmlessLine(error.message);
-  }
+  if (isHelmdeckError(error) && SHOWN.has(error.code)) return harmlessLine(error.message);
   log.warn(`helmdeck memory: ${logLineOf(error)}`);
   return `${sentenceOf(error)}.`;
 }

@@ -2,7 +2,7 @@
  * The memory of an engine on another server, for this host's agents. Loaded only if the configuration names one, because
  * the code that validates its answers is large.
  */
-import { checkEngineAddress, type OpenMemory, openRemoteMemory, type RecallMode } from "../app/index.ts";
+import { checkEngineAddress, openRemoteMemory, type RecallMode, type RemoteMemory } from "../app/index.ts";
 import type { EngineSourceConfig } from "./config.ts";
 import { makeTokenSource } from "./engine-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";
@@ -13,7 +13,7 @@ export function openEngineMemory(
   source: EngineSourceConfig,
   recall: RecallMode,
   hostConfig: () => HostConfig,
-): OpenMemory {
+): RemoteMemory {
   const { settings, tokens } = source;
   return openRemoteMemory({
     address: checkEngineAddress(settings, (field) => `source.${field} in the plugin's configuration`),

@@ -1,8 +1,7 @@
 /** Validates the header fields of a hit or document. */
-import { DOCUMENT_KINDS, defined, type Framed, type Writer } from "../app/index.ts";
+import { DOCUMENT_KINDS, defined, type Framed, isCategory, type Writer } from "../app/index.ts";
 import { fieldsOf, isRecord } from "./unchecked.ts";
 
-const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 /** Longer than any key. */
 const KEY_MAX_CHARS = 2_048;
 /** The end of the year 9999, the last that RFC 3339 can express. */
@@ -12,7 +11,7 @@ const MOST_UNIX_MS = Date.UTC(10_000, 0) - 1;
 export function framedOf(given: unknown): Framed | undefined {
   const { kind, key, category, createdAt, updatedAt, writer } = fieldsOf(given);
   if (!isKind(kind) || !isText(key) || key.length > KEY_MAX_CHARS) return undefined;
-  if (!isText(category) || !CATEGORY.test(category)) return undefined;
+  if (!isText(category) || !isCategory(category)) return undefined;
   if (!isInstant(createdAt) || !isInstant(updatedAt)) return undefined;
   return { kind, key, category, createdAt, updatedAt, ...defined({ writer: writerFrom(writer) }) };
 }

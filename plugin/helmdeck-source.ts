@@ -4,11 +4,11 @@
  */
 import {
   checkEngineAddress,
-  externalMemory,
   NO_EMBEDDINGS,
   notThere,
-  type OpenMemory,
   type RecallMode,
+  type RemoteMemory,
+  remoteMemory,
   startUpstreamWorker,
 } from "../app/index.ts";
 import type { HelmdeckSourceConfig } from "./config.ts";
@@ -16,19 +16,15 @@ import { helmdeckTokens } from "./helmdeck-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { type Lease, leaseMemory } from "./shared-memory.ts";
 
-/** Set by the build: a fingerprint of the sources. */
-declare const __HELMDECK_BUILD__: string | undefined;
-const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
-
 /** For one command. Sends nothing before the first call. Throws `invalid_input` for an unusable address. */
 export function openHelmdeckMemory(
   source: HelmdeckSourceConfig,
   recall: RecallMode,
   hostConfig: () => HostConfig,
-): OpenMemory {
+): RemoteMemory {
   const memory = startWorker(source, recall, hostConfig);
   const { url } = source.settings;
-  return externalMemory(memory, { now: Date.now, refusal: () => notThere(url, "cannot do this") });
+  return remoteMemory(memory, { now: Date.now, refusal: () => notThere(url, "cannot do this") });
 }
 
 /** For a gateway, whose registrations share one memory, because each token can have only one stream. */
@@ -40,9 +36,7 @@ export async function leaseHelmdeckMemory(
   const { settings, tokens } = source;
   const place = { databasePath: settings.url, keyPath: "", embeddings: NO_EMBEDDINGS, recall };
   const configuredKey = JSON.stringify([settings, [...tokens]]);
-  return leaseMemory({ build: BUILD, ...place, configuredKey }, () =>
-    startWorker(source, recall, hostConfig),
-  );
+  return leaseMemory({ ...place, configuredKey }, () => startWorker(source, recall, hostConfig));
 }
 
 function startWorker(source: HelmdeckSourceConfig, recall: RecallMode, hostConfig: () => HostConfig) {

@@ -13,10 +13,9 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
     parameters: HISTORY_PARAMETERS,
     execute: (_callId, params) =>
       perform(parts, context, async (memory, { subject }) => {
-        const history = await memory.factHistory(
-          subject,
-          text("key", argumentsFor(HISTORY_PARAMETERS, params).key),
-        );
+        const history = await memory.factHistory(subject, {
+          key: text("key", argumentsFor(HISTORY_PARAMETERS, params).key),
+        });
         const { historyAnswer } = await import("./on-demand.ts"); // rarely needed
         const { story, details } = historyAnswer(history);
         return answer(story, details);

@@ -7,16 +7,10 @@ import { type Lease, leaseMemory } from "./shared-memory.ts";
 
 export { memorySettings } from "./memory-settings.ts";
 
-/** Set by the build: a fingerprint of the sources. */
-declare const __HELMDECK_BUILD__: string | undefined;
-const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
-
 /** Rejects with a HelmdeckError if a configured key cannot be read; other problems appear at the first call. */
 export async function startHere(api: HostApi, config: PluginConfig, hostConfig: HostConfig): Promise<Lease> {
   const settings = await memorySettings(api, config, hostConfig);
-  return leaseMemory({ ...settings, build: BUILD }, () =>
-    startWorkerMemory({ ...settings, workerUrl: workerUrl() }),
-  );
+  return leaseMemory(settings, () => startWorkerMemory({ ...settings, workerUrl: workerUrl() }));
 }
 
 /** The worker in this module's folder: of the same build, even after an upgrade replaced the installed files. */

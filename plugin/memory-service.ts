@@ -42,9 +42,13 @@ export function makeService(parts: ServiceParts): Service {
   function report({ serviceHealth }: ServiceContext, failure: string | undefined): void {
     if (failure !== undefined && failure !== reported) parts.log.error(`helmdeck memory is off: ${failure}`);
     reported = failure;
-    if (failure === undefined) serviceHealth?.clearFailure();
-    // The line, not the error itself: its cause may hold more than belongs into a health report.
-    else serviceHealth?.reportFailure(new Error(failure));
+    try {
+      if (failure === undefined) serviceHealth?.clearFailure();
+      // The line, not the error itself: its cause may hold more than belongs into a health report.
+      else serviceHealth?.reportFailure(new Error(failure));
+    } catch {
+      // The host does not take it now. The next check reports again.
+    }
   }
 
   return {

@@ -24,7 +24,7 @@ export interface CliParts {
   /** The storage location and settings. Rejects with a HelmdeckError if the key cannot be read. */
   readonly settings: () => Promise<MemorySettings>;
   /** Opens the memory that another process keeps. */
-  readonly elsewhere?: NonNullable<CommandLine["elsewhere"]>;
+  readonly remote?: NonNullable<CommandLine["remote"]>;
   readonly defaultAgent: string;
   /** The subject of an agent. */
   readonly subjectOf: (agentId: string) => Verdict;
@@ -57,7 +57,7 @@ export function helmdeckLine(parts: CliParts): CommandLine {
       void root.option("--agent <id>", "Whose memory: the id of an agent.", agentId, parts.defaultAgent),
     readShared: ({ json, agent }) => ({ json: json === true, caller: subjectFor(String(agent), parts) }),
     memoryOptions: async (context) => memoryOptions(await parts.settings(), context),
-    ...defined({ elsewhere: parts.elsewhere }),
+    ...defined({ remote: parts.remote }),
     host: { findings: parts.hostFindings, warnings: parts.hostWarnings },
   };
 }

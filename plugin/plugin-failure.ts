@@ -25,6 +25,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   store_unavailable: "the database cannot be opened",
   entry_unreadable: "an entry cannot be decrypted",
   not_found: "it does not exist",
+  changed_meanwhile: "it was changed meanwhile",
   memory_unavailable: "it did not start",
   engine_unavailable: "its engine cannot be reached, or sent an unexpected answer",
   deadline_exceeded: "it did not answer in time",

@@ -1,5 +1,6 @@
 /** The lines in the agent's system prompt: what is stored, when to store, what not to store. */
 
+import { BoundedMap, isCategory } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { MY_MEMORY_PATH } from "./boundary.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -11,12 +12,11 @@ import { startDeadline } from "./within-deadline.ts";
 const PROMPT_DEADLINE_MS = 300;
 const MOST_CATEGORIES = 12;
 const CATEGORIES_MAX_CHARS = 90;
-const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 const SUBJECTS_REMEMBERED = 100;
 
 export interface PromptParts {
   readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+  readonly policy: AccessPolicy;
   readonly deadlineMs?: number;
 }
 
@@ -27,13 +27,13 @@ export interface PromptParts {
 export function makePromptPreparation(
   parts: PromptParts,
 ): (params: PromptParams) => Promise<readonly string[]> {
-  const lastKnown = new Map<string, readonly string[]>();
+  const lastKnown = new BoundedMap<string, readonly string[]>(SUBJECTS_REMEMBERED);
   const deadlineMs = parts.deadlineMs ?? PROMPT_DEADLINE_MS;
   return async (params) => {
     try {
       // Always asked first: the policy remembers for the hooks, which are not told, whether this session is sandboxed.
       const deadline = startDeadline(deadlineMs);
-      const verdict = await deadline(parts.gate.verdict(params));
+      const verdict = await deadline(parts.policy.verdict(params));
       if (!verdict.ok || !params.availableTools.has("memory_search")) return [];
       const categories = await categoriesOf(parts.access, verdict.subject, lastKnown, deadline);
       return linesFor(params.availableTools, categories);
@@ -85,22 +85,11 @@ async function categoriesOf(
 ): Promise<readonly string[]> {
   try {
     const { categories } = await deadline(access.open().then((memory) => memory.myMemory(subject)));
-    const names = categories.map((category) => category.name).filter((name) => CATEGORY.test(name));
+    const names = categories.map((category) => category.name).filter(isCategory);
     const shown = [...new Set(names)].sort().slice(0, MOST_CATEGORIES);
-    remember(lastKnown, subject, shown);
+    lastKnown.set(subject, shown);
     return shown;
   } catch {
     return lastKnown.get(subject) ?? []; // Slow or broken: repeat the last known lines rather than change the prompt.
   }
-}
-
-function remember(
-  lastKnown: Map<string, readonly string[]>,
-  subject: string,
-  shown: readonly string[],
-): void {
-  lastKnown.delete(subject);
-  lastKnown.set(subject, shown);
-  const [oldest] = lastKnown.keys();
-  if (lastKnown.size > SUBJECTS_REMEMBERED && oldest !== undefined) lastKnown.delete(oldest);
 }

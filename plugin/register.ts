@@ -7,7 +7,6 @@ import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { hostWarnings } from "./examine-plugin.ts";
-import { openExternalMemory } from "./external-memory.ts";
 import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
@@ -21,6 +20,7 @@ import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts"
 import { recordReader, tellsOrigins } from "./session-record.ts";
 import type { Lease } from "./shared-memory.ts";
 import { makeSlashCommand } from "./slash-command.ts";
+import { openRemote } from "./start-memory.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
@@ -40,8 +40,8 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   const hostConfig = liveConfig(api);
   const access = makeMemoryAccess(() => startMemory(api, config, hostConfig));
   api.lifecycle.onDispose?.(() => access.dispose());
-  const gate = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
-  const parts = { access, gate, log: api.logger };
+  const policy = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
+  const parts = { access, policy, log: api.logger };
 
   api.registerMemoryCorpusSupplement(makeSupplement({ ...parts, renewOnUse: config.renewOnUse }));
   if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
@@ -59,7 +59,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });
   api.registerTool((context) => makeHistoryTool(parts, context), { name: HISTORY_TOOL });
   const warnings = () => hostWarnings(tellsOrigins(api));
-  for (const name of ["helmdeck", "remember", "forget", "memories"] as const) {
+  for (const name of ["helmdeck", "remember", "undo", "forget", "memories"] as const) {
     api.registerCommand(makeSlashCommand(name, { ...parts, warnings }));
   }
   const subjects = () => subjectsToWarm(config, hostConfig());
@@ -94,7 +94,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
     ({ program }) =>
       registerHelmdeckCli(program, {
         settings: async () => (await import("./memory-here.ts")).memorySettings(api, config, hostConfig()),
-        elsewhere: () => openExternalMemory(config, hostConfig),
+        remote: () => openRemote(config, hostConfig),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config),
         hostFindings,

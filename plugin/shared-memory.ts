@@ -9,6 +9,10 @@
 import { createHash } from "node:crypto";
 import type { EmbeddingSettings, Memory, RecallMode } from "../app/index.ts";
 
+/** Set by the build: a fingerprint of the sources. */
+declare const __HELMDECK_BUILD__: string | undefined;
+const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
+
 /** A lease on an open memory. */
 export interface Lease {
   readonly memory: Memory;
@@ -18,7 +22,8 @@ export interface Lease {
 
 /** Two registrations share a memory only if all of these are equal. */
 export interface SharedPlace {
-  readonly build: string;
+  /** Default: this one. */
+  readonly build?: string;
   readonly databasePath: string;
   readonly keyPath: string;
   readonly configuredKey?: string | undefined;
@@ -72,7 +77,7 @@ async function giveBack(id: string, shared: Shared, memories: SharedMemories): P
 }
 
 /** Hashed, so that the key does not appear in a name that a heap dump or a debugger lists. */
-function idOf({ build, databasePath, keyPath, ...settings }: SharedPlace): string {
+function idOf({ build = BUILD, databasePath, keyPath, ...settings }: SharedPlace): string {
   const { configuredKey = "", embeddings, recall } = settings;
   const secret = JSON.stringify([configuredKey, embeddings, recall]);
   return JSON.stringify([build, databasePath, keyPath, createHash("sha256").update(secret).digest("hex")]);

@@ -22,7 +22,7 @@ const STILL_INDEXING = "helmdeck memory is still being indexed; try again in a m
 
 export interface SupplementParts {
   readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+  readonly policy: AccessPolicy;
   readonly log: Logger;
   readonly deadlineMs?: number;
   /** Default false. */
@@ -55,7 +55,7 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       const query =
         typeof params.query === "string" ? params.query.slice(0, ANSWER_LIMITS.queryCharacters).trim() : "";
       const deadline = startDeadline(deadlineMs);
-      const verdict = await parts.gate.verdict(params);
+      const verdict = await parts.policy.verdict(params);
       if (query === "" || !verdict.ok) return [];
       const limit = countWithin(params.maxResults, ANSWER_LIMITS.hits);
       const quiet = isQuiet(verdict);
@@ -69,7 +69,7 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       const path = params.lookup;
       if (typeof path !== "string" || !path.startsWith(PATH_PREFIX)) return null;
       const deadline = startDeadline(deadlineMs);
-      const verdict = await parts.gate.verdict(params);
+      const verdict = await parts.policy.verdict(params);
       if (!verdict.ok) return null;
       const query = {
         path,

@@ -4,7 +4,7 @@
  * Threat: a secret or a stranger's text in a tool's inputs or result. Of a result, only success or failure is recorded. Of
  * the inputs, only those that the operator allowed for this tool, and memory leaves out text that looks like a credential.
  */
-import type { ToolAudit } from "../app/index.ts";
+import { MEMORY_TOOLS, type ToolAudit } from "../app/index.ts";
 import { hasFailed } from "./call-outcome.ts";
 import type { PluginConfig } from "./config.ts";
 import { fieldOf } from "./unchecked.ts";
@@ -16,7 +16,7 @@ const NAME_MAX_CHARS = 128;
 /** Memory checks the complete text for credentials before it cuts it. */
 const INPUT_MAX_CHARS = 10_000;
 /** Memory's own tools, on any server: their effect is already in memory. */
-const MEMORY_TOOL = /(?:^|[_.-])memory_(?:store|forget|search|get|list|history|corpus)(?:-\d+)?$/;
+const MEMORY_TOOL = new RegExp(`(?:^|[_.-])memory_(?:${MEMORY_TOOLS.join("|")})(?:-\\d+)?$`);
 /** Tools that wrap another call, which the host reports separately. */
 const ENVELOPES = new Set(["tool_call", "tool_search", "tool_search_code", "tool_describe"]);
 

@@ -1,5 +1,13 @@
 /** Decides whether a forget call proceeds, is refused, or needs a person's approval, and words the question or the refusal. */
-import { cutText, type Forgotten, forgetPreview, harmlessLine, isWideForget } from "../app/index.ts";
+import {
+  counted,
+  cutText,
+  type Forgotten,
+  forgetPreview,
+  harmlessLine,
+  isWideForget,
+  shellWord,
+} from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, sentenceOfRefusal, sessionKindOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -8,7 +16,11 @@ import { fieldOf } from "./unchecked.ts";
 
 export type ForgetDecision =
   | { readonly block: true; readonly blockReason: string }
-  | { readonly requireApproval: ApprovalRequest };
+  | {
+      readonly requireApproval?: ApprovalRequest;
+      /** The call's arguments, limited to what was counted. */
+      readonly params?: Readonly<Record<string, unknown>>;
+    };
 
 interface ApprovalRequest {
   readonly title: string;
@@ -20,7 +32,7 @@ interface ApprovalRequest {
 
 export interface ForgetParts {
   readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+  readonly policy: AccessPolicy;
 }
 
 interface ForgetCall {
@@ -40,23 +52,38 @@ const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
 /** Undefined: the call proceeds. Throws `invalid_input` for a scope that is not text, because the host may convert it later. */
 export async function decideForget(
   { tool, params, context }: ForgetCall,
-  { access, gate }: ForgetParts,
+  { access, policy }: ForgetParts,
 ): Promise<ForgetDecision | undefined> {
   const scope = fieldOf(params, "scope");
   if (fieldOf(params, "dry_run") === true || isRefusedAnyway(scope) || !isWideForget(scope)) return undefined;
   const wanted = String(scope).trim();
   // An MCP server decides whose memory it changes; here only the approval is required.
   if (tool !== FORGET_TOOL) return askOrRefuse(context, wanted, `Through ${harmlessLine(tool)}.`);
-  const verdict = await gate.verdictWithoutSandboxFlag({
+  const verdict = await policy.verdictWithoutSandboxFlag({
     agentId: fieldOf(context, "agentId"),
     agentSessionKey: fieldOf(context, "sessionKey"),
   });
   if (!verdict.ok) return block(`identity_refused: ${sentenceOfRefusal(verdict.reason)}.`);
   if (!canAsk(context)) return nobodyToAsk(wanted, verdict);
   const memory = await access.open();
-  const covered = await memory.forget(verdict.subject, { scope: wanted, dryRun: true });
-  if (covered.deleted + (covered.former ?? 0) === 0) return undefined;
-  return ask(wanted, whatGoes(covered, verdict, await forgetPreview(memory, verdict.subject, wanted)));
+  const limit = limitOf(params);
+  const covered = await memory.forget(verdict.subject, { scope: wanted, dryRun: true, ...limit });
+  const bounded = upToShown(params, limit, covered);
+  if (covered.deleted + (covered.former ?? 0) === 0) return bounded;
+  const lines = await forgetPreview(memory, verdict.subject, wanted);
+  return { ...ask(wanted, whatGoes(covered, verdict, lines)), ...bounded };
+}
+
+/** Undefined if memory has no numbers of changes. */
+function upToShown(params: unknown, { upTo }: { readonly upTo?: number }, { revision }: Forgotten) {
+  if (revision === undefined) return undefined;
+  return { params: { ...Object(params), up_to: Math.min(upTo ?? revision, revision) } };
+}
+
+/** The tool refuses any other kind of value. */
+function limitOf(params: unknown): { readonly upTo?: number } {
+  const upTo = fieldOf(params, "up_to");
+  return typeof upTo === "number" ? { upTo } : {};
 }
 
 /** Whether the tool itself will refuse the scope, with a better message. */
@@ -90,7 +117,7 @@ function ask(scope: string, description: string): ForgetDecision {
 /** The preview's keys and first words are quoted as stored; lines that do not fit are left out. */
 function whatGoes(covered: Forgotten, { agentId }: Admitted, lines: readonly string[]): string {
   const { deleted, former = 0 } = covered;
-  const count = `${deleted} ${deleted === 1 ? "entry" : "entries"} of ${agentId}'s memory`;
+  const count = `${counted(deleted, "entry", "entries")} of ${agentId}'s memory`;
   const more = former === 0 ? "" : `, and ${former} former values of other facts,`;
   let text = `${count}${more} would be deleted for good.`;
   if (lines.length > 0) text += " Newest first, key and first words as stored:";
@@ -110,16 +137,13 @@ function canAsk(context: unknown): boolean {
 function nobodyToAsk(scope: string, verdict?: Admitted): ForgetDecision {
   const agent = verdict === undefined || verdict.agentId === "main" ? "" : ` --agent ${verdict.agentId}`;
   const caller =
-    verdict === undefined || verdict.subject === "main" ? "" : ` --caller ${quoted(verdict.subject)}`;
+    verdict === undefined || verdict.subject === "main"
+      ? ""
+      : ` --caller ${shellWord(harmlessLine(verdict.subject))}`;
   return block(
     `Nothing was forgotten: forgetting ${scope} needs a person's approval, and nobody can be asked in this session. ` +
       `A person can run: openclaw helmdeck forget ${scope}${agent}, or: helmdeck-memory forget ${scope}${caller}`,
   );
-}
-
-/** Quoted for a shell. */
-function quoted(subject: string): string {
-  return /^[\w.@-]+$/.test(subject) ? subject : `'${harmlessLine(subject).replaceAll("'", "'\\''")}'`;
 }
 
 function block(blockReason: string): ForgetDecision {

@@ -12,7 +12,7 @@ export function startDeadline(deadlineMs: number): <T>(work: Promise<T>) => Prom
   const tooLate = (): never => {
     throw new HelmdeckError(
       "deadline_exceeded",
-      `Memory did not answer within ${deadlineMs / 1_000} s; try again.`,
+      `Memory did not answer within ${deadlineMs / 1_000} s. If something was to be changed, it is unknown whether it was: check before you try again.`,
       {
         details: { deadlineMs },
       },

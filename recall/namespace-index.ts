@@ -1,6 +1,6 @@
 /** One namespace's index: built from its source, kept current, and measured. */
 import { debuglog } from "node:util";
-import { type CorpusEntry, HelmdeckError, type Namespace, nextTurn, within } from "../engine/index.ts";
+import { HelmdeckError, type Namespace, nextTurn, within } from "../engine/index.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
@@ -27,13 +27,13 @@ export interface IndexView {
   /**
    * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
    */
-  readonly calls: LexicalIndex;
+  readonly toolCalls: LexicalIndex;
 }
 
 /** The index of one namespace, and its position in the source. */
 export class NamespaceIndex implements IndexView {
   index = new LexicalIndex();
-  calls = new LexicalIndex();
+  toolCalls = new LexicalIndex();
   /** Calls in progress. */
   users = 0;
   readonly #namespace: Namespace;
@@ -46,6 +46,8 @@ export class NamespaceIndex implements IndexView {
   /** At most one reading runs; the next one waits for it. */
   #running: Promise<IndexView> | undefined;
   #next: Promise<IndexView> | undefined;
+  /** Settles when a page was indexed and others follow. */
+  #progress = Promise.withResolvers<void>();
 
   /** @param onChange called when its size may have changed, and when a reading ends */
   constructor(namespace: Namespace, options: NamespaceIndexOptions, onChange: () => void = () => undefined) {
@@ -67,7 +69,7 @@ export class NamespaceIndex implements IndexView {
 
   /** Memory in use, vectors included; objects are counted by their average size. */
   get sizeBytes(): number {
-    return this.index.sizeBytes + this.calls.sizeBytes + (this.#follower?.sizeBytes ?? 0);
+    return this.index.sizeBytes + this.toolCalls.sizeBytes + (this.#follower?.sizeBytes ?? 0);
   }
 
   /**
@@ -93,9 +95,16 @@ export class NamespaceIndex implements IndexView {
     return this.#running;
   }
 
-  /** Undefined when the index is still incomplete after this time; reading continues in the background. */
+  /**
+   * Undefined when the index progresses, but is still incomplete after this time; reading continues in the background. A source
+   * that does not answer is waited for: without it, nobody knows what was forgotten since.
+   */
   async catchUpWithin(patienceMs: number): Promise<IndexView | undefined> {
-    return within(patienceMs, this.catchUp(), () => undefined); // after that, the next search reports an error again
+    const progressed = this.#progress.promise.then(() => undefined);
+    const read = this.catchUp();
+    read.catch(() => undefined); // when it fails later, the next search reports it again
+    const view = await within(patienceMs, read, () => undefined);
+    return view ?? Promise.race([read, progressed]);
   }
 
   drop(): void {
@@ -115,7 +124,7 @@ export class NamespaceIndex implements IndexView {
       if (page.kind === "changes") {
         await this.#apply(page, analyser);
         more = page.more;
-        if (more) this.#onChange();
+        if (more) this.#noteProgress();
         continue;
       }
       if (startedOver) throw new HelmdeckError("internal", "The corpus source requested a restart twice.");
@@ -123,7 +132,13 @@ export class NamespaceIndex implements IndexView {
       this.#startOver();
     }
     this.#follower?.caughtUp();
-    return { index: this.index, calls: this.calls };
+    return { index: this.index, toolCalls: this.toolCalls };
+  }
+
+  #noteProgress(): void {
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
+    this.#onChange();
   }
 
   #startOver(): void {
@@ -136,7 +151,7 @@ export class NamespaceIndex implements IndexView {
 
   #empty(): void {
     this.index = new LexicalIndex();
-    this.calls = new LexicalIndex();
+    this.toolCalls = new LexicalIndex();
   }
 
   /** In the background; the next search reports any error. */
@@ -154,18 +169,22 @@ export class NamespaceIndex implements IndexView {
       upserts.filter(({ kind }) => kind !== "tool"),
       removed,
     );
-    for (const id of removed) for (const index of [this.index, this.calls]) index.remove(id);
+    await this.#inSlices(removed, (id) => {
+      for (const index of [this.index, this.toolCalls]) index.remove(id);
+    });
     if (more) await nextTurn();
-    await this.#addAll(upserts, analyser);
+    await this.#inSlices(upserts, (entry) =>
+      (entry.kind === "tool" ? this.toolCalls : this.index).add(entry, analyser),
+    );
     this.#cursor = cursor;
     debug("%s: read to %d: %d changed, %d removed", this.#namespace, cursor, upserts.length, removed.length);
   }
 
-  async #addAll(entries: readonly CorpusEntry[], analyser: TextAnalyser): Promise<void> {
+  async #inSlices<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
     let sliceStart = performance.now();
-    for (const entry of entries) {
+    for (const item of items) {
       if (this.#dropped) throw closedError();
-      (entry.kind === "tool" ? this.calls : this.index).add(entry, analyser);
+      work(item);
       if (performance.now() - sliceStart < SLICE_MS) continue;
       await nextTurn();
       sliceStart = performance.now();

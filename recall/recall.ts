@@ -16,7 +16,7 @@ import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import { isDistinctive } from "./lexical/analyse-query.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
-import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-notes.ts";
+import { coverageNote, missedNote, nothingEmbeddedNote, unusableNote } from "./meaning/answer-notes.ts";
 import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
@@ -38,7 +38,7 @@ import type {
   ScorePart,
 } from "./search-contract.ts";
 import { type Selection, selectHits } from "./select-hits.ts";
-import { withCalls } from "./tool-calls.ts";
+import { withToolCalls } from "./tool-calls.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -47,6 +47,8 @@ export interface RecallOptions {
   readonly now: () => UnixMs;
   /** Absent: keyword search only. The caller closes it. */
   readonly semantic?: SemanticIndex;
+  /** Why there is no `semantic` although somebody configured it, as a sentence for answers. */
+  readonly keywordsOnly?: string;
   /** A model's reference vectors. Default: one shared instance per process. */
   readonly references?: ReferenceVectors;
   /** Limits the wait for a question's vector; checks for idle indexes. */
@@ -124,8 +126,9 @@ class HybridRecall implements Recall {
   }
 
   async #byMeaningToo(namespace: Namespace, view: IndexView, asked: Asked): Promise<RecallAnswer> {
-    const { semantic } = this.#options;
-    if (semantic === undefined || view.index.documentCount === 0) return this.#byWords(view, asked);
+    const { semantic, keywordsOnly } = this.#options;
+    if (semantic === undefined) return this.#byWords(view, asked, keywordsOnly && unusableNote(keywordsOnly));
+    if (view.index.documentCount === 0) return this.#byWords(view, asked);
     const embedder = semantic.serving(namespace);
     if (embedder === undefined) {
       return this.#byWords(view, asked, nothingEmbeddedNote(semantic.status()));
@@ -161,7 +164,7 @@ class HybridRecall implements Recall {
       isDistinctive: isDistinctive(query),
       foldsCopies: meant !== undefined,
     });
-    const { shown, arePossible, leftOut } = this.#withCalls(choice, view, asked, now);
+    const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, asked, now);
     const excerpt = arePossible ? excerptFor(query, index) : undefined;
     const results = shown.map((one): RecallHit => {
       if (excerpt === undefined) return hitOf(one, explain);
@@ -171,16 +174,16 @@ class HybridRecall implements Recall {
     return { results, mode, ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }) };
   }
 
-  #withCalls(
+  #withToolCalls(
     choice: Selection,
-    { index, calls }: IndexView,
+    { index, toolCalls }: IndexView,
     { query, limit }: Asked,
     now: UnixMs,
   ): Selection {
     const deed = parsePastActions(query, now);
-    const candidates = this.#lexical.candidates(deed?.about ?? query, calls, now);
-    const scored = scoreCandidates(candidates, undefined, calls);
-    return withCalls(choice, { scored, deed, indexes: [index, calls], now }, limit);
+    const candidates = this.#lexical.candidates(deed?.about ?? query, toolCalls, now);
+    const scored = scoreCandidates(candidates, undefined, toolCalls);
+    return withToolCalls(choice, { scored, deed, indexes: [index, toolCalls], now }, limit);
   }
 }
 

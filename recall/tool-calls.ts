@@ -13,7 +13,7 @@ import { bestPerDocument, type ScoredCandidate, sureByTime } from "./scoring.ts"
 import type { Selection } from "./select-hits.ts";
 import { WEIGHTS } from "./weights.ts";
 
-export interface Calls {
+export interface ToolCalls {
   /** Candidates that match words of the question. */
   readonly scored: readonly ScoredCandidate[];
   readonly deed: PastActions | undefined;
@@ -23,13 +23,13 @@ export interface Calls {
 }
 
 /** The chosen facts and other documents, together with matching calls. */
-export function withCalls(choice: Selection, calls: Calls, limit: number): Selection {
-  const { deed } = calls;
+export function withToolCalls(choice: Selection, toolCalls: ToolCalls, limit: number): Selection {
+  const { deed } = toolCalls;
   const sure = bestPerDocument(
-    calls.scored.filter((one) => one.isSure && (deed?.covers?.(one.document.createdAt) ?? true)),
+    toolCalls.scored.filter((one) => one.isSure && (deed?.covers?.(one.document.createdAt) ?? true)),
   );
   if (deed === undefined) return behind(choice, sure, limit);
-  const done = deed.isOpen ? [...sure, ...doneThen(calls, limit)] : sure;
+  const done = deed.isOpen ? [...sure, ...doneThen(toolCalls, limit)] : sure;
   if (done.length === 0) return choice;
   const facts = choice.arePossible ? [] : choice.shown;
   return { ...choice, arePossible: false, shown: bestPerDocument([...facts, ...done]).slice(0, limit) };
@@ -54,8 +54,8 @@ interface Run {
 }
 
 /** The newest run of each tool, pack and pipeline, then the next of each: a hundred calls of one tool do not hide the others. */
-function doneThen(calls: Calls, limit: number): readonly ScoredCandidate[] {
-  const byName = Map.groupBy(runsThen(calls), ({ document }) => document.prefix);
+function doneThen(toolCalls: ToolCalls, limit: number): readonly ScoredCandidate[] {
+  const byName = Map.groupBy(runsThen(toolCalls), ({ document }) => document.prefix);
   const ranked = [...byName.values()].flatMap((same) =>
     same
       .sort(newestFirst)
@@ -71,7 +71,7 @@ function doneThen(calls: Calls, limit: number): readonly ScoredCandidate[] {
     });
 }
 
-function runsThen({ deed, indexes, now }: Calls): readonly Run[] {
+function runsThen({ deed, indexes, now }: ToolCalls): readonly Run[] {
   const isMeant = ({ origin, createdAt, expiresAt }: IndexedDocument): boolean =>
     origin === "audit" && expiresAt > now && (deed?.covers?.(createdAt) ?? true);
   return indexes.flatMap((index) =>

@@ -48,6 +48,9 @@ function statusFor(error: HelmdeckError): ContentfulStatusCode {
   return status as ContentfulStatusCode; // Hono lists registered statuses only, and 499 is not registered
 }
 
+/** Memory that was lost is opened again after two seconds. */
+export const RETRY_AFTER_SECONDS = "2";
+
 /** Headers that some statuses require. */
 export function failureHeaders({ code, details }: HelmdeckError): Record<string, string> {
   if (code === "missing_bearer") return { "WWW-Authenticate": 'Bearer realm="helmdeck"' };
@@ -56,6 +59,7 @@ export function failureHeaders({ code, details }: HelmdeckError): Record<string,
   if (code === "rate_limited" && typeof details.retryAfterSeconds === "number") {
     return { "Retry-After": String(Math.max(1, Math.ceil(details.retryAfterSeconds))) };
   }
+  if (statusOf(code) === 503) return { "Retry-After": RETRY_AFTER_SECONDS };
   if (code === "method_not_allowed" && typeof details.allow === "string") return { Allow: details.allow };
   return {};
 }

@@ -6,6 +6,7 @@
  * token goes through all checks again.
  */
 import { hash, type KeyObject } from "node:crypto";
+import { BoundedMap } from "../app/index.ts";
 import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 /** The oldest entry is evicted. */
@@ -13,12 +14,11 @@ const MOST_TOKENS = 4_096;
 
 export class KnownTokens {
   readonly #key: KeyObject;
-  readonly #most: number;
-  readonly #known = new Map<string, VerifiedToken>();
+  readonly #known: BoundedMap<string, VerifiedToken>;
 
   constructor(key: KeyObject, most = MOST_TOKENS) {
     this.#key = key;
-    this.#most = most;
+    this.#known = new BoundedMap(most);
   }
 
   /** Like {@link verifyToken}. */
@@ -28,13 +28,7 @@ export class KnownTokens {
     if (known !== undefined && isInForce(known, now)) return known;
     this.#known.delete(name);
     const verified = await verifyToken(this.#key, token, now);
-    this.#keep(name, verified);
-    return verified;
-  }
-
-  #keep(name: string, verified: VerifiedToken): void {
-    const [first] = this.#known.keys();
-    if (first !== undefined && this.#known.size >= this.#most) this.#known.delete(first);
     this.#known.set(name, verified);
+    return verified;
   }
 }

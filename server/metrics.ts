@@ -23,7 +23,7 @@ export interface Metrics {
 }
 
 /** Uses its own registry, so that two servers in one process count separately. */
-export function makeMetrics({ memoryState }: Pick<ServerContext, "memoryState">): Metrics {
+export function makeMetrics({ memory }: Pick<ServerContext, "memory">): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -51,12 +51,14 @@ export function makeMetrics({ memoryState }: Pick<ServerContext, "memoryState">)
     labelNames: ["kind"],
     registers,
   });
-  const available = new Gauge({
+  new Gauge({
     name: "helmdeck_memory_available",
-    help: "1 when memory was opened at start, else 0.",
+    help: "1 when memory answers now, else 0.",
     registers,
+    async collect() {
+      this.set((await memory.status()).error === undefined ? 1 : 0);
+    },
   });
-  available.set(memoryState.state === "unavailable" ? 0 : 1);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),

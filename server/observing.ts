@@ -8,6 +8,7 @@ import type { FailureListener } from "./answer-failures.ts";
 import { presetHeader } from "./answer-headers.ts";
 import type { ServerEnv } from "./caller.ts";
 import type { Metrics } from "./metrics.ts";
+import { statusOf } from "./status.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -42,9 +43,9 @@ export interface FailureWatch {
 
 export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): FailureListener {
   return {
-    failed: ({ code }, requestId) => {
-      metrics.failed(code);
-      log.debug({ requestId, code }, "refused");
+    failed: (error, requestId) => {
+      metrics.failed(error.code);
+      logFailure(log, error, requestId);
     },
     unexpected: (error, requestId) => {
       metrics.unexpected(kindOf(error));
@@ -54,6 +55,12 @@ export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): Fai
       onUnexpected?.(error);
     },
   };
+}
+
+/** Our failures are warnings; those of the caller, and defects, which have a line of their own, are not. */
+function logFailure(log: Logger, { code, message }: HelmdeckError, requestId?: string): void {
+  if (statusOf(code) < 500 || code === "internal") log.debug({ requestId, code }, "refused");
+  else log.warn({ requestId, code, problem: message }, "failed");
 }
 
 function kindOf(error: unknown): string {

@@ -17,6 +17,8 @@ export function statusOf(code: ErrorCode) {
       return 404;
     case "method_not_allowed":
       return 405;
+    case "changed_meanwhile":
+      return 409;
     case "too_large":
       return 413;
     case "unsupported_media_type":

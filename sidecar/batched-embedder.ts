@@ -17,7 +17,12 @@ import type {
 } from "./embedding-service.ts";
 import { profileOf } from "./models.ts";
 import { withRetry } from "./retry.ts";
-import { dimensionMismatch, unavailable } from "./service-failures.ts";
+import {
+  dimensionMismatch,
+  speaksAgainstTheService,
+  stopsEmbedding,
+  unavailable,
+} from "./service-failures.ts";
 import { spaceOf } from "./space.ts";
 
 /** The service-specific part. */
@@ -154,7 +159,7 @@ class BatchedEmbedder implements SidecarEmbedder {
       this.#reason = undefined;
       return result;
     } catch (error) {
-      if (speaksAgainstTheService(error) && !isRefusal(error)) this.#reason = error.message;
+      if (stopsEmbedding(error)) this.#reason = error.message;
       throw error;
     }
   }
@@ -256,21 +261,6 @@ function withinReach(batch: readonly Item[]): readonly (readonly Item[])[] | und
   if (batch.length > 1) return [batch.slice(0, middle), batch.slice(middle)];
   const shorter = first && halved(first);
   return shorter && [[shorter]];
-}
-
-/** Whether the service, not the caller, failed. Only these errors count for the circuit. */
-function speaksAgainstTheService(error: unknown): error is HelmdeckError {
-  const codes = [
-    "embeddings_unavailable",
-    "embeddings_out_of_memory",
-    "deadline_exceeded",
-    "rate_limited",
-  ] as const;
-  return codes.some((code) => isHelmdeckError(error, code));
-}
-
-function isRefusal(error: HelmdeckError): boolean {
-  return error.details.circuit === "open";
 }
 
 function requireVector(vectors: readonly Float32Array[], at: number): Float32Array {

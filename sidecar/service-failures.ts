@@ -4,7 +4,7 @@
  * The service's messages may repeat what we sent: personal text, or the key. So no error includes them, and no error of the HTTP
  * client is kept as a cause; known failures are recognised and described in our own words.
  */
-import { defined, HelmdeckError } from "../engine/basics.ts";
+import { defined, type ErrorCode, HelmdeckError, isHelmdeckError } from "../engine/basics.ts";
 
 /** Codes of temporary network errors, of Node and its HTTP client. */
 const PASSING = new Set([
@@ -149,4 +149,26 @@ function networkCodeOf(error: unknown): string | undefined {
     if (inner instanceof Error && "code" in inner && typeof inner.code === "string") return inner.code;
   }
   return undefined;
+}
+
+const SERVICE_FAILURES: readonly ErrorCode[] = [
+  "embeddings_unavailable",
+  "embeddings_out_of_memory",
+  "deadline_exceeded",
+  "rate_limited",
+];
+
+/** Whether the service, not the caller, failed. Only these errors count for the circuit. */
+export function speaksAgainstTheService(error: unknown): error is HelmdeckError {
+  return isOneOf(error, SERVICE_FAILURES);
+}
+
+/** Whether nothing is embedded for now; a refused text is no such failure. An open circuit only repeats the reason. */
+export function stopsEmbedding(error: unknown): error is HelmdeckError {
+  const codes: readonly ErrorCode[] = [...SERVICE_FAILURES, "model_missing", "dimension_mismatch"];
+  return isOneOf(error, codes) && error.details.circuit !== "open";
+}
+
+function isOneOf(error: unknown, codes: readonly ErrorCode[]): error is HelmdeckError {
+  return codes.some((code) => isHelmdeckError(error, code));
 }

@@ -65,6 +65,13 @@ export async function readStoreAddress(text: string, options: AddressOptions): P
   return addressOf({ ...named, ...given }, options);
 }
 
+/** The same address for another role. */
+export function addressAs(role: string, text: string): string {
+  return text
+    .replace(/^(postgres(?:ql)?:\/\/)(?:[^@/?#]*@)?/i, (_, scheme) => `${scheme}${encodeURIComponent(role)}@`)
+    .replace(/([?&])user=[^&]*(&|$)/, (_, before, after) => (after === "" ? "" : before));
+}
+
 function settingsOf(text: string): Settings {
   const found = URL_FORM.exec(text);
   if (found === null) throw refuse("must be of the form postgres://USER@HOST:5432/DATABASE");

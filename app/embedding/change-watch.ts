@@ -1,5 +1,5 @@
 /** Watches for writes of other processes, so that a server embeds them before anybody searches. */
-import { backgroundTimer, type Namespace, type Timer } from "../../engine/index.ts";
+import { BoundedMap, backgroundTimer, type Namespace, type Timer } from "../../engine/index.ts";
 
 export interface ChangeWatchOptions {
   /** Cheap: reads no row. */
@@ -26,8 +26,9 @@ interface Followed {
 export class ChangeWatch {
   readonly #options: ChangeWatchOptions;
   readonly #timer: Timer;
-  /** Least recently used first. */
-  readonly #followed = new Map<Namespace, Followed>();
+  readonly #followed = new BoundedMap<Namespace, Followed>(MOST_MEMORIES, {
+    onEvict: ({ stop }) => stop?.(),
+  });
   readonly #changed = new Set<Namespace>();
   #cancelRegular = (): void => undefined;
   #cancelSoon: (() => void) | undefined;
@@ -41,14 +42,7 @@ export class ChangeWatch {
 
   /** Starts now. */
   follow(namespace: Namespace): void {
-    const followed = this.#followed.get(namespace) ?? this.#begin(namespace);
-    this.#followed.delete(namespace);
-    this.#followed.set(namespace, followed);
-    for (const [oldest, { stop }] of this.#followed) {
-      if (this.#followed.size <= MOST_MEMORIES) return;
-      stop?.();
-      this.#followed.delete(oldest);
-    }
+    this.#followed.set(namespace, this.#followed.get(namespace) ?? this.#begin(namespace));
   }
 
   close(): void {

@@ -21,6 +21,11 @@ const VARIABLES: Readonly<Record<keyof EmbeddingService, string>> = {
 };
 const KEY_FILE = "HELMDECK_EMBEDDINGS_KEY_FILE";
 
+/** Whether the environment configures an embedding service, or turns it off. */
+export function namesEmbeddings(env: Env): boolean {
+  return [...Object.values(VARIABLES), KEY_FILE].some((name) => Boolean(env[name]));
+}
+
 /** Never throws: status and doctor report unusable settings, and search uses keywords. */
 export async function embeddingSettingsOfEnv(env: Env): Promise<EmbeddingSettings> {
   const given = Object.fromEntries(

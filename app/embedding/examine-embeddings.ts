@@ -4,7 +4,7 @@ import { remedyFor } from "../health/remedies.ts";
 import type { Finding } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
 import { MOST_MEMORIES } from "./change-watch.ts";
-import type { Embeddings } from "./open-embeddings.ts";
+import { type Embeddings, PROBE } from "./open-embeddings.ts";
 
 const CHECK = "semantic search";
 /** A loaded model answers within a tenth of this; one that is not may take longer, and doctor reports it. */
@@ -30,7 +30,7 @@ export async function embeddingsFinding(
   }
   const where = `${status.provider} at ${status.url}, model ${status.model}`;
   try {
-    await embeddings.active?.embedder.embedQuery("Is anybody there?", { deadlineMs: PROBE_MS });
+    await embeddings.active?.embedder.embedQuery(PROBE, { deadlineMs: PROBE_MS });
     return {
       level: "ok",
       check: CHECK,

@@ -11,7 +11,7 @@ import {
 } from "../../engine/index.ts";
 import type { Coverage, SemanticIndex } from "../../recall/index.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
-import type { ActiveEmbeddings } from "./open-embeddings.ts";
+import { type ActiveEmbeddings, PROBE } from "./open-embeddings.ts";
 import { waitForVectors } from "./wait-for-vectors.ts";
 
 export interface EmbedRequest {
@@ -74,7 +74,7 @@ export class EmbeddingOnRequest {
     const { index, embedder } = this.#active ?? {};
     const { embedded, refused, total } = index?.coverage(namespace) ?? NOTHING;
     if (embedded + refused >= total) return undefined;
-    return embedder?.embedQuery("Is anybody there?").then(() => undefined, asHelmdeckError);
+    return embedder?.embedQuery(PROBE).then(() => undefined, asHelmdeckError);
   }
 
   #run(

@@ -26,6 +26,10 @@ export interface Embeddings {
   /** Absent: keyword search only. */
   readonly active?: ActiveEmbeddings;
   status(): EmbeddingsStatus;
+  /** How a search works now, as far as is known. */
+  mode(): "keyword" | "hybrid";
+  /** Asks the service, so that the status knows whether it works. Never rejects. */
+  ask(): Promise<void>;
   /** Aborts work in progress. */
   close(): void;
 }
@@ -35,6 +39,12 @@ export interface ActiveEmbeddings {
   readonly index: SemanticIndex;
   readonly references: ReferenceVectors;
 }
+
+/** What doctor and status ask the service. */
+export const PROBE = "Is anybody there?";
+/** The same time that a search waits for its question. */
+const ASK_MS = 1_500;
+const ignore = (): void => {};
 
 /** Sends no request yet. Never throws: unusable settings appear in the status. */
 export function openEmbeddings(options: EmbeddingsOptions): Embeddings {
@@ -50,7 +60,7 @@ export function openEmbeddings(options: EmbeddingsOptions): Embeddings {
 }
 
 function without(status: EmbeddingsStatus): Embeddings {
-  return { status: () => status, close: () => {} };
+  return { status: () => status, mode: () => "keyword", ask: async () => {}, close: () => {} };
 }
 
 function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embeddings {
@@ -82,6 +92,8 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
         ...defined({ failure }),
       };
     },
+    mode: () => (embedder.state().reason === undefined ? "hybrid" : "keyword"),
+    ask: () => embedder.embedQuery(PROBE, { deadlineMs: ASK_MS }).then(ignore, ignore),
     close() {
       index.close();
       for (const one of [embedder, ...formers.values()]) one?.close();

@@ -2,13 +2,19 @@
 import {
   asHelmdeckError,
   type InspectOptions,
+  type KeyPlaces,
+  type LoadedKey,
   type MemoryStore,
-  nextTurn,
+  nameOfKeySource,
+  pagesOf,
   projectEntry,
   type StoreReport,
 } from "../../engine/index.ts";
+import { reasonOf } from "../availability.ts";
 import type { Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
+import { counted } from "../presenters/words.ts";
+import { lifetimeFindings } from "./lifetime-findings.ts";
 import { oldCopyFindings, savedKeyOf } from "./notes-findings.ts";
 import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
@@ -25,6 +31,13 @@ export interface KeyFacts {
   readonly warning?: string;
 }
 
+/** Without the key itself. `loaded` is undefined until there is one. */
+export function keyFactsOf(loaded: LoadedKey | undefined, options: KeyPlaces): KeyFacts {
+  if (loaded === undefined) return { source: nameOfKeySource(options), made: false };
+  const { key: _, ...facts } = loaded;
+  return facts;
+}
+
 export interface PlaceFacts {
   readonly databasePath: string;
   readonly keyPath: string;
@@ -33,7 +46,7 @@ export interface PlaceFacts {
 export interface OpenMemoryFacts {
   readonly store: MemoryStore;
   readonly key: KeyFacts;
-  readonly notes?: Opened;
+  readonly notes?: Opened | undefined;
   readonly location: PlaceFacts & { readonly driver: string };
   /** The error of the last sweep. */
   readonly sweepFailure: unknown;
@@ -55,9 +68,10 @@ export async function examineOpenMemory(
       } as const,
       ...(store.capabilities.persistent ? await fileFindings(location) : []),
       ...keyFindings(key, location, await savedKeyOf(report, notes)),
-      ...(await oldCopyFindings(notes)),
+      ...(await oldCopyFindings(notes, location.databasePath)),
       ...(await rotationFindings(report, key.file)),
       ...storeFindings(report),
+      ...(await lifetimeFindings(store)),
       await damagedRowsFinding(store),
       await countFinding(store, report),
       ...sweepFindings(sweepFailure),
@@ -69,19 +83,19 @@ export async function examineOpenMemory(
 }
 
 /** The report when there is no database: perhaps nothing was stored yet, perhaps the path is wrong. */
-export async function examineNothing(place: PlaceFacts): Promise<DoctorReport> {
+export async function examineNothing(place: PlaceFacts, notice = ""): Promise<DoctorReport> {
   const missing: Finding = {
     level: "warning",
     check: "memory",
-    message: `There is no memory at ${place.databasePath}: nothing was stored yet, or it is in another place.`,
-    remedy: "Store a fact, or set the place (OPENCLAW_STATE_DIR, or the path of the database).",
+    message: notice,
+    remedy: "If your memory is in another place, set it (OPENCLAW_STATE_DIR, or the path of the database).",
   };
   return { findings: [missing, await keyFileFinding(place)] };
 }
 
 /** The report for a memory that does not open. Accepts any error; never throws. */
 export async function examineFailure(place: PlaceFacts, failure: unknown): Promise<DoctorReport> {
-  const { code, message } = asHelmdeckError(failure);
+  const { code, message } = asHelmdeckError(reasonOf(failure));
   const findings: Finding[] = [
     { level: "error", check: "memory", message: `${code}: ${message}`, remedy: remedyFor(code) },
   ];
@@ -190,13 +204,14 @@ function storeFindings(report: StoreReport): readonly Finding[] {
       : {
           level: "error",
           check: "rows",
-          message: `${rows(unreadable)} cannot be opened: changed, moved, or encrypted with another key.`,
+          message: `${counted(unreadable, "row")} cannot be opened: changed, moved, or encrypted with another key.`,
           remedy: remedyFor("entry_unreadable"),
         },
     {
       level: "ok",
       check: "expiry",
-      message: expired === 0 ? "Nothing has expired." : `${rows(expired)} expired: ${HIDDEN_UNTIL_SWEPT}.`,
+      message:
+        expired === 0 ? "Nothing has expired." : `${counted(expired, "row")} expired: ${HIDDEN_UNTIL_SWEPT}.`,
     },
   ];
 }
@@ -284,24 +299,15 @@ function rightsFindings({ settings }: StoreReport): readonly Finding[] {
 async function damagedRowsFinding(store: MemoryStore): Promise<Finding> {
   let damaged = 0;
   for (const { namespace } of await store.namespaces()) {
-    let cursor: string | undefined;
-    do {
-      const page = await store.list({
-        namespace,
-        origin: "audit",
-        limit: PAGE_ROWS,
-        ...(cursor && { cursor }),
-      });
-      damaged += page.entries.filter((entry) => projectEntry(entry).kind === "damaged").length;
-      cursor = page.nextCursor;
-      await nextTurn();
-    } while (cursor !== undefined);
+    const query = { namespace, origin: "audit", limit: PAGE_ROWS } as const;
+    for await (const { entries } of pagesOf((more) => store.list({ ...query, ...more })))
+      damaged += entries.filter((entry) => projectEntry(entry).kind === "damaged").length;
   }
   if (damaged === 0) return { level: "ok", check: "audit", message: "Every run record can be read." };
   return {
     level: "warning",
     check: "audit",
-    message: `${rows(damaged)} of the run records cannot be read and are not shown.`,
+    message: `${counted(damaged, "row")} of the run records cannot be read and are not shown.`,
     remedy: "They expire within 30 days. To delete them now, forget packs, pipelines or tools.",
   };
 }
@@ -312,7 +318,7 @@ async function countFinding(store: MemoryStore, report: StoreReport): Promise<Fi
   return {
     level: "ok",
     check: "entries",
-    message: `${report.entries === 1 ? "1 entry" : `${report.entries} entries`} in ${whose}.`,
+    message: `${counted(report.entries, "entry", "entries")} in ${whose}.`,
   };
 }
 
@@ -327,8 +333,4 @@ function sweepFindings(failure: unknown): readonly Finding[] {
       remedy: remedyFor(code),
     },
   ];
-}
-
-function rows(count: number): string {
-  return count === 1 ? "1 row" : `${count} rows`;
 }

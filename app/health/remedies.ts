@@ -24,10 +24,12 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     "Check that the database's folder exists and can be read, or that its server can be reached.",
   entry_unreadable: "Store that fact again, or restore a backup. Other entries are not affected.",
   not_found: "List the facts to see their keys. Keys are exact.",
+  changed_meanwhile: "Read it again, then repeat the change.",
   memory_unavailable: "Restart the gateway. If the problem persists, report this message.",
   engine_unavailable:
     "Check that helmdeck-memory serve is running there, and that address and certificate are right.",
-  deadline_exceeded: "Try again. If the problem persists, check whether the machine is overloaded.",
+  deadline_exceeded:
+    "Try again, after a look whether a change was made. If the problem persists, check whether the machine is overloaded.",
   identity_refused: "If you want this, open the context in the plugin's configuration.",
   missing_bearer: "Make a token with helmdeck-memory token, and send it.",
   invalid_token: "Make a new token with this server's secret.",

@@ -8,8 +8,10 @@
 import { realpath } from "node:fs/promises";
 import {
   defined,
+  type ErrorCode,
   findKey,
   HelmdeckError,
+  isHelmdeckError,
   type KeyChangingStore,
   keyIdOf,
   type LoadedKey,
@@ -68,11 +70,15 @@ interface AtHand {
   readonly current?: string;
 }
 
+/** Throws `store_locked` when another process changes the key at the same time and is ahead. */
 export async function rotateKey(options: RotateKeyOptions): Promise<Rotation> {
   const atHand = await look(options);
-  return options.newKeyPath === undefined
-    ? rotateFile(options, atHand)
-    : sealUnder(options, atHand, options.newKeyPath);
+  const { newKeyPath } = options;
+  const rotating =
+    newKeyPath === undefined ? rotateFile(options, atHand) : sealUnder(options, atHand, newKeyPath);
+  return rotating.catch(async (error: unknown) => {
+    throw (await overtaken(error, options, atHand)) ?? error;
+  });
 }
 
 /** Drops the former key; requires the new one. */
@@ -191,6 +197,24 @@ async function withStore<T>(
   } finally {
     await store.close();
   }
+}
+
+/** Another change takes away the new key's file, or the former key, that this one needs. */
+const OF_ANOTHER_CHANGE: readonly ErrorCode[] = ["key_missing", "key_wrong", "invalid_input"];
+
+async function overtaken(
+  error: unknown,
+  options: RotateKeyOptions,
+  { found }: AtHand,
+): Promise<HelmdeckError | undefined> {
+  if (!isHelmdeckError(error) || !OF_ANOTHER_CHANGE.includes(error.code)) return undefined;
+  const now = await look(options).catch(() => undefined);
+  if (now === undefined || keyIdOf(now.found.key) === keyIdOf(found.key)) return undefined;
+  const said =
+    now.current === undefined
+      ? `Another process has changed the key meanwhile: it is now ${now.former}. There is nothing left to do.`
+      : `Another process is changing the key to ${now.current}. If doctor later says that the change is unfinished, run the command again.`;
+  return new HelmdeckError("store_locked", said, { cause: error });
 }
 
 function nothingStored(path: string): HelmdeckError {

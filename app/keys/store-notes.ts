@@ -9,7 +9,7 @@ import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
-import { HelmdeckError, type MemoryReader, syncFolder } from "../../engine/index.ts";
+import { HelmdeckError, isFileError, type MemoryReader, syncFolder } from "../../engine/index.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
 
@@ -46,6 +46,8 @@ export interface Opened {
   readonly keyFile: string;
   readonly storeId?: string;
   readonly generation?: number;
+  /** It was opened for the first time, and another one was opened at its path before. */
+  readonly isAnother?: boolean;
 }
 
 /** Notes the opened store, unless it is read-only. Never throws. */
@@ -58,8 +60,10 @@ export async function noteOpened(
   }: { readonly keyFile: string; readonly path: string; readonly isReadOnly: boolean },
 ): Promise<Opened> {
   if (identity === undefined) return { keyFile };
+  const { stores } = await readNotes(keyFile);
+  const isAnother = !(identity.storeId in stores) && isNoted(stores, path);
   if (!isReadOnly) await noteStore(keyFile, { ...identity, path });
-  return { keyFile, ...identity };
+  return { keyFile, ...identity, isAnother };
 }
 
 /** By then, a process that creates a database has written to it. */
@@ -88,24 +92,72 @@ async function isEmpty(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.size === 0;
 }
 
-async function wasOpened(keyFile: string, path: string): Promise<boolean> {
-  const { stores } = await readNotes(keyFile);
+/** A folder may be on a volume that is not mounted: a new memory in its place would hide the one there. Throws `store_unavailable`. */
+export async function refuseWithoutFolder(keyFile: string, path: string): Promise<void> {
+  const folder = dirname(path);
+  const isGone = await stat(folder).then(
+    () => false,
+    (error: unknown) => isFileError(error, "ENOENT", "ENOTDIR"),
+  );
+  if (!isGone || !(await wasOpened(keyFile, path))) return;
+  throw new HelmdeckError(
+    "store_unavailable",
+    `The folder ${folder} is gone, and memory was opened in it before. Mount or put it back, or restore a backup with ` +
+      "`helmdeck-memory restore`; to start over with an empty memory, create the folder.",
+    { details: { path } },
+  );
+}
+
+/** Whether a store was opened at this path with this key. */
+export async function wasOpened(keyFile: string, path: string): Promise<boolean> {
+  return isNoted((await readNotes(keyFile)).stores, path);
+}
+
+function isNoted(stores: StoreNotes["stores"], path: string): boolean {
   return Object.values(stores).some((store) => store.path === path);
 }
 
 /** Never lowers a generation. Does nothing on read-only storage. */
 export async function noteStore(keyFile: string, { storeId, generation, path }: NotedStore): Promise<void> {
-  const notes = await readNotes(keyFile);
-  const noted = notes.stores[storeId];
-  if (noted !== undefined && noted.generation >= generation && noted.path === path) return;
-  const now = { generation: Math.max(generation, noted?.generation ?? 0), path };
-  await write(keyFile, { ...notes, stores: { ...notes.stores, [storeId]: now } }).catch(() => {});
+  const { stores } = await readNotes(keyFile);
+  const known = stores[storeId];
+  if (known !== undefined && known.generation >= generation && known.path === path) return;
+  await change(keyFile, (notes) => {
+    const now = { generation: Math.max(generation, notes.stores[storeId]?.generation ?? 0), path };
+    return { ...notes, stores: { ...notes.stores, [storeId]: now } };
+  }).catch(() => {});
 }
 
 /** Throws the file system's errors. */
 export async function noteSavedKey(keyFile: string, keyId: string, at: string): Promise<void> {
-  const notes = await readNotes(keyFile);
-  await write(keyFile, { ...notes, saved_keys: { ...notes.saved_keys, [keyId]: at } });
+  await change(keyFile, (notes) => ({ ...notes, saved_keys: { ...notes.saved_keys, [keyId]: at } }));
+}
+
+/** A change takes milliseconds, so an older lock is of a process that was killed. */
+const STALE_LOCK_MS = 2_000;
+const LOCK_RETRY_MS = 10;
+
+/** One change at a time, of all processes: each begins with the notes that the former one wrote. */
+async function change(keyFile: string, changed: (notes: StoreNotes) => StoreNotes): Promise<void> {
+  const lock = `${notesPathOf(keyFile)}.lock`;
+  while (!(await isAcquired(lock))) await delay(LOCK_RETRY_MS);
+  try {
+    await write(keyFile, changed(await readNotes(keyFile)));
+  } finally {
+    await rm(lock, { force: true }).catch(() => undefined);
+  }
+}
+
+async function isAcquired(lock: string): Promise<boolean> {
+  try {
+    await (await open(lock, "wx", 0o600)).close();
+    return true;
+  } catch (error) {
+    if (!isFileError(error, "EEXIST")) throw error;
+  }
+  const since = (await stat(lock).catch(() => undefined))?.mtimeMs;
+  if (since !== undefined && Math.abs(Date.now() - since) > STALE_LOCK_MS) await rm(lock, { force: true });
+  return false;
 }
 
 async function write(keyFile: string, notes: StoreNotes): Promise<void> {

@@ -15,12 +15,13 @@ export function historyText({ key, former }: FactHistory, { caller, command, sty
   return { answer: entries, notes: [note] };
 }
 
-export function undoText({ undone, restored }: UndoneFact, { command }: Pick<Voice, "command">): Presented {
+/** `again`: the command. */
+export function undoText({ undone, restored }: UndoneFact, again: string): Presented {
   const there = restored.map(({ key, updatedAt }) => `${harmlessLine(key)}, as of ${localMinute(updatedAt)}`);
   const taken = `Undid the store of ${harmlessLine(undone.key)} on ${localMinute(undone.updatedAt)}.`;
   return {
     answer: [`${taken} Restored: ${there.join("; ")}.`],
-    notes: [`The undone value was deleted. ${command} undo again goes one store further back.`],
+    notes: [`The undone value was deleted. ${again} again goes one store further back.`],
   };
 }
 

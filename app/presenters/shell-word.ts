@@ -3,7 +3,7 @@ import { harmlessLine } from "../../engine/index.ts";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** Quotes it for a POSIX shell if needed. Only for text that {@link isCopyable} accepts. */
+/** Quotes it for a POSIX shell if needed. Only for a line without hidden characters, as by {@link isCopyable}. */
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

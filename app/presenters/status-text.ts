@@ -3,6 +3,7 @@ import { harmlessLine } from "../../engine/index.ts";
 import type { MemoryStatus } from "../memory.ts";
 import { extentText } from "../upstream/upstream-extent.ts";
 import type { Voice } from "./presented.ts";
+import { counted } from "./words.ts";
 
 export function statusText(
   status: MemoryStatus,
@@ -10,12 +11,13 @@ export function statusText(
   warnings: readonly string[] = [],
 ): string {
   const lines = [
-    `helmdeck memory: ${status.state}${status.error ? ` (${status.error.code})` : ""}`,
+    `helmdeck memory: ${status.state === "none" ? "none yet" : status.state}${status.error ? ` (${status.error.code})` : ""}`,
+    ...(status.notice ? [`  ${plainLine(status.notice)}`] : []),
     ...(status.error
       ? [`  ${plainLine(status.error.message)}`, `  For details, run: ${command} doctor`]
       : []),
     ...placeLines(status),
-    `  search:   ${status.mode === "hybrid" ? "keyword and semantic" : "keyword"}`,
+    `  search:   ${status.mode === "hybrid" ? "keyword and semantic" : keywordText(status.embeddings)}`,
     ...meaningLines(status.embeddings),
   ];
   const { subject } = status;
@@ -26,6 +28,12 @@ export function statusText(
     );
   }
   return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");
+}
+
+function keywordText(embeddings: MemoryStatus["embeddings"]): string {
+  return embeddings !== undefined && "url" in embeddings
+    ? "keyword only, because semantic search fails now"
+    : "keyword";
 }
 
 function placeLines({ engine, databasePath, driver, keySource, readOnly }: MemoryStatus): readonly string[] {
@@ -70,10 +78,6 @@ function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[]
     `  meaning:  ${plainLine(model)} by ${provider} at ${plainLine(url)}: ${known.join(", ")}`,
     ...(failure === undefined ? [] : [`            last failure: ${plainLine(failure)}`]),
   ];
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function plainLine(text: string): string {

@@ -1,6 +1,7 @@
 /** Calls a served engine's REST API with a subject's token: validates answers and explains every failure. */
 import * as z from "zod";
 import { HelmdeckError, isHelmdeckError, type Subject } from "../../engine/index.ts";
+import { type FromWire, fromWire } from "../wire/codec.ts";
 import type { EngineAddress } from "./engine-address.ts";
 import { type EngineAgents, makeAgents } from "./engine-agents.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type ServerWords,
 } from "./engine-failures.ts";
 import { type EngineAnswer, requestEngine } from "./engine-request.ts";
-import { type FromReply, fromReply } from "./from-reply.ts";
 
 /** The token for a subject's memory. `refused`: the engine rejected the last one, so return another if there is one. */
 export type TokenSource = (subject: Subject, how: { readonly refused: boolean }) => Promise<string>;
@@ -68,7 +68,7 @@ export class EngineClient {
   async call<Schema extends z.ZodType>(
     subject: Subject,
     call: Call<Schema>,
-  ): Promise<FromReply<z.infer<Schema>>> {
+  ): Promise<FromWire<z.infer<Schema>>> {
     try {
       return await this.#callOnce(call, subject, false);
     } catch (error) {
@@ -78,7 +78,7 @@ export class EngineClient {
   }
 
   /** For open routes: sends no token. */
-  ask<Schema extends z.ZodType>(call: Call<Schema>): Promise<FromReply<z.infer<Schema>>> {
+  ask<Schema extends z.ZodType>(call: Call<Schema>): Promise<FromWire<z.infer<Schema>>> {
     return this.#callOnce(call, undefined, false);
   }
 
@@ -92,7 +92,7 @@ export class EngineClient {
     call: Call<Schema>,
     subject: Subject | undefined,
     refused: boolean,
-  ): Promise<FromReply<z.infer<Schema>>> {
+  ): Promise<FromWire<z.infer<Schema>>> {
     const token =
       subject === undefined
         ? undefined
@@ -163,9 +163,9 @@ function checked<Schema extends z.ZodType>(
   { answers }: Call<Schema>,
   answer: EngineAnswer,
   asked: Asked,
-): FromReply<z.infer<Schema>> {
+): FromWire<z.infer<Schema>> {
   try {
-    return fromReply(answers, answer.json);
+    return fromWire(answers.parse(answer.json)); // without fields outside of the schema
   } catch (error) {
     if (answer.status !== 200) throw failureOfAnswer(answer, asked);
     if (answer.json === undefined)

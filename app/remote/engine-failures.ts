@@ -4,8 +4,14 @@
  * An attacker may answer in the engine's place, and messages reach a model. So the engine's own text is repeated only for refused
  * input, which a model needs to correct it: one escaped, short line.
  */
-import { cutText, type ErrorCode, HelmdeckError, harmlessLine } from "../../engine/index.ts";
-import { errorReplySchema } from "../wire/error-schema.ts";
+import {
+  cutText,
+  type ErrorCode,
+  type ErrorDetails,
+  HelmdeckError,
+  harmlessLine,
+} from "../../engine/index.ts";
+import { type ErrorReply, errorReplySchema } from "../wire/error-schema.ts";
 import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
 
 /** How messages name the server. */
@@ -41,6 +47,7 @@ const ABOUT_THE_INPUT: ReadonlySet<ErrorCode> = new Set([
   "secret_refused",
   "quota_exceeded",
   "not_found",
+  "changed_meanwhile",
   "entry_unreadable",
 ]);
 const MOST_CHARACTERS = 400;
@@ -99,16 +106,26 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
       `The server at ${asked.url} is not ${asked.server.kind}, or does not work: it answered with status ${status} and no reason. ${changeOutcome(asked, true)}`,
     );
   }
-  const { error: code, message } = reply.data;
+  const { error: code, message, details } = reply.data;
   if (code === "not_found" && message.startsWith(NO_ROUTE)) return tooOld(asked);
+  if (code === "invalid_input" && UNKNOWN_CONDITION.test(message)) return tooOld(asked);
   // For example helmdeck's "invalid_input" for a failing database.
   const isItsOwnFault = status >= 500 && code === "invalid_input";
-  if (ABOUT_THE_INPUT.has(code) && !isItsOwnFault) return new HelmdeckError(code, plain(message));
-  return new HelmdeckError(code, sentenceOf(code, message, asked));
+  if (ABOUT_THE_INPUT.has(code) && !isItsOwnFault)
+    return new HelmdeckError(code, plain(message), { details: revisionIn(details) });
+  const isUnknown = code === "deadline_exceeded" || details?.outcome === "unknown";
+  return new HelmdeckError(code, sentenceOf(code, message, asked, isUnknown));
 }
 
 /** Our servers' message for an unknown route. */
 const NO_ROUTE = "There is no such route";
+/** An engine of an earlier version refuses a condition, and does nothing. */
+const UNKNOWN_CONDITION = /^(if_revision|up_to) is not a known field/;
+
+/** The rest of the details is the engine's own. */
+function revisionIn(details: ErrorReply["details"] = {}): ErrorDetails {
+  return typeof details.revision === "number" ? { revision: details.revision } : {};
+}
 
 function tooOld({ url, server }: Asked): HelmdeckError {
   return engineUnavailable(`${server.named} at ${url} does not know this request: update it.`);
@@ -120,7 +137,10 @@ function tooOften({ retryAfter }: EngineAnswer, { url, server }: Asked): Helmdec
   return new HelmdeckError("rate_limited", message);
 }
 
-function sentenceOf(code: ErrorCode, message: string, { url, server, subject = "" }: Asked): string {
+/** `isUnknown`: the engine may have made the change. */
+function sentenceOf(code: ErrorCode, message: string, asked: Asked, isUnknown: boolean): string {
+  const { url, server, subject = "", isReading } = asked;
+  const done = isUnknown && !isReading ? changeOutcome(asked, true) : "Nothing is queued.";
   switch (code) {
     case "missing_bearer":
     case "invalid_token":
@@ -128,7 +148,7 @@ function sentenceOf(code: ErrorCode, message: string, { url, server, subject = "
     case "forbidden":
       return `${server.named} at ${url} does not allow this with the token of agent ${subject}: ${plain(message)}`;
     default:
-      return `${server.named} at ${url} cannot do this now (${code}); ${server.saysWhy}. Nothing is queued.`;
+      return `${server.named} at ${url} cannot do this now (${code}); ${server.saysWhy}. ${done}`;
   }
 }
 

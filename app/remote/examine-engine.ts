@@ -2,6 +2,7 @@
 import { asHelmdeckError, harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
+import { shellWord } from "../presenters/shell-word.ts";
 import type { EngineAddress } from "./engine-address.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { askCaller, reachEngine } from "./engine-status.ts";
@@ -128,10 +129,8 @@ export function sharedFindings(known: readonly Pick<Known, "agent" | "subject">[
   );
 }
 
-/** For a shell. */
 function mint(subject: string): string {
-  const quoted = /^[\w.@-]+$/.test(subject) ? subject : `'${harmlessLine(subject).replaceAll("'", "'\\''")}'`;
-  return `helmdeck-memory token --subject ${quoted} --scope ${RECORD_SCOPE}`;
+  return `helmdeck-memory token --subject ${shellWord(harmlessLine(subject))} --scope ${RECORD_SCOPE}`;
 }
 
 function checkOf(agent: Subject): string {

@@ -12,7 +12,7 @@ import {
 } from "../../engine/index.ts";
 import { factView } from "../fact-view.ts";
 import { requireNamespace } from "../subject.ts";
-import { factReply, writerReply } from "../wire/view-replies.ts";
+import { toWire } from "../wire/codec.ts";
 import { historyLine } from "./history-lines.ts";
 
 /** Rows opened per turn of the event loop. */
@@ -89,10 +89,10 @@ async function lineOf(
   return factLine(entry, history);
 }
 
-/** The object that `get` and REST return, plus its history. */
+/** The object that `get` and REST return, without its revision, which belongs to this store, and with its history. */
 function factLine(entry: Entry, history: readonly FormerValue[]): string | { readonly reason: string } {
   if (!isUtf8(entry.value)) return { reason: "is not valid text" };
-  const reply = factReply(factView(entry));
+  const { revision: _, ...reply } = toWire(factView(entry));
   return JSON.stringify(history.length === 0 ? reply : { ...reply, history: historyLine(history) });
 }
 
@@ -114,6 +114,6 @@ function timesOf({
     updated_at: rfc3339(updatedAt),
     ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
     fingerprint,
-    ...(writer && { writer: writerReply(writer) }),
+    ...(writer && { writer: toWire(writer) }),
   };
 }

@@ -11,7 +11,7 @@ import {
   harmlessLine,
   type MemoryStore,
   type Namespace,
-  nextTurn,
+  pagesOf,
   rfc3339,
 } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
@@ -64,10 +64,8 @@ async function* factsOf(
   category: string,
   onProblem: ExportOptions["onProblem"],
 ): AsyncGenerator<string> {
-  let cursor: string | undefined;
-  do {
-    const query = { namespace, origin: "fact" as const, category, limit: PAGE_FACTS };
-    const page = await store.list({ ...query, ...(cursor && { cursor }) });
+  const query = { namespace, origin: "fact", category, limit: PAGE_FACTS } as const;
+  for await (const page of pagesOf((more) => store.list({ ...query, ...more }))) {
     for (const { origin, key } of page.unreadable) {
       const reason = "cannot be opened: changed, or encrypted with another key";
       onProblem({ origin, key, code: "entry_unreadable", reason });
@@ -77,9 +75,7 @@ async function* factsOf(
       if (reason === undefined) yield factText(entry);
       else onProblem({ origin: "fact", key: entry.key, code: "invalid_input", reason });
     }
-    cursor = page.nextCursor;
-    await nextTurn();
-  } while (cursor !== undefined);
+  }
 }
 
 function whyNot({ key, value }: Entry): string | undefined {

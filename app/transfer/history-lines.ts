@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { defined, type FormerValue, type UnixMs, validateFact } from "../../engine/index.ts";
 import { valueView } from "../fact-view.ts";
-import { formerReply } from "../wire/history-replies.ts";
+import { toWire } from "../wire/codec.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 
 /** A life's id in an export; it only has to be unique there. */
@@ -27,7 +27,7 @@ export const formerLine = z.strictObject({
 export function historyLine(shown: readonly FormerValue[]): readonly object[] {
   return shown.toReversed().map((former) => {
     const { life, into, joined } = former;
-    return { ...formerReply(valueView(former)), ...defined({ life, into }), joined };
+    return { ...toWire(valueView(former)), ...defined({ life, into }), joined };
   });
 }
 

@@ -7,15 +7,12 @@ import {
   type ConflictRule,
   checkTtl,
   type Entry,
-  HelmdeckError,
   importTag,
   isHelmdeckError,
   keepsExisting,
-  kindOfSecret,
   type MemoryStore,
   type NewEntry,
   type PutResult,
-  refuseSecrets,
   type Subject,
   subjectOf,
   type UnixMs,
@@ -32,6 +29,7 @@ import {
   NO_COUNTS,
   type RefusedLine,
 } from "./import-counts.ts";
+import { interrupted, refusalOf, refuseSecretsIn } from "./import-refusals.ts";
 import { type ImportTarget, ImportTargets } from "./import-targets.ts";
 import { resolveNote } from "./resolve-note.ts";
 import { isRetired } from "./retired-keys.ts";
@@ -44,6 +42,8 @@ export interface ImportRequest {
   /** The format's reader. */
   readonly read: ReadItems;
   readonly files: readonly ImportFile[];
+  /** Files that are skipped, each with the reason. */
+  readonly leftOut?: readonly string[];
   /** Default: {@link makeImportId}. */
   readonly importId?: string;
   readonly dryRun?: boolean;
@@ -57,12 +57,12 @@ export interface ImportRequest {
   readonly onProgress?: (progress: ImportCounts) => void;
 }
 
+type EntryItem = Extract<ImportItem, { readonly entry: NewEntry }>;
+
 /** Items between progress reports. */
 const STEP_ITEMS = 250;
 const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
-/** A key may be refused for its length. */
-const MOST_KEY_CHARACTERS = 512;
 
 /** `openclaw-2026-11-22-3fa9c1` */
 export function makeImportId(format: ImportFormat, now: UnixMs): string {
@@ -78,6 +78,8 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   const { store, now } = request.memory;
   const { ttlSeconds } = request;
   checkTtl(ttlSeconds); // once, not for each note
+  // Also makes the reserve without which nothing can be forgotten once the import has filled the disk.
+  if (request.dryRun !== true) await store.deleteExpired().catch(() => undefined);
   const targets = new ImportTargets(store);
   await targets.of(namespace);
   const run = new ImportRun(request, targets);
@@ -91,7 +93,7 @@ class ImportRun {
   readonly #targets: ImportTargets;
   readonly #tag: string;
   readonly #refused: RefusedLine[] = [];
-  readonly #leftOut = new Map<string, number>();
+  readonly #leftOut: Map<string, number>;
   readonly #first: ImportedFact[] = [];
   readonly #counts = { ...NO_COUNTS };
   #items = 0;
@@ -104,12 +106,14 @@ class ImportRun {
   constructor(request: ImportRequest, targets: ImportTargets) {
     this.#request = request;
     this.#targets = targets;
+    this.#leftOut = new Map(request.leftOut?.map((name) => [name, 1]));
     this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
     const { memory, onConflict = "newer" } = request;
+    const place = { store: memory.store, targets };
     this.#batches = {
-      entries: new ImportBatch(memory.store, onConflict, (results) => this.#count(results)),
-      notes: new ImportBatch(memory.store, "replace", () => {}), // counted when they were resolved
-      refreshed: new ImportBatch(memory.store, "newer", () => {}), // what was edited meanwhile is kept
+      entries: new ImportBatch(place, onConflict, (results) => this.#count(results)),
+      notes: new ImportBatch(place, "replace", () => {}), // counted when they were resolved
+      refreshed: new ImportBatch(place, "newer", () => {}), // what was edited meanwhile is kept
     };
   }
 
@@ -123,9 +127,17 @@ class ImportRun {
       this.#leftOut.set(item.leftOut, (this.#leftOut.get(item.leftOut) ?? 0) + 1);
       return;
     }
-    const entry = await this.#accepted(item);
-    if (entry === undefined || !("entry" in item)) return;
+    if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
+    const { numbers } = await this.#targets.of(item.entry.namespace);
+    const placed = item.isNamed ? await numbers.give(item) : item;
+    if (placed !== undefined) await this.#take(placed);
+  }
+
+  async #take(item: EntryItem): Promise<void> {
+    const { entry } = item;
     const target = await this.#targets.of(entry.namespace);
+    if (entry.origin === "fact" && !(await this.#accepts(item, () => target.requireOwnLook(entry.key))))
+      return;
     const isNote = item.noteOf !== undefined;
     if (isNote) this.#noteSeen(target, entry, item.noteOf);
     if (this.#request.onConflict !== "replace" && isRetired(target.retired, entry, isNote)) {
@@ -139,6 +151,8 @@ class ImportRun {
   }
 
   async finish(): Promise<ImportResult> {
+    for (const { numbers } of this.#targets.all)
+      for await (const item of numbers.rest()) await this.#take(item);
     await this.#safely(async () => {
       for (const batch of Object.values(this.#batches)) await batch.flush();
     });
@@ -173,22 +187,24 @@ class ImportRun {
     return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }) };
   }
 
-  async #accepted(item: ImportItem): Promise<NewEntry | undefined> {
-    try {
+  #isHarmless(item: ImportItem): Promise<boolean> {
+    return this.#accepts(item, async () => {
       if ("problem" in item) throw item.problem;
-      if (!("entry" in item)) return undefined;
-      const { entry } = item;
-      if (this.#request.allowSecrets !== true) await refuseSecretsIn(entry);
-      if (entry.origin === "fact") (await this.#targets.of(entry.namespace)).requireOwnLook(entry.key);
-      return entry;
+      if ("entry" in item && this.#request.allowSecrets !== true) await refuseSecretsIn(item.entry);
+    });
+  }
+
+  /** Reports what the check throws. */
+  async #accepts(item: ImportItem, check: () => Promise<void> | void): Promise<boolean> {
+    try {
+      await check();
+      return true;
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
       this.#counts.refusedCount += 1;
-      const file = this.#isOurs() ? {} : { file: item.file };
-      const key = await nameOf(item);
-      const refusal = { ...file, line: item.line, ...key, code: error.code, reason: error.message };
-      if (this.#refused.length < REFUSALS_KEPT) this.#refused.push(refusal);
-      return undefined;
+      if (this.#refused.length < REFUSALS_KEPT)
+        this.#refused.push(await refusalOf(item, error, this.#isOurs()));
+      return false;
     }
   }
 
@@ -289,29 +305,4 @@ class ImportRun {
     this.#safeLine = this.#counts.lines;
     this.#tell();
   }
-}
-
-async function refuseSecretsIn(entry: NewEntry): Promise<void> {
-  for (const { key, value, tags } of [entry, ...(entry.history ?? [])]) {
-    await refuseSecrets({ key, value: Buffer.from(value).toString(), tags });
-  }
-}
-
-/** The key itself may be refused for the credential in it. */
-async function nameOf({ key }: ImportItem): Promise<{ readonly key?: string }> {
-  if (key === undefined || (await kindOfSecret(key)) !== undefined) return {};
-  return { key: key.slice(0, MOST_KEY_CHARACTERS) };
-}
-
-/** `known`: for JSON Lines, the last imported line; for notes, the scope that undoes the import. */
-function interrupted(error: unknown, known: number | string | undefined): unknown {
-  if (!isHelmdeckError(error)) return error;
-  const isLine = typeof known === "number";
-  const far = isLine
-    ? `Everything up to line ${known} was imported, and nothing after it`
-    : "Some items may have been imported";
-  const back = typeof known === "string" ? ` To undo it, forget ${known}.` : "";
-  const details = { ...error.details, ...(isLine && { safeLine: known }) };
-  const message = `${error.message} ${far}; import the file again to continue.${back}`;
-  return new HelmdeckError(error.code, message, { details, cause: error });
 }

@@ -1,23 +1,30 @@
 /** The target memories of an import: the keys of each, and the import's effect on it. */
 import {
+  type EntryMeta,
   type KeyLooks,
+  type KeysSince,
   type MemoryStore,
   type Namespace,
   type NewEntry,
+  type PutResult,
   type Subject,
   subjectOf,
 } from "../../engine/index.ts";
 import { readKeyLooks } from "../keys-in-use.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import type { ImportedOwner } from "./import-counts.ts";
+import { NoteNumbers } from "./note-numbers.ts";
 import { countRemoved } from "./removed-notes.ts";
-import { readRetiredKeys } from "./retired-keys.ts";
+import { type RetiredKeys, readRetiredKeys } from "./retired-keys.ts";
 
 /** One memory. Its keys are read before the first entry. */
 export class ImportTarget {
   readonly namespace: Namespace;
-  readonly retired: Awaited<ReturnType<typeof readRetiredKeys>>;
+  readonly retired: RetiredKeys;
+  readonly numbers: NoteNumbers;
   readonly #looks: KeyLooks;
+  /** A change number: the keys of all facts that were written until then are in `#looks`. */
+  #readUpTo: number;
   /** For notes: the key prefixes of their files. */
   readonly #roots = new Set<string>();
   /** Keys of the imported facts. */
@@ -25,20 +32,43 @@ export class ImportTarget {
   /** Whether forgetting the import would remove something. */
   isMarked = false;
 
-  private constructor(namespace: Namespace, looks: KeyLooks, retired: ImportTarget["retired"]) {
+  private constructor(
+    store: MemoryStore,
+    namespace: Namespace,
+    { looks, upTo }: { readonly looks: KeyLooks; readonly upTo: number },
+    retired: RetiredKeys,
+  ) {
     this.namespace = namespace;
     this.#looks = looks;
+    this.#readUpTo = upTo;
     this.retired = retired;
+    this.numbers = new NoteNumbers(store, namespace, retired);
   }
 
   static async of(store: MemoryStore, namespace: Namespace): Promise<ImportTarget> {
+    const upTo = await store.revision(namespace);
     const looks = await readKeyLooks(store, namespace);
-    return new ImportTarget(namespace, looks, await readRetiredKeys(store, namespace));
+    return new ImportTarget(store, namespace, { looks, upTo }, await readRetiredKeys(store, namespace));
   }
 
   requireOwnLook(key: string): void {
     this.#looks.refuseLookalike(key);
     this.#looks.add(key);
+  }
+
+  /** Throws `invalid_input` for a key that somebody else wrote meanwhile, and that looks like one of this import. */
+  get keysSince(): KeysSince {
+    return {
+      revision: this.#readUpTo,
+      judge: (keys) => {
+        for (const key of keys) this.requireOwnLook(key);
+      },
+    };
+  }
+
+  /** By the transaction that judged the keys before. */
+  wrote({ revision }: EntryMeta): void {
+    this.#readUpTo = Math.max(this.#readUpTo, revision);
   }
 
   hasSeen(key: string): boolean {
@@ -83,6 +113,19 @@ export class ImportTargets {
     const target = await ImportTarget.of(this.#store, namespace);
     this.#targets.set(namespace, target);
     return target;
+  }
+
+  keysSince(entries: readonly NewEntry[]): ReadonlyMap<Namespace, KeysSince> {
+    const written = new Set(entries.map(({ namespace }) => namespace));
+    return new Map(
+      this.all
+        .filter(({ namespace }) => written.has(namespace))
+        .map((target) => [target.namespace, target.keysSince]),
+    );
+  }
+
+  wrote(results: readonly PutResult[]): void {
+    for (const { entry } of results) this.#targets.get(entry.namespace)?.wrote(entry);
   }
 
   mark(namespace: Namespace): void {

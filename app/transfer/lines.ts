@@ -54,6 +54,8 @@ const factLine = z.strictObject({
   ttl_seconds: z.exactOptional(z.unknown()),
   /** Derived from the other fields; lines of 0.1 have none. */
   path: z.exactOptional(z.string()),
+  /** Of the store that it comes from. */
+  revision: z.exactOptional(z.int()),
   /** Present when the export included it. */
   history: z.exactOptional(z.array(formerLine)),
   ...times,

@@ -1,5 +1,5 @@
 /** Lists imports of which something remains, also in histories: those that `forget import:<id>` can undo. */
-import { importsOf, type Namespace, nextTurn } from "../../engine/index.ts";
+import { importsOf, type Namespace, pagesOf } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
 import type { KnownImport } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
@@ -20,14 +20,9 @@ export async function listImports(
       found.set(id, counts);
     }
   };
-  let cursor: string | undefined;
-  do {
-    const query = { namespace, origin: MARKED, limit: PAGE_KEYS };
-    const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
-    for (const { origin, tags } of page.entries) add(tags, origin === "fact" ? "facts" : "records");
-    cursor = page.nextCursor;
-    await nextTurn(); // yields to other work
-  } while (cursor !== undefined);
+  const query = { namespace, origin: MARKED, limit: PAGE_KEYS };
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+    for (const { origin, tags } of entries) add(tags, origin === "fact" ? "facts" : "records");
   for await (const { tags } of formerKeys(store, namespace)) add(tags, "former");
   return [...found].map(([id, counts]) => ({ id, ...counts })).sort((a, b) => (a.id < b.id ? -1 : 1));
 }

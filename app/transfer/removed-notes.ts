@@ -1,5 +1,5 @@
 /** Finds facts of earlier imports that are no longer in their files. */
-import { importTag, isImportTag, type MemoryStore, type Namespace } from "../../engine/index.ts";
+import { importTag, isImportTag, type MemoryStore, type Namespace, pagesOf } from "../../engine/index.ts";
 import type { ImportFormat } from "./formats/names.ts";
 
 const PAGE_KEYS = 1_000;
@@ -21,14 +21,10 @@ export async function countRemoved(
   for (const root of roots) {
     const isOfThese = (tag: string) =>
       root === "" ? tag.startsWith(importTag(`${format}-`)) : isImportTag(tag);
-    const within = root === "" ? {} : { prefix: `${root}/` };
-    let cursor: string | undefined;
-    do {
-      const query = { namespace, origin: "fact" as const, ...within, limit: PAGE_KEYS };
-      const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
-      gone += page.entries.filter(({ key, tags }) => tags.some(isOfThese) && !keys.has(key)).length;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const below = root === "" ? {} : { prefix: `${root}/` };
+    const query = { namespace, origin: "fact", ...below, limit: PAGE_KEYS } as const;
+    for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+      gone += entries.filter(({ key, tags }) => tags.some(isOfThese) && !keys.has(key)).length;
   }
   return gone;
 }

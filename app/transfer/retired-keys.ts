@@ -2,14 +2,21 @@
 import type { MemoryStore, Namespace, NewEntry, UnixMs } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
 
-/** When the last value was written, for each key that is no longer in use. */
-export async function readRetiredKeys(
-  store: MemoryStore,
-  namespace: Namespace,
-): Promise<ReadonlyMap<string, UnixMs>> {
-  const retired = new Map<string, UnixMs>();
+/** For each key that is no longer in use. */
+export type RetiredKeys = ReadonlyMap<string, RetiredKey>;
+
+interface RetiredKey {
+  /** When the last value was written. */
+  readonly updatedAt: UnixMs;
+  /** The fact that has it in its history. */
+  readonly of: string;
+}
+
+export async function readRetiredKeys(store: MemoryStore, namespace: Namespace): Promise<RetiredKeys> {
+  const retired = new Map<string, RetiredKey>();
   for await (const { key, updatedAt, of } of formerKeys(store, namespace)) {
-    if (key !== of.key) retired.set(key, Math.max(updatedAt, retired.get(key) ?? 0));
+    const isLast = updatedAt >= (retired.get(key)?.updatedAt ?? 0);
+    if (key !== of.key && isLast) retired.set(key, { updatedAt, of: of.key });
   }
   for (const key of retired.keys()) {
     if ((await store.countWhere({ namespace, origins: ["fact"], key })) > 0) retired.delete(key);
@@ -19,11 +26,11 @@ export async function readRetiredKeys(
 
 /** A line without a time counts as new. A note without a time counts as written at its import: its file is the same each time. */
 export function isRetired(
-  retired: ReadonlyMap<string, UnixMs>,
+  retired: RetiredKeys,
   { origin, key, updatedAt }: NewEntry,
   isNote = false,
 ): boolean {
-  const last = retired.get(key);
+  const last = retired.get(key)?.updatedAt;
   if (origin !== "fact" || last === undefined) return false;
   return updatedAt === undefined ? isNote : updatedAt <= last;
 }

@@ -2,23 +2,26 @@
  * Forgets facts in a running helmdeck, which deletes by prefix, case-insensitively, in all categories.
  *
  * A request to forget "deploy" must not delete "deploy/konflux". So other keys with the prefix are searched first, and named in a
- * refusal; when helmdeck cannot show everything that would be deleted, nothing is sent.
+ * refusal; when helmdeck cannot show everything that would be deleted, nothing is sent. What was shown is looked at just before
+ * that, and somebody may still come between.
  */
 import {
   type ForgetReadings,
   type ForgetScope,
   HelmdeckError,
-  invalidField,
   parseForgetScope,
   quotedKey,
   type Subject,
+  settleScope,
 } from "../../engine/index.ts";
+import { requireDryRun } from "../forgetting.ts";
 import type { ForgetInput, Forgotten } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
 import { notThere } from "./helmdeck-messages.ts";
 import { DEFAULTS, FORGOTTEN, MOST_RUNS } from "./helmdeck-rest.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { type LookedUp, lookUpKey } from "./look-up-key.ts";
+import { revisionOf } from "./store-upstream.ts";
 
 export interface ForgetParts {
   readonly url: string;
@@ -44,16 +47,19 @@ const RUN_NAME = /^[a-z0-9][a-z0-9_.-]*$/;
 export async function forgetUpstream(
   parts: ForgetParts,
   agent: Subject,
-  { scope: given, dryRun = false }: ForgetInput,
+  { scope: given, dryRun: wanted, upTo }: ForgetInput,
 ): Promise<Forgotten> {
-  if (typeof dryRun !== "boolean")
-    throw invalidField("dry_run", "must be true or false; nothing was deleted");
+  const dryRun = requireDryRun(wanted);
   const readings = parseForgetScope(given);
   const scope = given.trim();
   const run = readings.map(runsOf).find((one) => one !== undefined);
   const covered =
     run === undefined ? await coveredFact(parts, readings) : await coveredRuns(parts, agent, run);
-  if (covered.count === 0 || dryRun) return { scope, deleted: covered.count, dryRun, erased: "nothing" };
+  const { count, revision, keys } = covered;
+  if (count === 0 || dryRun)
+    return { scope, deleted: count, dryRun, erased: "nothing", ...(dryRun && { revision }) };
+  if (upTo !== undefined && upTo !== revision)
+    return { scope, deleted: 0, dryRun, erased: "nothing", newer: { count, keys } };
   const { deleted } = await parts.rest.call(agent, {
     ...{ path: "/api/v1/memory/forget", writes: true, answers: FORGOTTEN },
     body: { scope: covered.scope },
@@ -66,25 +72,34 @@ interface Covered {
   readonly count: number;
   /** In helmdeck's notation. */
   readonly scope: string;
+  /** Of what is shown: another one when something else is. */
+  readonly revision: number;
+  /** Of facts. */
+  readonly keys: readonly string[];
   /** Updates the local cache afterwards. */
   readonly look?: () => Promise<unknown>;
 }
 
 async function coveredFact({ url, known }: ForgetParts, readings: ForgetReadings): Promise<Covered> {
+  let covered: Covered = { count: 0, scope: "", revision: 0, keys: [] };
+  const exist: boolean[] = [];
   for (const reading of readings) {
     const key = keyOf(reading, url);
-    if (key === undefined) continue;
     const looked = await lookUpKey(known, key);
-    if (reading.kind === "document" && looked.fact?.category !== reading.category) continue;
-    if (looked.fact === undefined && looked.isAll) continue;
+    const isElsewhere = reading.kind === "document" && looked.fact?.category !== reading.category;
+    const exists = !isElsewhere && (looked.fact !== undefined || !looked.isAll);
+    exist.push(exists);
+    if (!exists) continue;
     refuseOthers(key, looked);
-    return { count: 1, scope: `key:${key}`, look: () => lookUpKey(known, key) };
+    const revision = looked.fact === undefined ? 0 : revisionOf(looked.fact);
+    covered = { count: 1, scope: `key:${key}`, revision, keys: [key], look: () => lookUpKey(known, key) };
   }
-  return { count: 0, scope: "" };
+  settleScope(readings, exist);
+  return covered;
 }
 
-/** Undefined for a single run, which helmdeck can only delete with all runs of its pack or pipeline. */
-function keyOf(reading: ForgetScope, url: string): string | undefined {
+/** Throws for a single run, which helmdeck can only delete with all runs of its pack or pipeline. */
+function keyOf(reading: ForgetScope, url: string): string {
   if (reading.kind === "key") return reading.key;
   if (reading.kind !== "document")
     throw notThere(
@@ -147,11 +162,15 @@ async function coveredRuns(
   { kind, id }: RunScope,
 ): Promise<Covered> {
   const { recent } = await rest.call(agent, DEFAULTS);
-  const names = recent.filter((run) => run.kind === kind).map((run) => run.id);
+  const ofKind = recent.filter((run) => run.kind === kind);
+  const names = ofKind.map((run) => run.id);
   if (id !== undefined) refuseOtherRuns(id, names);
   if (recent.length >= MOST_RUNS) throw uncounted(url);
-  const count = id === undefined ? names.length : names.filter((name) => name === id).length;
-  return { count, scope: id === undefined ? `${kind}s` : `${kind}:${id}` };
+  const covered = ofKind.filter((run) => id === undefined || run.id === id);
+  const count = covered.length;
+  const shown = covered.map((run) => run.key).sort();
+  const revision = revisionOf({ category: kind, value: JSON.stringify(shown) });
+  return { count, scope: id === undefined ? `${kind}s` : `${kind}:${id}`, revision, keys: [] };
 }
 
 function refuseOtherRuns(id: string, names: readonly string[]): void {

@@ -4,7 +4,7 @@
  *
  * helmdeck returns at most a hundred rows per query, without pages and times. So the newest hundred facts, and the newest hundred
  * of each known category, are requested once a minute, only while somebody uses them, and with each question also the rows with
- * its words. Cached rows that a response should contain but does not are removed.
+ * its words. Cached rows that a response should contain but does not are removed, unless a later question has shown them.
  */
 
 import type * as z from "zod";
@@ -24,10 +24,11 @@ import {
 import { substringsOf } from "../../recall/index.ts";
 import type { HeldRows } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
-import type { FromReply } from "../remote/from-reply.ts";
+import type { FromWire } from "../wire/codec.ts";
 import { type Chunk, factOf, keyOfChunk, type UpstreamFact } from "./helmdeck-chunks.ts";
 import { CALLERS, DEFAULTS } from "./helmdeck-rest.ts";
 import { MOST_CHUNKS, type QmdClient } from "./qmd-client.ts";
+import { QuestionOrder } from "./question-order.ts";
 
 export interface KnownRowsParts {
   readonly agent: Subject;
@@ -58,7 +59,7 @@ export interface Matches {
   readonly isAll: boolean;
 }
 
-type Defaults = FromReply<z.infer<typeof DEFAULTS.answers>>;
+type Defaults = FromWire<z.infer<typeof DEFAULTS.answers>>;
 type Run = Defaults["recent"][number];
 
 export class KnownRows {
@@ -72,6 +73,9 @@ export class KnownRows {
   #leftOut = 0;
   #last: Omit<Extent, "rows" | "leftOut"> | undefined;
   #polling: Promise<void> | undefined;
+  #listing: Promise<boolean> | undefined;
+  #nextListing: Promise<boolean> | undefined;
+  readonly #order = new QuestionOrder();
 
   constructor(parts: KnownRowsParts) {
     this.#parts = parts;
@@ -103,27 +107,31 @@ export class KnownRows {
   }
 
   /** Rows with this word, which has no space, newest first. */
-  async lookFor(word: string): Promise<Matches> {
-    const chunks = await this.#query(word);
-    const facts = this.#factsOf(chunks);
-    const isAll = chunks.length < MOST_CHUNKS;
-    const shown = new Set(facts.map(({ docid }) => docid));
-    const text = word.toLowerCase();
-    const gone = isAll
-      ? [...this.#facts.values()].filter((fact) => fact.text.includes(text) && !shown.has(fact.docid))
-      : [];
-    await this.#change(facts, gone);
-    return { facts, keys: chunks.map(keyOfChunk).filter((key) => key !== undefined), isAll };
+  lookFor(word: string): Promise<Matches> {
+    return this.#order.asking(async (asked) => {
+      const chunks = await this.#query(word);
+      const facts = this.#factsOf(chunks);
+      const isAll = chunks.length < MOST_CHUNKS;
+      const shown = new Set(facts.map(({ docid }) => docid));
+      const text = word.toLowerCase();
+      const gone = isAll
+        ? [...this.#facts.values()].filter((fact) => fact.text.includes(text) && !shown.has(fact.docid))
+        : [];
+      await this.#change(asked, facts, gone);
+      return { facts, keys: chunks.map(keyOfChunk).filter((key) => key !== undefined), isAll };
+    });
   }
 
   async #pollOnce(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => {
-      this.#polling = undefined;
-    });
+    this.#polling ??= this.#order
+      .asking((asked) => this.#poll(asked))
+      .finally(() => {
+        this.#polling = undefined;
+      });
     await this.#polling;
   }
 
-  async #poll(): Promise<void> {
+  async #poll(asked: number): Promise<void> {
     const { agent, rest, now } = this.#parts;
     const readAt = now();
     const [all, { scope, recent }, { callers }] = await Promise.all([
@@ -132,12 +140,14 @@ export class KnownRows {
       rest.call(agent, CALLERS),
     ]);
     const isWhole = all.length < MOST_CHUNKS;
+    const chunks = isWhole ? all : [...(await this.#newestFacts()), ...all];
     this.#leftOut = 0;
     this.#others.clear();
-    const facts = this.#factsOf(isWhole ? all : [...(await this.#newestFacts()), ...all]);
+    const facts = this.#factsOf(chunks);
     const subject = scope.replace(/^caller=/, "");
     const of = callers?.find(({ namespace }) => namespace === subject)?.count ?? 0;
-    await this.#settle(facts, recent);
+    await this.#settle(asked, facts);
+    await this.#keepRuns(recent);
     this.#last = { of, isWhole, readAt, subject };
   }
 
@@ -148,16 +158,26 @@ export class KnownRows {
     return lists.flat();
   }
 
-  /** False when there is more than helmdeck shows. */
-  async #readAll(): Promise<boolean> {
+  /**
+   * False when there is more than helmdeck shows. One list at a time: who asks during one shares the next, because that one may be
+   * older than a fact that they know of.
+   */
+  #readAll(): Promise<boolean> {
+    this.#nextListing ??= this.#afterListing();
+    return this.#nextListing;
+  }
+
+  async #afterListing(): Promise<boolean> {
+    await this.#listing?.catch(() => undefined);
+    this.#listing = this.#order.asking((asked) => this.#list(asked));
+    this.#nextListing = undefined;
+    return this.#listing;
+  }
+
+  async #list(asked: number): Promise<boolean> {
     const chunks = await this.#query("");
     if (chunks.length >= MOST_CHUNKS) return false;
-    const facts = this.#factsOf(chunks);
-    const shown = new Set(facts.map(({ docid }) => docid));
-    await this.#change(
-      facts,
-      [...this.#facts.values()].filter(({ docid }) => !shown.has(docid)),
-    );
+    await this.#settle(asked, this.#factsOf(chunks));
     return true;
   }
 
@@ -181,24 +201,28 @@ export class KnownRows {
   }
 
   /** Replaces the cache by these. */
-  async #settle(facts: readonly UpstreamFact[], runs: readonly Run[]): Promise<void> {
-    const known = new Set(facts.map(({ key }) => key));
-    await this.#change(
-      facts,
-      [...this.#facts.values()].filter(({ key }) => !known.has(key)),
-    );
-    await this.#keepRuns(runs);
+  async #settle(asked: number, facts: readonly UpstreamFact[]): Promise<void> {
+    const shown = new Set(facts.map(({ key }) => key));
+    const gone = [...this.#facts.values()].filter(({ key }) => !shown.has(key));
+    await this.#change(asked, facts, gone);
   }
 
   /** `facts`: newest first. */
-  async #change(facts: readonly UpstreamFact[], gone: readonly UpstreamFact[]): Promise<void> {
+  async #change(
+    asked: number,
+    shown: readonly UpstreamFact[],
+    missing: readonly UpstreamFact[],
+  ): Promise<void> {
     const { store, namespace } = this.#parts;
-    for (const { key } of gone) {
-      this.#facts.delete(key);
-      await store.delete({ namespace, origin: "fact", key });
-    }
+    const facts = this.#order.newsOf(asked, shown);
+    const gone = this.#order.newsOf(asked, missing);
+    for (const { key } of gone) this.#facts.delete(key);
     const entries = this.#placed(facts).filter((entry) => entry !== undefined);
-    if (entries.length > 0) await store.putMany(entries);
+    // In one turn, so that no other change comes between.
+    await Promise.all([
+      ...gone.map(({ key }) => store.delete({ namespace, origin: "fact", key })),
+      store.putMany(entries),
+    ]);
   }
 
   /** New and changed ones get a position in the order, before the previous ones. */

@@ -87,11 +87,18 @@ export class QmdClient {
   async #queryAs(subject: Subject, query: string, refused: boolean): Promise<readonly Chunk[]> {
     const token = requireToken(await this.#options.tokenOf(subject, { refused }), subject);
     this.#noteToken(subject, token);
-    const call = () => this.#streamOf(token).call("query", { query, limit: MOST_CHUNKS });
+    const call = async (): Promise<unknown> => {
+      const stream = this.#streamOf(token);
+      try {
+        return await stream.call("query", { query, limit: MOST_CHUNKS });
+      } catch (error) {
+        // Otherwise the query was not sent, and the stream is intact. Others may have opened a new one meanwhile.
+        if (!isHelmdeckError(error) && this.#streams.get(token)?.stream === stream) this.#drop(token);
+        throw error;
+      }
+    };
     // A query changes nothing, so it is retried when the stream has ended, for example because helmdeck was restarted.
     const reply = await call().catch((error: unknown) => {
-      if (isHelmdeckError(error)) throw error; // the query was not sent, and the stream is intact
-      this.#drop(token);
       if (error instanceof StreamEnded) return call();
       throw error;
     });

@@ -1,14 +1,17 @@
 /** Stores a fact in a running helmdeck and reads it back: with its memory off, helmdeck reports success, but the fact is lost. */
 import {
   FACT_LIMITS,
+  fingerprintOf,
   HelmdeckError,
   pathOf,
   placeholderTime,
+  requireRevision,
   type Subject,
   validateFact,
 } from "../../engine/index.ts";
 import type { FactInput, Memory, StoredFact } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
+import type { UpstreamFact } from "./helmdeck-chunks.ts";
 import { notThere } from "./helmdeck-messages.ts";
 import { STORED } from "./helmdeck-rest.ts";
 import type { KnownRows } from "./known-rows.ts";
@@ -22,16 +25,22 @@ export interface StoreParts {
   readonly checkFact: Memory["checkFact"];
 }
 
-/** Throws the errors of storing here, and `engine_unavailable` when the fact is missing afterwards. */
+/**
+ * helmdeck has no conditions: the fact is looked at just before it is sent, and somebody else may still come between.
+ *
+ * Throws the errors of storing here, and `engine_unavailable` when the fact is missing afterwards.
+ */
 export async function storeUpstream(
   { url, rest, known, checkFact }: StoreParts,
   agent: Subject,
   input: FactInput,
 ): Promise<StoredFact> {
   refuseSupersedes(url, input);
-  const { category, key, tags, value, sameAs, similar } = await checkFact(agent, input);
+  const { key, tags, value, sameAs, similar, ...checked } = await checkFact(agent, input);
   const { ttlSeconds = FACT_LIMITS.defaultTtlSeconds } = validateFact(input);
   const before = (await lookUpKey(known, key)).fact;
+  requireRevision(before && { revision: revisionOf(before) }, input.ifRevision);
+  const category = input.category ? checked.category : (before?.category ?? checked.category);
   const stored = await rest.call(agent, {
     ...{ path: "/api/v1/memory/store", writes: true, answers: STORED },
     body: { key, value, category, tags, ttl_seconds: ttlSeconds },
@@ -41,10 +50,17 @@ export async function storeUpstream(
   const replaced = before && { updatedAt: placeholderTime(0), refreshed: before.value === value };
   return {
     ...{ key, category, expiresAt: stored.expiresAt, path: pathOf(category, key) },
+    revision: revisionOf(fact),
     ...(replaced && { replaced }),
     ...(sameAs && { sameAs }),
     ...(similar && { similar }),
   };
+}
+
+/** Of what helmdeck shows: another one when it shows something else, also in another process. */
+export function revisionOf({ value, category }: Pick<UpstreamFact, "value" | "category">): number {
+  const shown = fingerprintOf(Buffer.from(JSON.stringify([category, value])));
+  return Number.parseInt(shown.slice(0, 12), 16) + 1; // 0 means that there is none
 }
 
 export function refuseSupersedes(url: string, { supersedes }: FactInput): void {

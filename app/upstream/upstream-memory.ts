@@ -6,6 +6,7 @@
  * that helmdeck lacks, such as history, are refused with an explanation.
  */
 import {
+  checkTags,
   citedPath,
   createInMemoryStore,
   defined,
@@ -23,7 +24,7 @@ import { composeMemory, type OpenMemory } from "../compose.ts";
 import { factsNamedBy } from "../fact-names.ts";
 import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../memory.ts";
 import { DEADLINES, EngineClient, type EngineClientOptions } from "../remote/engine-client.ts";
-import { externalMemory } from "../remote/external-memory.ts";
+import { type RemoteMemory, remoteMemory } from "../remote/partial-memory.ts";
 import { requireQuery } from "../searching.ts";
 import { requireNamespace } from "../subject.ts";
 import { examineUpstream } from "./examine-upstream.ts";
@@ -32,7 +33,7 @@ import { A_HELMDECK, notThere } from "./helmdeck-messages.ts";
 import { type Extent, KnownRows } from "./known-rows.ts";
 import { lookUpKey } from "./look-up-key.ts";
 import { QmdClient } from "./qmd-client.ts";
-import { refuseSupersedes, storeUpstream } from "./store-upstream.ts";
+import { refuseSupersedes, revisionOf, storeUpstream } from "./store-upstream.ts";
 import { extentText, partText } from "./upstream-extent.ts";
 import { upstreamStatus } from "./upstream-status.ts";
 
@@ -54,7 +55,7 @@ export interface UpstreamMemoryOptions extends Omit<EngineClientOptions, "server
 const LIVE_MS = 1_500;
 
 /** Sends nothing before the first call. */
-export function openUpstreamMemory(options: UpstreamMemoryOptions): OpenMemory {
+export function openUpstreamMemory(options: UpstreamMemoryOptions): RemoteMemory {
   return new UpstreamMemory(options).asMemory();
 }
 
@@ -84,7 +85,7 @@ class UpstreamMemory {
     });
   }
 
-  asMemory(): OpenMemory {
+  asMemory(): RemoteMemory {
     const { address, agents, tokenOf } = this.#options;
     const rest = this.#rest;
     const freshen = (agent: Subject) => this.#rowsOf(agent).freshen();
@@ -104,7 +105,7 @@ class UpstreamMemory {
       doctor: () => examineUpstream({ rest, address, agents, tokenOf, freshen, now: this.#now() }),
       close: () => this.#close(),
     };
-    return externalMemory(able, {
+    return remoteMemory(able, {
       now: this.#now,
       refusal: (name) => notThere(rest.url, CANNOT[name ?? "other"] ?? CANNOT.other),
     });
@@ -114,10 +115,11 @@ class UpstreamMemory {
     const inner = this.#inner;
     return {
       search: (agent, query) => this.#noting(agent, () => this.#search(agent, query)),
-      getFact: (agent, key) =>
+      getFact: (agent, input) =>
         this.#noting(agent, async () => {
-          await this.#lookUp(agent, key);
-          return inner.getFact(agent, key);
+          await this.#lookUp(agent, input.key);
+          const fact = await inner.getFact(agent, input);
+          return fact && { ...fact, revision: revisionOf(fact) };
         }),
       listFacts: (agent, query) =>
         this.#noting(agent, async () => {
@@ -126,7 +128,8 @@ class UpstreamMemory {
           const { isWhole } = await known.freshen();
           const filter = query.prefix ?? (query.category === undefined ? undefined : `${query.category})`);
           if (!isWhole && filter !== undefined && /^\S+$/.test(filter)) await known.lookFor(filter);
-          return inner.listFacts(agent, query);
+          const page = await inner.listFacts(agent, query);
+          return { ...page, facts: page.facts.map((fact) => ({ ...fact, revision: revisionOf(fact) })) };
         }),
       readDocument: (agent, { renewOnUse: _, ...query }) =>
         this.#noting(agent, async () => {
@@ -154,10 +157,14 @@ class UpstreamMemory {
 
   #writing() {
     const { url } = this.#rest;
-    const checkFact: Memory["checkFact"] = async (agent, fact) => {
-      refuseSupersedes(url, fact);
+    const checkFact: Memory["checkFact"] = async (agent, input) => {
+      refuseSupersedes(url, input);
       await this.#rowsOf(agent).freshen();
-      return this.#inner.checkFact(agent, fact);
+      const { ifRevision: _, upTo: __, ...fact } = input;
+      const { revision: ___, upTo: ____, ...checked } = await this.#inner.checkFact(agent, fact);
+      const there = await this.#inner.getFact(agent, { key: checked.key });
+      const revision = there?.key === checked.key ? revisionOf(there) : 0;
+      return { ...checked, tags: checkTags(fact.tags), revision }; // helmdeck does not return tags
     };
     return {
       checkFact: (agent, fact) => this.#noting(agent, () => checkFact(agent, fact)),
@@ -202,7 +209,7 @@ class UpstreamMemory {
   async #requireShown(agent: Subject, key: string): Promise<boolean> {
     const { fact, isAll } = await lookUpKey(this.#rowsOf(agent), key);
     if (fact !== undefined || isAll) return fact !== undefined;
-    if ((await this.#inner.getFact(agent, key)) !== undefined) return true;
+    if ((await this.#inner.getFact(agent, { key })) !== undefined) return true;
     throw new HelmdeckError(
       "not_found",
       `The helmdeck at ${this.#rest.url} shows only a hundred of the rows with the words of ${quotedKey(key)}, and this key is not among them. It may still exist there.`,

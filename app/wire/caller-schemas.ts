@@ -1,7 +1,7 @@
 /** A client's identity according to the server, and the state of its memory: schemas for REST. */
 import * as z from "zod";
+import { expiringSchema } from "../operations/overview.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
-import { myMemoryReplySchema } from "./view-schemas.ts";
 
 export const callerReplySchema = z.object({
   subject: z.string().meta({ description: "The owner of the memory: the token's sub." }),
@@ -14,11 +14,7 @@ export const ownStatusReplySchema = z.object({
   mode: z.enum(["keyword", "hybrid"]).meta({ description: "How it is currently searched." }),
   facts: z.int().min(0),
   audit_rows: z.int().min(0).meta({ description: "Records of runs and tool calls." }),
-  expiring: myMemoryReplySchema.shape.expiring,
-});
-
-export const revisionReplySchema = z.object({
-  revision: z.int().meta({ description: "Grows with every change in the caller's visible facts and runs." }),
+  expiring: expiringSchema,
 });
 
 export type CallerReply = z.infer<typeof callerReplySchema>;

@@ -5,5 +5,5 @@ export const HISTORY_DESCRIPTION =
   " of it is current. At most ten values, also those of facts that it superseded.";
 
 export const UNDO_DESCRIPTION =
-  "Undo the last store that changed this fact: restores what it held before, and facts that it superseded. The undone" +
-  " value is in the answer and is kept nowhere. Called again, it undoes the store before that.";
+  "Undo the last store that changed a fact: what it held before returns, and so do facts that it superseded. Only the" +
+  " answer keeps the undone value. Called again, it undoes the store before that.";

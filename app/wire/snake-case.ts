@@ -4,6 +4,6 @@ export function snakeCased<Value>(fields: Readonly<Record<string, Value>>): Reco
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value]));
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

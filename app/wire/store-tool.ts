@@ -1,5 +1,5 @@
 /** The store tool's description and parameters, for OpenClaw, MCP and REST. */
-import { DEFAULT_CATEGORY, FACT_LIMITS, HISTORY_LIMITS } from "../../engine/index.ts";
+import { CATEGORY, DEFAULT_CATEGORY, FACT_LIMITS, HISTORY_LIMITS } from "../../engine/index.ts";
 
 export const STORE_DESCRIPTION =
   "Remember one fact for later conversations, when the user asks for it or tells a preference, a decision, a name, how something" +
@@ -29,14 +29,15 @@ export const STORE_PARAMETERS = {
     },
     category: {
       type: "string",
-      pattern: "^[a-z0-9][a-z0-9_.-]{0,63}$",
-      description: `The kind of fact: 1 to 64 of a-z 0-9 _ . -; ${DEFAULT_CATEGORY} when left out.`,
+      pattern: CATEGORY.source,
+      description: `The kind of fact: 1 to 64 of a-z 0-9 _ . -; left out: as before, or ${DEFAULT_CATEGORY}.`,
     },
     tags: {
       type: "array",
       maxItems: FACT_LIMITS.tags,
       items: { type: "string", minLength: 1, maxLength: FACT_LIMITS.tagBytes },
-      description: "Other words to find it by; at most 32, of 64 bytes each.",
+      description:
+        "Other words to find it by; at most 32, of 64 bytes each. Left out: as before; [] drops them.",
     },
     supersedes: {
       type: "array",
@@ -49,7 +50,8 @@ export const STORE_PARAMETERS = {
     },
     ttl_seconds: {
       type: "integer",
-      description: "How long to keep it, from 3600 (an hour) to 31536000 (a year); 0 or left out: 90 days.",
+      description:
+        "How long to keep it, from 3600 (an hour) to 31536000 (a year); 0 or left out: 90 days, or the end chosen before.",
     },
   },
 } as const;

@@ -1,7 +1,6 @@
 /** The writer as claimed by the program that holds a token: schemas for REST. The server decides whether it counts. */
 import * as z from "zod";
 import { defined, type Writer } from "../../engine/index.ts";
-import { storeRequestSchema } from "./memory-schemas.ts";
 
 const name = z.string().regex(/^[\w-]{1,64}$/, "must be 1 to 64 letters, digits, _ or -");
 
@@ -14,8 +13,6 @@ export const writerClaimSchema = z
     description:
       "The writer, as claimed by a host's plugin. It counts only with the scope record, in addition to the token's subject; otherwise it is ignored.",
   });
-
-export const hostStoreRequestSchema = storeRequestSchema.extend({ writer: writerClaimSchema.optional() });
 
 export type WriterClaim = z.infer<typeof writerClaimSchema>;
 

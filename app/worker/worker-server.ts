@@ -1,12 +1,11 @@
 /** The worker's side: opens memory on the first call and answers the main thread's calls. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
-import { asHelmdeckError, HelmdeckError, type SqliteDriver, systemClock } from "../../engine/index.ts";
+import { asHelmdeckError, HelmdeckError, type SqliteDriver } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
-import { type Memory, USE_CASES, type UseCase } from "../memory.ts";
+import { type DoctorReport, type Memory, USE_CASES, type UseCase } from "../memory.ts";
 import { examineMemory, openMemory } from "../open-memory.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
-import { failedStatus } from "../overview.ts";
 import {
   type HostFunctions,
   toWire,
@@ -23,16 +22,12 @@ export interface ServeMemoryOptions {
   readonly start?: WorkerStart;
 }
 
-/** Until then, every caller gets the error of opening; afterwards the next call retries, so that a repair takes effect. */
-const RETRY_OPENING_AFTER_MS = 2_000;
-
 /** Serves memory on a port, for a worker's entry file. Opens nothing before the first call. */
 export function serveMemory(options: ServeMemoryOptions): void {
   const port = options.port ?? requirePort();
   // Written by the main thread of the same build: see WorkerStart.
   const start = options.start ?? (workerData as WorkerStart);
-  const served = new ServedMemory({ ...start, driver: options.driver });
-  answerOn(port, (method, args) => served.answer(method, args));
+  answerOn(port, openingMemory({ ...start, driver: options.driver }));
 }
 
 /** Answers the main thread's calls, and gives access to its functions. */
@@ -50,61 +45,22 @@ export function answerOn(
   );
 }
 
-/** A memory that opens on demand, and again after a failure. */
-export class ServedMemory {
-  readonly #options: OpenMemoryOptions;
-  readonly #clock: () => number;
-  #opening: { readonly memory: Promise<OpenMemory>; failedAt?: number } | undefined;
-  #closed = false;
-
-  /** @param clock monotonic milliseconds */
-  constructor(options: OpenMemoryOptions, clock: () => number = systemClock.now) {
-    this.#options = options;
-    this.#clock = clock;
-  }
-
-  /** Never rejects: a failure is an answer. */
-  answer(method: UseCase, args: readonly unknown[]): Promise<WireAnswer> {
-    return answerOf(method, () => this.#call(method, args));
-  }
-
-  async #call(method: UseCase, args: readonly unknown[]): Promise<unknown> {
-    if (method === "close") return this.#close();
-    if (this.#closed) throw new HelmdeckError("memory_unavailable", "The memory is closed.");
-    const opened = await this.#open().then(
-      (memory) => ({ memory }),
-      (error: unknown) => ({ error }),
-    );
-    if ("memory" in opened) return callOn(opened.memory, method, args);
-    return this.#withoutMemory(method, opened.error);
-  }
-
-  /** Status and doctor can report on a memory that does not open; everything else fails with the cause. */
-  #withoutMemory(method: UseCase, error: unknown): unknown {
-    const { databasePath, keyPath, driver } = this.#options;
-    if (method === "status")
-      return failedStatus({ databasePath, keySource: keyPath, driver: driver.name }, error);
-    if (method === "doctor") return examineMemory(this.#options);
-    throw error;
-  }
-
-  #open(): Promise<OpenMemory> {
-    const { failedAt } = this.#opening ?? {};
-    const isStale = failedAt !== undefined && this.#clock() - failedAt >= RETRY_OPENING_AFTER_MS;
-    if (this.#opening !== undefined && !isStale) return this.#opening.memory;
-    const opening: { memory: Promise<OpenMemory>; failedAt?: number } = { memory: openMemory(this.#options) };
-    opening.memory.catch(() => {
-      opening.failedAt = this.#clock();
+/** Opens memory with the first call. Until it opens, each call fails with the reason. Never rejects: a failure is an answer. */
+export function openingMemory(options: OpenMemoryOptions): WorkerFunctions["call"] {
+  let opening: Promise<OpenMemory> | undefined;
+  return (method, args) =>
+    answerOf(method, async () => {
+      if (method === "close") return (await opening)?.close();
+      opening ??= openMemory({ ...options, waiting: {} });
+      const memory = await opening;
+      return method === "doctor" ? examine(memory, options) : callOn(memory, method, args);
     });
-    this.#opening = opening;
-    return opening.memory;
-  }
+}
 
-  async #close(): Promise<void> {
-    this.#closed = true;
-    const memory = await this.#opening?.memory.catch(() => undefined);
-    await memory?.close();
-  }
+/** A memory that has not opened yet has nothing to examine but its place. */
+async function examine(memory: OpenMemory, options: OpenMemoryOptions): Promise<DoctorReport> {
+  await memory.status(); // opens it if that works now
+  return memory.store.identity === undefined ? examineMemory(options) : memory.doctor();
 }
 
 /** Never rejects: a failure is an answer. */

@@ -46,7 +46,7 @@ function sourceOf(entries: number): CorpusSource {
   };
 }
 
-function entryOf(fact: MadeFact, number: number, namespace: Entry["namespace"]): Entry {
+function entryOf(fact: MadeFact, number: number, namespace: Entry["namespace"]): Omit<Entry, "revision"> {
   return {
     namespace,
     origin: "fact",

@@ -1,5 +1,5 @@
 /** `embed`: embeds entries without vectors, with progress on a terminal. */
-import { type EmbedReport, HelmdeckError, harmlessLine, type OpenMemory } from "../../app/index.ts";
+import { type CommandMemory, type EmbedReport, HelmdeckError, harmlessLine } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, showCount, withMemoryToWrite } from "../../commands/index.ts";
 
 /** The service from the settings. */
@@ -19,19 +19,19 @@ export function embedCommand(context: CommandContext): Promise<number> {
   });
 }
 
-async function requireService(memory: OpenMemory, caller: string): Promise<Service> {
+async function requireService(memory: CommandMemory, caller: string): Promise<Service> {
   const { embeddings, error } = await memory.status(caller);
   if (error !== undefined) throw new HelmdeckError(error.code, error.message);
   if (embeddings === undefined || embeddings.provider === "none") {
     throw unset(
-      "No embedding service is configured. Set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434",
+      "No embedding service is configured, neither for OpenClaw's plugin nor here. Set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434",
     );
   }
   if (embeddings.provider === "unusable") throw unset(embeddings.problem.replace(/\.$/, ""));
   return embeddings;
 }
 
-async function embedAll({ shell, options }: CommandContext, memory: OpenMemory) {
+async function embedAll({ shell, options }: CommandContext, memory: CommandMemory) {
   const progress = await showCount(shell);
   let before: number | undefined;
   try {

@@ -1,6 +1,6 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
 
-import { asHelmdeckError, embedStoredEntries, harmlessLine, remedyFor } from "../../app/index.ts";
+import { embedStoredEntries, harmlessLine, remedyFor } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
 import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
@@ -24,6 +24,8 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     ...request.folders,
+    onChange: (lost) =>
+      say(lost === undefined ? "memory is back." : `memory is lost. ${lost.code}: ${lost.message}`),
     onTrouble: ({ what, error, pack = "a pipeline" }) =>
       say(`the ${what} of ${pack} failed. ${error.code}: ${error.message}`),
   });
@@ -38,7 +40,7 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
       stdout: shell.stdout,
       signal: stop.signal,
       onNonsense: () => say("ignored input that is not a protocol message."),
-      onDefect: (error) => say(asHelmdeckError(error).message),
+      onFailure: ({ message }) => say(message),
     });
   } finally {
     await serverContext.close();
@@ -51,7 +53,10 @@ function whatIsServed({ memoryState }: ServerContext, caller: string, { withPack
   const whose = `the memory of ${harmlessLine(caller)}`;
   switch (memoryState.state) {
     case "ready":
-      return `serving ${whose}, in ${harmlessLine(memoryState.databasePath)} (key: ${memoryState.keySource}).`;
+      return [
+        `serving ${whose}, in ${harmlessLine(memoryState.databasePath)} (key: ${memoryState.keySource}).`,
+        ...(memoryState.notice === undefined ? [] : [harmlessLine(memoryState.notice)]),
+      ].join(" ");
     case "ephemeral":
       return `serving ${whose}. ${memoryState.warning}`;
     case "unavailable": {

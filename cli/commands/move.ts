@@ -1,6 +1,7 @@
 /** `move`: moves all rows to another store, with progress, and prints the next steps. */
 import { harmlessLine, invalidField, type OpenMemoryOptions, snakeCased } from "../../app/index.ts";
 import {
+  addressAs,
   keyOfMove,
   type MovedMemory,
   type MovePlan,
@@ -35,7 +36,7 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
   if (request.dryRun) return tellPlan(context, await planMove(asked), target);
   const progress = await showCount(context.shell, { unit: "rows, copied and compared" });
   const moved = await moveMemory({ ...asked, onRows: progress.update }).finally(progress.stop);
-  return tellMoved(context, moved, target);
+  return tellMoved(context, moved, { target, role: engineRoles[0] });
 }
 
 export async function reopenCommand(context: CommandContext, from: string | undefined): Promise<number> {
@@ -90,13 +91,20 @@ async function tellPlan(context: CommandContext, plan: MovePlan, target: PlaceAd
   return EXIT_DONE;
 }
 
-async function tellMoved(context: CommandContext, moved: MovedMemory, target: PlaceAddress): Promise<number> {
+/** `role`: of engines, if one was named. */
+async function tellMoved(
+  context: CommandContext,
+  moved: MovedMemory,
+  { target, role }: { readonly target: PlaceAddress; readonly role: string | undefined },
+): Promise<number> {
   const [from, to] = [harmlessLine(moved.from), harmlessLine(moved.to)];
   const said = `Moved ${rowsText(moved)} from ${from} to ${to}. Each row was read back and compared.`;
   await answer(context, snakeCased({ ...moved }), said);
   if (context.options.json) return EXIT_DONE;
-  if (target.kind === "postgres")
-    await context.output.note(`Serve it: helmdeck-memory serve --store ${target.name}`);
+  if (target.kind === "postgres") {
+    const address = role === undefined ? target.name : addressAs(role, target.name);
+    await context.output.note(`Serve it: helmdeck-memory serve --store ${address}`);
+  }
   await context.output.note(
     `The old data in ${from} is complete, but no program opens it any more. Keep it until you have a backup of the new place, then delete it.`,
   );

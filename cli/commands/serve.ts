@@ -1,7 +1,6 @@
 /** `serve`: serves REST, MCP and pages until a signal, and prints the address, the memory and the authentication. */
 import pino, { type Logger } from "pino";
 import {
-  asHelmdeckError,
   defined,
   embedStoredEntries,
   HelmdeckError,
@@ -43,6 +42,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
     withoutKey: "ephemeral",
     ...(request.indexMemoryMib && { indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 } }),
     ...request.folders,
+    onChange: (lost) => noteAvailability(log, lost),
     onTrouble: ({ what, error, pack }) =>
       log.error({ what, code: error.code, problem: error.message, pack }, "failure after a run"),
   });
@@ -66,7 +66,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   return EXIT_DONE;
 }
 
-/** Only the first signal is caught; a second one ends the process. */
+/** A second SIGINT or SIGTERM ends the process at once. A closed terminal may send SIGHUP twice, so that one stays caught. */
 function stopSignal(): Promise<NodeJS.Signals> {
   const signals = ["SIGINT", "SIGTERM"] as const;
   return new Promise((resolve) => {
@@ -74,7 +74,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
       for (const name of signals) process.off(name, onSignal);
       resolve(signal);
     };
-    for (const name of signals) process.on(name, onSignal);
+    for (const name of [...signals, "SIGHUP"]) process.on(name, onSignal);
   });
 }
 
@@ -95,14 +95,21 @@ function listen(
     allowedOrigins,
     requestsPerMinute,
     ...defined({ pages }),
-    mounts: [mcpMount(serverContext, { onDefect: (error) => noteDefect(security.log, error) })],
+    mounts: [mcpMount(serverContext, { onFailure: (error) => noteToolFailure(security.log, error) })],
   });
   return server.listen({ host, port });
 }
 
 /** Tools answer every failure themselves, so the server does not see these errors. */
-function noteDefect(log: Logger, error: unknown): void {
-  log.error({ problem: asHelmdeckError(error).message }, "unexpected error in a tool");
+function noteToolFailure(log: Logger, { code, message }: HelmdeckError): void {
+  if (code === "internal") log.error({ problem: message }, "unexpected error in a tool");
+  else log.warn({ code, problem: message }, "a tool failed");
+}
+
+/** Each loss and each return has one line. */
+function noteAvailability(log: Logger, lost: HelmdeckError | undefined): void {
+  if (lost === undefined) log.warn("memory is back");
+  else log.warn({ code: lost.code, problem: lost.message }, "memory is lost; waiting until it is back");
 }
 
 function requireKept({ memoryState }: ServerContext): void {
@@ -147,6 +154,7 @@ function servedReply(memoryState: MemoryState, { url, pagesUrl, authentication }
     database: kept?.databasePath ?? null,
     key_source: kept?.keySource ?? null,
     authentication: authentication ?? null,
+    ...defined({ notice: kept?.notice }),
   };
 }
 
@@ -158,6 +166,9 @@ function servedLines(memoryState: MemoryState, { url, pagesUrl, authentication }
   return [
     `helmdeck-memory serves ${url} · ${memoryWords(memoryState)} · ${callers}`,
     ...(pagesUrl === undefined ? [] : [`Open the Agent memory pages in a browser: ${pagesUrl}`]),
+    ...(memoryState.state === "ready" && memoryState.notice !== undefined
+      ? [`Memory: ${harmlessLine(memoryState.notice)}`]
+      : []),
   ];
 }
 

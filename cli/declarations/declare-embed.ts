@@ -7,7 +7,7 @@ export function declareEmbed(program: Command, runs: Runs): void {
     .command("embed")
     .summary("Embed facts that have no vectors yet, for semantic search.")
     .description(
-      "Send facts without vectors to the embedding service (HELMDECK_EMBEDDINGS_URL) and keep the vectors. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
+      "Send facts without vectors to the embedding service and keep the vectors. The service is that of the OpenClaw plugin, unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../commands/embed.ts")).embedCommand(context)),

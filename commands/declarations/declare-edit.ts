@@ -9,14 +9,14 @@ export function declareEdit(program: Command, runs: Runs): void {
     .command("edit")
     .summary("Change the value of a fact.")
     .description(
-      "Change the value of a fact. Category and tags stay, and the former value goes into the history. Without a value, it opens $VISUAL or $EDITOR on a file in memory, never on a disk.",
+      "Change the value of a fact. Category, tags and a chosen end stay, and the former value goes into the history. If somebody changed or forgot the fact meanwhile, nothing is stored, and both values are shown. Without a value, it opens $VISUAL or $EDITOR on a file in memory, never on a disk.",
     )
     .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
     .argument("[value]", "The new text, at most 64 KiB; - reads it from standard input.")
     .option("--value-file <file>", "Read the new value from a file.", nonEmpty)
     .option(
       "--ttl <span>",
-      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, but never less than it already has.",
+      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, or the end that was chosen before.",
       seconds,
     )
     .option("--allow-secret", "Store it even if it looks like a credential.")

@@ -12,7 +12,7 @@ import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { withCount } from "../progress-bar.ts";
 import { present, voiceOf } from "../voice.ts";
-import { placeOf, refuseElsewhere } from "../with-memory.ts";
+import { placeOf, refuseRemote } from "../with-memory.ts";
 
 export async function doctorCommand(
   context: CommandContext,
@@ -20,7 +20,7 @@ export async function doctorCommand(
 ): Promise<number> {
   const { output, options } = context;
   if (compact) {
-    await refuseElsewhere(context);
+    await refuseRemote(context);
     const isDone = await compactMemory(await context.line.memoryOptions(context));
     await output.note(isDone ? "The database was rewritten." : "There was nothing to compact.");
   }
@@ -36,8 +36,8 @@ async function examined(context: CommandContext): Promise<DoctorReport> {
 }
 
 async function memoryReport(context: CommandContext): Promise<DoctorReport> {
-  const elsewhere = await context.line.elsewhere?.();
-  if (elsewhere !== undefined) return elsewhere.doctor().finally(() => elsewhere.close());
+  const remote = await context.line.remote?.();
+  if (remote !== undefined) return remote.doctor().finally(() => remote.close());
   const place = await placeOf(context);
   if (isHelmdeckError(place)) return { findings: [{ level: "error", check: "key", message: place.message }] };
   return withCount(context.shell, ({ update }) => {

@@ -1,8 +1,9 @@
 /** `edit`: a new value for an existing fact, from the command line or from an editor. */
-import { defined, type FactInput, type FactView } from "../../app/index.ts";
+import { defined, type FactView, harmlessBlock, harmlessLine, isHelmdeckError } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { textFromEditor } from "../editor.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { agreesAt } from "../input.ts";
 import { missingFact } from "../missing-fact.ts";
 import { withMemory } from "../with-memory.ts";
 import { keepFact, readValue } from "./store.ts";
@@ -17,9 +18,6 @@ export interface EditRequest {
   readonly allowSecret: boolean;
 }
 
-/** A fact with a later expiry keeps it. */
-const USUAL_LIFE_SECONDS = 90 * 86_400;
-
 /** Why the request cannot run: there is no terminal, or no editor. */
 export function problemOf({ shell }: CommandContext, request: EditRequest): string | undefined {
   if (!isTyped(request)) return undefined;
@@ -31,16 +29,58 @@ export function problemOf({ shell }: CommandContext, request: EditRequest): stri
 
 export async function editCommand(context: CommandContext, request: EditRequest): Promise<number> {
   const before = await factToEdit(context, request.key);
-  const value = await newValue(context, request, before);
+  return edit(context, request, before, before.value);
+}
+
+/** `before`: what is stored, which the new value may replace. `text`: what the editor begins with. */
+async function edit(
+  context: CommandContext,
+  request: EditRequest,
+  before: Stored,
+  text: string,
+): Promise<number> {
+  const { allowSecret, ttlSeconds } = request;
+  const value = await newValue(context, request, text);
   if (isTyped(request) && value.trim() === before.value) {
     await context.output.note("Nothing was changed in the editor.");
     return EXIT_DONE;
   }
-  return keepFact(context, editedFact(before, value, request, context.shell.now()), request.allowSecret);
+  const { key, revision: ifRevision } = before;
+  try {
+    return await keepFact(context, { key, value, ...defined({ ttlSeconds, ifRevision }) }, allowSecret);
+  } catch (error) {
+    if (!isHelmdeckError(error, "changed_meanwhile")) throw error;
+    if (!isTyped(request) && context.options.json) throw error;
+    const now = await tellBoth(context, key, value);
+    if (!isTyped(request)) throw error;
+    return (await agreesAt(context.shell, "Edit yours again?"))
+      ? edit(context, request, now, value)
+      : EXIT_FAILED;
+  }
+}
+
+/** A fact, or the fact's key if it was forgotten meanwhile. */
+type Stored = Pick<FactView, "key"> & Partial<Pick<FactView, "value" | "revision">>;
+
+/** What the person wrote comes first: it is nowhere else. */
+async function tellBoth(context: CommandContext, key: string, value: string): Promise<Stored> {
+  const { output, options } = context;
+  await output.note(
+    `Nothing was stored: ${harmlessLine(key)} was changed or forgotten meanwhile.\nYours:\n${indented(value)}`,
+  );
+  const now = await withMemory(context, (memory) => memory.getFact(options.caller, { key }));
+  await output.note(
+    now === undefined ? "Nothing is stored under this key now." : `Stored now:\n${indented(now.value)}`,
+  );
+  return now ?? { key, revision: 0 };
+}
+
+function indented(value: string): string {
+  return harmlessBlock(value).trimEnd().replaceAll(/^/gm, "      ");
 }
 
 async function factToEdit(context: CommandContext, key: string): Promise<FactView> {
-  const fact = await withMemory(context, (memory) => memory.getFact(context.options.caller, key));
+  const fact = await withMemory(context, (memory) => memory.getFact(context.options.caller, { key }));
   if (fact === undefined) throw missingFact(context);
   return fact;
 }
@@ -50,25 +90,10 @@ function isTyped({ value, valueFile }: EditRequest): boolean {
   return value === undefined && valueFile === undefined;
 }
 
-function newValue(
-  context: CommandContext,
-  { value, valueFile }: EditRequest,
-  before: FactView,
-): Promise<string> {
+function newValue(context: CommandContext, { value, valueFile }: EditRequest, text: string): Promise<string> {
   if (value !== undefined && value !== "-") return Promise.resolve(value);
   if (value === "-" || valueFile !== undefined) return readValue(context, { path: valueFile ?? "-" });
-  return textFromEditor(context.shell, editorOf(context.shell) ?? "", before.value);
-}
-
-function editedFact(
-  { key, category, tags, expiresAt }: FactView,
-  value: string,
-  { ttlSeconds }: EditRequest,
-  now: number,
-): FactInput {
-  const left = expiresAt === undefined ? 0 : Math.ceil((expiresAt - now) / 1_000);
-  const life = ttlSeconds ?? (left > USUAL_LIFE_SECONDS ? left : undefined);
-  return { key, value, category, tags, ...defined({ ttlSeconds: life }) };
+  return textFromEditor(context.shell, editorOf(context.shell) ?? "", text);
 }
 
 function editorOf({ env }: CommandContext["shell"]): string | undefined {

@@ -1,5 +1,6 @@
 /** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
 import {
+  counted,
   countNotInMarkdown,
   type ExportFormat,
   type ExportOptions,
@@ -14,7 +15,7 @@ import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { type Append, writePrivateFile } from "../export-file.ts";
 import { withCount } from "../progress-bar.ts";
-import { refuseElsewhere, withMemory } from "../with-memory.ts";
+import { refuseRemote, withStore } from "../with-memory.ts";
 
 /** Lines are written in batches of about this size. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -34,11 +35,14 @@ export interface ExportRequest {
   readonly to: ExportFormat;
 }
 
+/** To run where the memory is kept. */
+const THERE = "export --caller SUBJECT";
+
 export async function exportCommand(
   context: CommandContext,
   { output: path, ...how }: ExportRequest,
 ): Promise<number> {
-  await refuseElsewhere(context, "export --caller SUBJECT");
+  await refuseRemote(context, THERE);
   const write = (append: Append) => exportTo(context, append, how);
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
   for (const note of leftOutNotes(exported.leftOut)) await context.output.note(note);
@@ -76,7 +80,7 @@ function exportTo(
   append: Append,
   { withHistory, to }: Omit<ExportRequest, "output">,
 ): Promise<Exported> {
-  return withMemory(context, async (memory) => {
+  return withStore(context, THERE, async (memory) => {
     const exported = await withCount(context.shell, async (progress) => {
       const problems: ExportProblem[] = [];
       const onProblem = (problem: ExportProblem) => void problems.push(problem);
@@ -105,8 +109,8 @@ async function* linesOf(options: ExportOptions): AsyncGenerator<string> {
 
 function leftOutNotes({ runs, former }: NotInMarkdown = { runs: 0, former: 0 }): readonly string[] {
   const left = [
-    ...(runs > 0 ? [runs === 1 ? "1 record of a run" : `${runs} records of runs`] : []),
-    ...(former > 0 ? [former === 1 ? "1 former value" : `${former} former values`] : []),
+    ...(runs > 0 ? [counted(runs, "record of a run", "records of runs")] : []),
+    ...(former > 0 ? [counted(former, "former value")] : []),
   ];
   return left.length === 0
     ? []
@@ -114,5 +118,5 @@ function leftOutNotes({ runs, former }: NotInMarkdown = { runs: 0, former: 0 }):
 }
 
 function lineCount({ lines }: Exported): string {
-  return lines === 1 ? "1 line" : `${lines} lines`;
+  return counted(lines, "line");
 }

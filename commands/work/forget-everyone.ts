@@ -1,28 +1,24 @@
 /** `forget import:<id> --everyone`: undoes an import in every memory that has facts of it, with one preview and one question. */
-import {
-  agreesToForget,
-  type ForgetOrder,
-  type Forgotten,
-  forgetReply,
-  type Memory,
-} from "../../app/index.ts";
+import { type Forgotten, type Memory, toWire } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { present } from "../voice.ts";
-import { refuseElsewhere, withMemoryToWrite } from "../with-memory.ts";
-import { personAt, told } from "./forget.ts";
+import { refuseRemote, withMemoryToWrite } from "../with-memory.ts";
+import { agreesToForget, type ForgetOrder, personAt, told, upToShown } from "./forget.ts";
 
 export async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { scope, dryRun, yes } = order;
-  await refuseElsewhere(context, `forget ${scope} --everyone`);
+  await refuseRemote(context, `forget ${scope} --everyone`);
   return withMemoryToWrite(context, async (memory) => {
     const foreseen = await inEachMemory(memory, scope);
     const person = personAt(context);
     const isAsked = !dryRun && !yes && person !== undefined && foreseen.length > 0;
     if (isAsked && !(await agreesToForget(person, memory, foreseen))) return EXIT_FAILED;
     const all: InOneMemory[] = [];
-    for (const { caller } of foreseen)
-      all.push({ caller, forgotten: await memory.forget(caller, { scope, dryRun }) });
+    for (const { caller, forgotten: shown } of foreseen) {
+      const asked = { scope, dryRun, ...(isAsked && upToShown(shown)) };
+      all.push({ caller, forgotten: await memory.forget(caller, asked) });
+    }
     await report(context, memory, { scope, all });
     return EXIT_DONE;
   });
@@ -50,7 +46,7 @@ async function report(
 ): Promise<void> {
   const { output, options } = context;
   if (options.json) {
-    const forgotten = all.map(({ caller, forgotten }) => ({ caller, ...forgetReply(forgotten) }));
+    const forgotten = all.map(({ caller, forgotten }) => ({ caller, ...toWire(forgotten) }));
     return output.json({ forgotten });
   }
   for (const { caller, forgotten } of all) {

@@ -1,33 +1,54 @@
 /** `forget`: deletes the entries of a scope, on a terminal after a preview and a question. */
 import {
-  askOn,
-  FORGET_WANTS_YES,
-  type ForgetOrder,
+  defined,
+  entries,
+  type ForgetInput,
   type Forgotten,
-  forgetAsAsked,
+  forgetNotes,
   forgetPreview,
-  forgetReply,
-  forgetText,
+  goesBack,
+  HelmdeckError,
+  harmlessLine,
   type Memory,
-  type Person,
+  newerText,
   type Presented,
+  similarKeysText,
+  toWire,
+  type Voice,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { agreesAt, isPersonAt } from "../input.ts";
 import { present, voiceOf } from "../voice.ts";
-import { withMemoryToWrite } from "../with-memory.ts";
+import { withMemory, withMemoryToWrite } from "../with-memory.ts";
+
+const FORGET_WANTS_YES =
+  "forget deletes for good; without a terminal it needs --yes, or --dry-run for a preview.";
+
+export interface ForgetOrder {
+  readonly scope: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+}
+
+/** The person at the terminal. */
+interface Person {
+  readonly tell: (line: string) => Promise<void> | void;
+  readonly agrees: (question: string) => Promise<boolean>;
+}
 
 /** Why the command cannot run: nobody can be asked. */
 export function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): string | undefined {
-  return dryRun || yes || isPersonThere(shell) ? undefined : FORGET_WANTS_YES;
+  return dryRun || yes || isPersonAt(shell) ? undefined : FORGET_WANTS_YES;
 }
 
 export function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { output, options } = context;
-  return withMemoryToWrite(context, async (memory) => {
+  const withOpen = order.dryRun ? withMemory : withMemoryToWrite<number>;
+  return withOpen(context, async (memory) => {
     const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
     if (forgotten === undefined) return EXIT_FAILED;
-    if (options.json) await output.json(forgetReply(forgotten));
+    if (options.json) await output.json(toWire(forgotten));
     else await present(context, await told(memory, forgotten, context));
     return EXIT_DONE;
   });
@@ -46,13 +67,70 @@ export async function told(
 }
 
 export function personAt({ shell, output }: CommandContext): Person | undefined {
-  if (!isPersonThere(shell)) return undefined;
-  return {
-    tell: (line) => output.note(line),
-    ask: (question) => askOn(shell.stdin, shell.stderr, question),
-  };
+  if (!isPersonAt(shell)) return undefined;
+  return { tell: (line) => output.note(line), agrees: (question) => agreesAt(shell, question) };
 }
 
-function isPersonThere({ stdin, stderr }: CommandContext["shell"]): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
+/**
+ * Undefined when the person did not agree. Without a terminal, always throws `invalid_input`, whatever is stored: a script must
+ * not fail only later because --yes is missing.
+ */
+async function forgetAsAsked(
+  memory: Memory,
+  caller: string,
+  { scope, dryRun, yes }: ForgetOrder,
+  person: Person | undefined,
+): Promise<Forgotten | undefined> {
+  if (dryRun || yes) return memory.forget(caller, { scope, dryRun });
+  if (person === undefined) throw new HelmdeckError("invalid_input", FORGET_WANTS_YES);
+  const wouldDelete = await memory.forget(caller, { scope, dryRun: true });
+  if (wouldDelete.deleted + (wouldDelete.former ?? 0) === 0) return { ...wouldDelete, dryRun };
+  if (!(await agreesToForget(person, memory, [{ caller, forgotten: wouldDelete }]))) return undefined;
+  return memory.forget(caller, { scope, ...upToShown(wouldDelete) });
+}
+
+/** Limits a forget to what its preview counted. */
+export function upToShown({ revision }: Forgotten): Pick<ForgetInput, "upTo"> {
+  return defined({ upTo: revision });
+}
+
+/** Shows each caller's entries to delete, and asks once. */
+export async function agreesToForget(
+  { tell, agrees }: Person,
+  memory: Memory,
+  all: readonly { readonly caller: string; readonly forgotten: Forgotten }[],
+): Promise<boolean> {
+  for (const { caller, forgotten } of all) {
+    const { scope, deleted, former } = forgotten;
+    const what = `${entries(deleted, former)} of ${harmlessLine(caller)}`;
+    await tell(`This deletes ${what} for good: ${harmlessLine(scope)}`);
+    for (const note of forgetNotes(forgotten)) await tell(note);
+    for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
+  }
+  if (await agrees("Delete?")) return true;
+  await tell("Nothing was deleted.");
+  return false;
+}
+
+function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented {
+  const { scope, deleted, former = 0, restored = 0, dryRun, erased } = forgotten;
+  const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
+  const newer = newerText(forgotten);
+  if (deleted + former === 0) {
+    const hint = `Keys and names are exact and case-sensitive: ${command} list shows them.`;
+    return {
+      answer: [`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`],
+      notes: [newer ?? similarKeysText(forgotten) ?? hint],
+    };
+  }
+  const pending =
+    "They are gone from every answer. The database overwrites their old, encrypted bytes a little later.";
+  return {
+    answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
+    notes: [
+      ...(restored > 0 ? [goesBack(restored, dryRun)] : []),
+      ...(newer === undefined ? [] : [newer]),
+      ...(erased === "pending" ? [pending] : []),
+    ],
+  };
 }

@@ -2,11 +2,11 @@
 import {
   expiryFrom,
   type FactView,
-  factReply,
   frameOf,
   harmlessBlock,
   harmlessLine,
   localMinute,
+  toWire,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
@@ -15,10 +15,10 @@ import { withMemory } from "../with-memory.ts";
 
 export async function getCommand(context: CommandContext, key: string): Promise<number> {
   const { shell, output, options } = context;
-  const fact = await withMemory(context, (memory) => memory.getFact(options.caller, key));
+  const fact = await withMemory(context, (memory) => memory.getFact(options.caller, { key }));
   if (fact === undefined) throw missingFact(context);
   if (options.json) {
-    await output.json(factReply(fact));
+    await output.json(toWire(fact));
     return EXIT_DONE;
   }
   // stdout has only the value, for $(helmdeck-memory get …); the details for a person go to stderr.

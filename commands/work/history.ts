@@ -1,5 +1,5 @@
 /** `history`: a fact's former values. `undo`: undoes the last store. */
-import { historyReply, historyText, noHistory, undoReply, undoText } from "../../app/index.ts";
+import { historyReply, historyText, noHistory, toWire, undoText } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";
@@ -7,7 +7,7 @@ import { withMemory, withMemoryToWrite } from "../with-memory.ts";
 
 export async function historyCommand(context: CommandContext, key: string): Promise<number> {
   const { output, options } = context;
-  const history = await withMemory(context, (memory) => memory.factHistory(options.caller, key));
+  const history = await withMemory(context, (memory) => memory.factHistory(options.caller, { key }));
   if (history === undefined) throw noHistory(options.caller);
   if (options.json) await output.json(historyReply(history));
   else await present(context, historyText(history, voiceOf(context)));
@@ -16,8 +16,8 @@ export async function historyCommand(context: CommandContext, key: string): Prom
 
 export async function undoCommand(context: CommandContext, key: string): Promise<number> {
   const { output, options } = context;
-  const undone = await withMemoryToWrite(context, (memory) => memory.undoFact(options.caller, key));
-  if (options.json) await output.json(undoReply(undone));
-  else await present(context, undoText(undone, voiceOf(context)));
+  const undone = await withMemoryToWrite(context, (memory) => memory.undoFact(options.caller, { key }));
+  if (options.json) await output.json(toWire(undone));
+  else await present(context, undoText(undone, `${voiceOf(context).command} undo`));
   return EXIT_DONE;
 }

@@ -8,13 +8,35 @@ import {
   parseOwners,
   READERS,
 } from "../../app/import-formats.ts";
-import { HelmdeckError, type ImportFormat, invalidField, type ReadItems } from "../../app/index.ts";
+import {
+  type ConflictRule,
+  HelmdeckError,
+  type ImportFormat,
+  invalidField,
+  type ReadItems,
+} from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { inputSource, readText } from "../input.ts";
-import type { ImportOrder } from "./import-order.ts";
 
 /** An `.env` file with a key in it. */
 const MOST_KEY_FILE_BYTES = 64 * 1_024;
+
+/** The options of `import`. */
+export interface ImportOrder {
+  readonly files: readonly string[];
+  readonly from?: ImportFormat;
+  /** This and the next three options are for helmdeck's database. */
+  readonly keyFile?: string;
+  /** Each `FROM=TO`. */
+  readonly map: readonly string[];
+  readonly stopped: boolean;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly ttlSeconds?: number;
+  /** Import texts even if they look like credentials. */
+  readonly allowSecrets: boolean;
+  readonly onConflict: ConflictRule;
+}
 
 type Asked = Pick<ImportOrder, "files" | "keyFile" | "map" | "stopped" | "dryRun" | "yes">;
 

@@ -1,37 +1,50 @@
 /** `import`: imports files in one of the formats. Our own JSON Lines are imported at once; for other formats a preview comes first. */
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
 import {
-  askOn,
+  type CommandMemory,
+  defined,
+  expiryFrom,
+  firstWords,
   guessFormat,
   HelmdeckError,
-  IMPORT_WANTS_YES,
+  harmlessLine,
   type ImportFile,
   type ImportFormat,
   type ImportRequest,
   type ImportResult,
   importFiles,
-  importPreview,
-  importReply,
-  importText,
-  type OpenMemory,
+  localMinute,
+  type Presented,
+  type RefusedLine,
+  rfc3339,
+  type Voice,
   wantsFormat,
-  workspaceNotes,
 } from "../../app/index.ts";
 import { bufferFiles } from "../buffer-files.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedImported } from "../embed-afterwards.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
-import { bytesOf, inputSource } from "../input.ts";
+import { agreesAt, bytesOf, inputSource, isPersonAt } from "../input.ts";
 import { type Progress, showProgress } from "../progress-bar.ts";
 import { present, voiceOf } from "../voice.ts";
-import { refuseElsewhere, withMemory, withMemoryToWrite } from "../with-memory.ts";
-import type { ImportOrder } from "./import-order.ts";
-import { readerFor } from "./import-readers.ts";
+import { refuseRemote, withStore, withStoreToWrite } from "../with-memory.ts";
+import { type ImportOrder, readerFor } from "./import-readers.ts";
+import { openWorkspace, type Workspace } from "./workspace.ts";
+
+const SHOWN_REFUSALS = 10;
+/** A refused key may be of any length. */
+const SHOWN_KEY_CHARACTERS = 120;
+const VERBS = { stored: "new", replaced: "replaces", kept: "stays as it is here" } as const;
+
+const IMPORT_WANTS_YES =
+  "import asks before it writes; without a terminal it needs --yes, or --dry-run for a preview.";
+
+/** To run where the memory is kept. */
+const THERE = "import FILE --caller SUBJECT";
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
-  await refuseElsewhere(context, "import FILE --caller SUBJECT");
-  const given = await filesOf(context, order);
+  await refuseRemote(context, THERE);
+  const { files: given, leftOut } = await filesOf(context, order);
   const format = formatOf(order);
   const isAsked = format !== "jsonl" && !order.yes && !order.dryRun;
   if (isAsked) requirePerson(context, order);
@@ -40,7 +53,7 @@ export async function importCommand(context: CommandContext, order: ImportOrder)
     const files = isAsked && format !== "helmdeck" ? await bufferFiles(given) : given;
     const { onConflict, allowSecrets, ttlSeconds } = order;
     const request = {
-      ...{ subject: context.options.caller, format, read, files, onConflict, allowSecrets },
+      ...{ subject: context.options.caller, format, read, files, leftOut, onConflict, allowSecrets },
       ...(ttlSeconds !== undefined && { ttlSeconds }),
     };
     if (order.dryRun) return await dryRun(context, request);
@@ -55,8 +68,9 @@ type Asked = Omit<ImportRequest, "memory">;
 
 async function importNow(context: CommandContext, request: Asked): Promise<number> {
   const { files } = request;
-  const result = await withMemoryToWrite(
+  const result = await withStoreToWrite(
     context,
+    THERE,
     (memory) => withProgress(context, files, (progress) => importFiles({ memory, ...request, ...progress })),
     async (memory, imported) => {
       if (context.options.json) await context.output.json(importReply(imported));
@@ -75,8 +89,7 @@ async function dryRun(context: CommandContext, request: Asked): Promise<number> 
 }
 
 function requirePerson({ shell }: CommandContext, { files, keyFile }: ImportOrder): void {
-  const isPersonThere = shell.stdin.isTTY === true && shell.stderr.isTTY === true;
-  if (!isPersonThere || [...files, keyFile].includes("-"))
+  if (!isPersonAt(shell) || [...files, keyFile].includes("-"))
     throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
 }
 
@@ -89,13 +102,13 @@ async function agrees(context: CommandContext, request: Asked): Promise<boolean>
     await output.note("Nothing was imported.");
     return false;
   }
-  if (/^y(es)?$/i.test((await askOn(shell.stdin, shell.stderr, "Import? [y/N] ")).trim())) return true;
+  if (await agreesAt(shell, "Import?")) return true;
   await output.note("Nothing was imported.");
   return false;
 }
 
 function foresee(context: CommandContext, request: Asked): Promise<ImportResult> {
-  return withMemory(context, (memory) =>
+  return withStore(context, THERE, (memory) =>
     withProgress(context, request.files, (progress) =>
       importFiles({ memory, ...request, ...progress, dryRun: true }),
     ),
@@ -141,33 +154,31 @@ function formatOf({ files, from }: ImportOrder): ImportFormat {
   return from ?? guessFormat(files);
 }
 
-async function filesOf({ shell }: CommandContext, order: ImportOrder): Promise<readonly ImportFile[]> {
-  const paths: string[] = [];
-  for (const path of order.files) paths.push(...(await notesIn(path, order)));
-  return paths.map((path) => {
+async function filesOf({ shell }: CommandContext, order: ImportOrder): Promise<Workspace> {
+  const files: ImportFile[] = [];
+  const leftOut: string[] = [];
+  for (const path of order.files) {
+    const workspace = await workspaceAt(path, order);
     const source = inputSource(shell, path);
-    return { name: source.name, open: () => bytesOf(source) };
-  });
+    files.push(...(workspace?.files ?? [{ name: source.name, open: () => bytesOf(source) }]));
+    leftOut.push(...(workspace?.leftOut ?? []));
+  }
+  return { files, leftOut };
 }
 
-/** The notes of a workspace folder; any other path unchanged. */
-async function notesIn(path: string, { from }: ImportOrder): Promise<readonly string[]> {
+/** Undefined for a path that is no folder. */
+async function workspaceAt(path: string, { from }: ImportOrder): Promise<Workspace | undefined> {
   const isFolder = path !== "-" && (await stat(path).catch(() => undefined))?.isDirectory() === true;
-  if (!isFolder || from === "jsonl") return [path];
+  if (!isFolder || from === "jsonl") return undefined;
   if (from === undefined) throw wantsFormat(path);
-  const names = from === "openclaw" ? workspaceNotes(await namesIn(path)) : [];
-  if (names.length > 0) return names.map((name) => join(path, name));
+  const workspace = from === "openclaw" ? await openWorkspace(path) : undefined;
+  if (workspace !== undefined && workspace.files.length + workspace.leftOut.length > 0) return workspace;
   throw new HelmdeckError(
     "invalid_input",
     from === "openclaw"
       ? `${path} has none of OpenClaw's notes (MEMORY.md, USER.md, memory/YYYY-MM-DD.md). Give the workspace folder.`
       : `${path} is a folder; give its files.`,
   );
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  const daily = await readdir(join(folder, "memory")).catch(() => []);
-  return [...(await readdir(folder)), ...daily.map((name) => `memory/${name}`)];
 }
 
 function exitCodeOf({ refusedCount }: ImportResult): number {
@@ -182,11 +193,119 @@ async function tell(context: CommandContext, result: ImportResult): Promise<void
 }
 
 /** Does not wait for a large import; the note says how to embed the rest. */
-async function embed({ output }: CommandContext, memory: OpenMemory, subject: string): Promise<void> {
+async function embed({ output }: CommandContext, memory: CommandMemory, subject: string): Promise<void> {
   const report = await embedImported(memory, subject);
   if (report === undefined || report.embedded + report.refused >= report.total) return;
   const { embedded, total } = report;
   await output.note(
     `Note: ${embedded} of ${total} entries are embedded so far. helmdeck-memory embed does the rest now; a running gateway or server does it in the background.`,
   );
+}
+
+/** The preview. */
+function importPreview(result: ImportResult, { caller, now }: Voice): readonly string[] {
+  const { stored, replaced, refreshed, audit, kept, retired, refusedCount, refused } = result;
+  const { first = [], endsAt, gone = 0 } = result.foreseen ?? {};
+  const { importId, leftOut, owners = [] } = result;
+  const more = stored + replaced + kept - first.length;
+  const shown = refused.slice(0, SHOWN_REFUSALS);
+  return [
+    `This would import ${stored + replaced + refreshed + audit} for ${takersText(result, caller)}: ${countsText(result)}.`,
+    ...owners.map(({ from, to, entries }) => `  ${harmlessLine(from)} → ${harmlessLine(to)}: ${entries}`),
+    ...(owners.length > 0 ? ["To give a caller's memory to another agent, add --map FROM=TO."] : []),
+    ...first.map(
+      ({ key, value, outcome }) => `  ${harmlessLine(key)}: ${firstWords(value)} (${VERBS[outcome]})`,
+    ),
+    ...(first.length > 0 && more > 0 ? [`  … and ${more} more.`] : []),
+    ...(kept > 0 ? [`Kept, because memory has a newer value: ${kept}.`] : []),
+    ...(retired > 0 ? [`Left out, because other facts superseded them: ${retired}.`] : []),
+    ...(leftOut !== undefined ? [`Left out: ${leftOutText(leftOut)}.`] : []),
+    ...(refusedCount > 0 ? [`Refused: ${refusedCount}.`] : []),
+    ...shown.map((line) => `  ${refusalText(line)}`),
+    ...(refusedCount > shown.length ? [`  … and ${refusedCount - shown.length} more.`] : []),
+    ...(gone > 0 ? [`No longer in these files; kept until you forget them: ${gone}.`] : []),
+    ...(endsAt === undefined
+      ? []
+      : [`Imported facts expire ${localMinute(endsAt)} (${expiryFrom(now, endsAt)}).`]),
+    ...(importId === undefined ? [] : ["One command will undo the whole import; it is shown afterwards."]),
+  ];
+}
+
+function importText(result: ImportResult, voice: Voice): Presented {
+  const { stored, replaced, refreshed, kept, retired, audit, refused, refusedCount, leftOut } = result;
+  const imported = stored + replaced + refreshed + audit;
+  const isEmpty = imported + kept + retired + refusedCount === 0 && leftOut === undefined;
+  const stays = kept === 0 ? "" : ` Kept as they were: ${kept}.`;
+  const left = leftOut === undefined ? "" : ` Left out: ${leftOutText(leftOut)}.`;
+  return {
+    answer: [
+      `Imported ${imported} for ${takersText(result, voice.caller)}: ${countsText(result)}.${stays}${left} Refused: ${refusedCount}.`,
+    ],
+    notes: [
+      ...refused.map(refusalText),
+      ...(refusedCount > refused.length ? [`… and ${refusedCount - refused.length} more.`] : []),
+      ...(retired > 0 ? [retiredText(retired)] : []),
+      ...(isEmpty ? ["There was nothing to import."] : []),
+      ...takeBackTexts(result, voice),
+    ],
+  };
+}
+
+/** A dry run includes the keys of the first facts. Values are only shown to people on a terminal. */
+function importReply({
+  refusedCount,
+  refused,
+  leftOut,
+  importId,
+  takers,
+  owners,
+  foreseen,
+  ...counts
+}: ImportResult) {
+  return {
+    ...counts,
+    refused_count: refusedCount,
+    refused,
+    ...defined({ left_out: leftOut, owners }),
+    ...(foreseen === undefined ? defined({ import: importId, takers }) : foreseenReply(foreseen)),
+  };
+}
+
+function foreseenReply({ first, gone, endsAt }: NonNullable<ImportResult["foreseen"]>) {
+  return {
+    dry_run: true,
+    first: first.map(({ key, outcome }) => ({ key, outcome })),
+    gone,
+    ...(endsAt !== undefined && { ends_at: rfc3339(endsAt) }),
+  };
+}
+
+/** Everyone who received entries, if the source names owners. */
+function takersText({ owners }: ImportResult, caller: string): string {
+  return [...new Set(owners?.map(({ to }) => to) ?? [caller])].map(harmlessLine).join(", ");
+}
+
+function takeBackTexts({ importId, takers }: ImportResult, { command }: Voice): readonly string[] {
+  if (importId === undefined) return [];
+  return [`To undo this: ${command} forget import:${importId}${takers === undefined ? "" : " --everyone"}`];
+}
+
+function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {
+  return `${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows`;
+}
+
+function leftOutText(leftOut: NonNullable<ImportResult["leftOut"]>): string {
+  return Object.entries(leftOut)
+    .map(([what, count]) => harmlessLine(count === 1 ? what : `${what} (${count} times)`))
+    .join(", ");
+}
+
+function retiredText(retired: number): string {
+  return `Left out ${retired} that other facts superseded since. Undo those, or store the facts again.`;
+}
+
+function refusalText({ file, line, key, code, reason }: RefusedLine): string {
+  const place = key === undefined ? `line ${line}` : `"${harmlessLine(key.slice(0, SHOWN_KEY_CHARACTERS))}"`;
+  const where = file === undefined ? place : `${harmlessLine(file)}, ${place}`;
+  return `${where}: ${code}: ${harmlessLine(reason)}`;
 }

@@ -1,16 +1,148 @@
-/** `list`: facts by prefix and category, newest first. */
-import { collectFacts, factsReply, type ListRequest, listText } from "../../app/index.ts";
+/** `list`: facts by prefix and category, newest first, with the beginnings of their values. */
+import {
+  ANSWER_LIMITS,
+  defined,
+  expiryFrom,
+  type FactsPage,
+  type FactView,
+  firstWords,
+  harmlessLine,
+  isHelmdeckError,
+  isKnownTime,
+  localMinute,
+  type Memory,
+  originOfCategory,
+  type Presented,
+  pagesOf,
+  toWire,
+  unmatchedText,
+  type Voice,
+} from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";
 import { withMemory } from "../with-memory.ts";
 
+/** With its indentation, the width of a terminal. */
+const VALUE_CHARACTERS = 76;
+
+export interface ListRequest {
+  readonly prefix?: string;
+  readonly category?: string;
+  /** Only facts that expire within 14 days. */
+  readonly expiring?: boolean;
+  readonly limit: number;
+}
+
 export async function listCommand(context: CommandContext, request: ListRequest): Promise<number> {
   const { output, options } = context;
   return withMemory(context, async (memory) => {
     const page = await collectFacts(memory, options.caller, request);
-    if (options.json) await output.json(factsReply(page));
+    if (options.json) await output.json(toWire(page));
     else await present(context, await listText(memory, page, request, voiceOf(context)));
     return EXIT_DONE;
   });
+}
+
+/** The newest facts up to the limit, over several pages; `nextCursor` when there are more. */
+async function collectFacts(
+  memory: Memory,
+  subject: string,
+  { limit, ...filter }: ListRequest,
+): Promise<FactsPage> {
+  const facts: FactView[] = [];
+  const unreadable: string[] = [];
+  let nextCursor: string | undefined;
+  const read = (more: { readonly cursor?: string }) => {
+    const left = Math.min(limit - facts.length, ANSWER_LIMITS.facts.most);
+    return memory.listFacts(subject, { ...filter, limit: left, ...more });
+  };
+  for await (const page of pagesOf(read)) {
+    facts.push(...page.facts);
+    unreadable.push(...page.unreadable);
+    ({ nextCursor } = page);
+    if (facts.length >= limit) break;
+  }
+  return { facts, unreadable, ...defined({ nextCursor }) };
+}
+
+export async function listText(
+  memory: Memory,
+  { facts, unreadable, nextCursor }: FactsPage,
+  request: ListRequest,
+  voice: Voice,
+): Promise<Presented> {
+  const isEmpty = facts.length + unreadable.length === 0;
+  return {
+    answer: facts.flatMap((fact) => linesOf(fact, voice)),
+    notes: [
+      ...(isEmpty ? [await nothing(memory, request, voice)] : []),
+      ...unreadable.map((key) => unreadableNote(key, voice)),
+      ...(nextCursor === undefined ? [] : [`These are the newest ${request.limit}; --limit shows more.`]),
+    ],
+  };
+}
+
+/** Two lines per fact; the second has the beginning of its value. */
+function linesOf(
+  { key, value, category, updatedAt, expiresAt }: FactView,
+  { now, style }: Voice,
+): readonly string[] {
+  const about = `(${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times unknown"})`;
+  return [
+    `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
+    `    ${firstWords(value, VALUE_CHARACTERS)}`,
+  ];
+}
+
+function endFrom(now: number, expiresAt: number | undefined): string {
+  return expiresAt === undefined ? "never expires" : `expires ${expiryFrom(now, expiresAt)}`;
+}
+
+/** The fact that the prefix names when no key begins with it: a path or docid was given as a key. */
+async function keyNamedBy(
+  memory: Memory,
+  { prefix, category }: ListRequest,
+  { caller }: Voice,
+): Promise<string | undefined> {
+  if (prefix === undefined || category !== undefined) return undefined;
+  try {
+    return (await memory.getFact(caller, { key: prefix }))?.key;
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return undefined; // a hint that cannot be computed is no failure
+    throw error;
+  }
+}
+
+async function nothing(memory: Memory, request: ListRequest, voice: Voice): Promise<string> {
+  const { caller, storing } = voice;
+  const whose = `memory of ${harmlessLine(caller)}`;
+  if (request.expiring)
+    return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} expires within 14 days.`;
+  if (!isNarrow(request)) return `The ${whose} holds no facts yet. ${storing}`;
+  const named = await keyNamedBy(memory, request, voice);
+  if (named !== undefined) {
+    return `No key in the ${whose} begins with this. It is the path of the fact with the key ${harmlessLine(named)}`;
+  }
+  const facts = await countFacts(memory, caller);
+  if (facts === 0) return `The ${whose} holds no facts yet. ${storing}`;
+  const counted = unmatchedText(
+    { facts, auditRows: 0 },
+    "without a prefix and --category, list shows every one",
+  );
+  return `The ${whose} holds no such facts. ${counted} Use search to find words in values.`;
+}
+
+async function countFacts(memory: Memory, caller: string): Promise<number> {
+  const { categories } = await memory.myMemory(caller);
+  const ofFacts = categories.filter(({ name }) => originOfCategory(name) === "fact");
+  return ofFacts.reduce((sum, { count }) => sum + count, 0);
+}
+
+function unreadableNote(key: string, { command }: Voice): string {
+  return `entry_unreadable: ${harmlessLine(key)} exists but cannot be opened; run ${command} doctor for details.`;
+}
+
+function isNarrow({ prefix, category }: ListRequest): boolean {
+  return prefix !== undefined || category !== undefined;
 }

@@ -1,5 +1,14 @@
 /** `renew`: gives a fact a new lifetime. */
-import { factReply, type RenewInput, renewText } from "../../app/index.ts";
+import {
+  expiryFrom,
+  type FactView,
+  harmlessLine,
+  localMinute,
+  type Presented,
+  type RenewInput,
+  toWire,
+  type Voice,
+} from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";
@@ -8,7 +17,16 @@ import { withMemoryToWrite } from "../with-memory.ts";
 export async function renewCommand(context: CommandContext, input: RenewInput): Promise<number> {
   const { output, options } = context;
   const fact = await withMemoryToWrite(context, (memory) => memory.renewFact(options.caller, input));
-  if (options.json) await output.json(factReply(fact));
+  if (options.json) await output.json(toWire(fact));
   else await present(context, renewText(fact, voiceOf(context)));
   return EXIT_DONE;
+}
+
+export function renewText(
+  { key, expiresAt }: FactView,
+  { caller, now }: Pick<Voice, "caller" | "now">,
+): Presented {
+  const end = expiresAt === undefined ? "" : `, on ${localMinute(expiresAt)}`;
+  const name = `${harmlessLine(key)} for ${harmlessLine(caller)}`;
+  return { answer: [`Renewed ${name}. It expires ${expiryFrom(now, expiresAt)}${end}.`], notes: [] };
 }

@@ -1,5 +1,17 @@
 /** `search`: ranked hits, as OpenClaw's memory_search gets them. */
-import { type RecallQuery, searchReply, searchText } from "../../app/index.ts";
+import {
+  frameOf,
+  harmlessLine,
+  localMinute,
+  type Presented,
+  quotedText,
+  type RecallHit,
+  type RecallQuery,
+  type SearchAnswer,
+  searchReply,
+  unmatchedText,
+  type Voice,
+} from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedSearched } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
@@ -17,4 +29,70 @@ export async function searchCommand(context: CommandContext, query: RecallQuery)
     await embedSearched(memory, options.caller);
     return EXIT_DONE;
   });
+}
+
+function searchText(answer: SearchAnswer, voice: Voice): Presented {
+  const { results, reason } = answer;
+  return {
+    answer: [
+      ...results.flatMap((hit, index) => [...(index > 0 ? [""] : []), ...hitLines(hit, voice)]),
+      ...leftOutLines(answer.leftOut ?? [], voice),
+    ],
+    notes: [
+      ...missNotes(answer, voice),
+      ...keywordNotes(answer),
+      ...(reason === undefined ? [] : [`Note: ${harmlessLine(reason)}`]),
+    ],
+  };
+}
+
+function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
+  const { possible, snippet, parts } = hit;
+  const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
+  const mark = possible ? "  (only possibly related)" : "";
+  return [
+    `${score}  ${style("bold", frameOf(hit, { time: localMinute, bare: true }))}${mark}`,
+    ...(parts === undefined ? [] : [`      ${style("dim", partsLine(parts))}`]),
+    ...quotedText(snippet)
+      .split("\n")
+      .map((line) => `      ${line}`),
+  ];
+}
+
+/** Only features that affect the score. */
+function partsLine(parts: NonNullable<RecallHit["parts"]>): string {
+  const moving = Object.entries(parts).filter(([, { value, weight }]) => value * weight !== 0);
+  const products = moving.map(([name, { value, weight }]) => {
+    return `${harmlessLine(name)} ${value.toFixed(2)} × ${weight}`;
+  });
+  return `score: ${products.join(" + ")}`;
+}
+
+function leftOutLines(leftOut: NonNullable<SearchAnswer["leftOut"]>, { style }: Voice): readonly string[] {
+  const lines = leftOut.flatMap(({ key, why, parts }) => [
+    `      ${harmlessLine(key)}: ${why}`,
+    `      ${style("dim", partsLine(parts))}`,
+  ]);
+  return lines.length === 0 ? [] : ["", "Not shown:", ...lines];
+}
+
+/** Other words could have found more. */
+function keywordNotes({ mode, reason, results: [best], unmatched }: SearchAnswer): readonly string[] {
+  const isSure = best !== undefined && !best.possible;
+  if (mode === "hybrid" || reason !== undefined || isSure || unmatched?.facts === 0) return [];
+  return ["Note: Searched by keywords only: no embedding service is configured."];
+}
+
+function missNotes(
+  { results: [best], unmatched }: SearchAnswer,
+  { caller, command }: Voice,
+): readonly string[] {
+  const nothing = `Nothing in the memory of ${harmlessLine(caller)} answers this`;
+  if (best !== undefined)
+    return best.possible ? [`${nothing} for certain. These hits are only possibly related.`] : [];
+  if (unmatched === undefined) return [`${nothing}.`];
+  return [
+    `${nothing}. ${unmatchedText(unmatched, `${command} list shows the facts`)}`,
+    ...(unmatched.facts === 0 ? [] : ["Try other or fewer words."]),
+  ];
 }

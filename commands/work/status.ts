@@ -1,6 +1,5 @@
 /** `status`: shows where memory is, whether it works and how much it holds, even if it does not open. */
 import {
-  failedStatus,
   type HelmdeckError,
   harmlessLine,
   isHelmdeckError,
@@ -9,6 +8,7 @@ import {
   openMemory,
   statusReply,
   statusText,
+  unopenedStatus,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
@@ -17,7 +17,7 @@ import { placeOf } from "../with-memory.ts";
 
 export async function statusCommand(context: CommandContext): Promise<number> {
   const { output, options, line } = context;
-  const status = (await statusElsewhere(context)) ?? (await statusHere(context));
+  const status = (await remoteStatus(context)) ?? (await statusHere(context));
   if (isHelmdeckError(status)) return unplaced(context, status);
   const warnings = line.host?.warnings() ?? [];
   if (options.json) await output.json(statusReply(status, warnings));
@@ -26,8 +26,8 @@ export async function statusCommand(context: CommandContext): Promise<number> {
 }
 
 /** Undefined if this process opens the memory. */
-async function statusElsewhere({ line, options }: CommandContext): Promise<MemoryStatus | undefined> {
-  const memory = await line.elsewhere?.();
+async function remoteStatus({ line, options }: CommandContext): Promise<MemoryStatus | undefined> {
+  const memory = await line.remote?.();
   return memory?.status(options.caller).finally(() => memory.close());
 }
 
@@ -53,8 +53,7 @@ async function statusNow(context: CommandContext, place: OpenMemoryOptions): Pro
     await memory.close();
     return status;
   } catch (error) {
-    if (!isHelmdeckError(error)) throw error;
-    const { databasePath, keyPath, driver } = place;
-    return failedStatus({ databasePath, keySource: keyPath, driver: driver.name }, error);
+    if (isHelmdeckError(error)) return unopenedStatus(place, error);
+    throw error;
   }
 }

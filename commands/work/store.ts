@@ -5,7 +5,7 @@ import {
   harmlessLine,
   localMinute,
   type StoredFact,
-  storeReply,
+  toWire,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedStored } from "../embed-afterwards.ts";
@@ -20,7 +20,7 @@ export interface StoreRequest {
   readonly key: string;
   readonly source: { readonly text: string } | { readonly path: string };
   readonly category?: string;
-  readonly tags: readonly string[];
+  readonly tags?: readonly string[];
   readonly ttlSeconds?: number;
   readonly supersedes?: readonly string[];
   /** What looks like a credential is stored all the same. */
@@ -52,7 +52,7 @@ export async function keepFact(
 }
 
 async function acknowledge(context: CommandContext, stored: StoredFact): Promise<void> {
-  if (context.options.json) return context.output.json(storeReply(stored));
+  if (context.options.json) return context.output.json(toWire(stored));
   await context.output.line(sentenceOf(stored, context));
   for (const note of alikeNotes(stored)) await context.output.note(note);
 }

@@ -1,6 +1,6 @@
 /** The facts policy: which facts may be stored. Every surface and every import applies it. */
 import { invalidField } from "../errors.ts";
-import { HISTORY_LIMITS } from "../store/history.ts";
+import { HISTORY_LIMITS } from "../rules/history.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { problemOfKey, problemOfName } from "./hostile-text.ts";
@@ -29,7 +29,7 @@ export const RESERVED_CATEGORIES = [
 
 /** No version has ever accepted a key with one of these characters. */
 const NEVER_IN_KEYS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
-const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+export const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
 /** A fact that passed the policy, trimmed and with defaults. */
 export interface CheckedFact {

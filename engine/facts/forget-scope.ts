@@ -46,14 +46,15 @@ export const FORGET_SCOPES =
   " pipeline:<id>, tool:<name>, packs, pipelines, tools, all (facts and records of packs, pipelines and tools), everything";
 
 /**
- * The possible scopes of a text. A scope word, a prefix or a path has one reading; for any other text {@link settleScope}
- * chooses. Throws `invalid_input` with the list of scopes.
+ * The possible scopes of a text. A scope word, another prefix than `key:` or a path has one reading; for any other text
+ * {@link settleScope} chooses. Throws `invalid_input` with the list of scopes.
  */
 export function parseForgetScope(scope: unknown): ForgetReadings {
   const text = typeof scope === "string" ? scope.trim() : "";
   if (text === "") throw refuse("is missing");
   const named = parseWord(text) ?? parseNamed(text);
-  return named === undefined ? parseEntries(text) : [named];
+  if (named === undefined) return parseEntries(text);
+  return named.kind === "key" && keyToLookUp(text) === text ? [named, { kind: "key", key: text }] : [named];
 }
 
 /**
@@ -73,7 +74,7 @@ export function isWideScope({ kind }: ForgetScope): boolean {
 
 const WIDE = {
   ...{ all: true, everything: true, category: true, import: true, packs: true, pipelines: true, tools: true },
-  ...{ pack: false, pipeline: false, tool: false, key: false, document: false },
+  ...{ pack: true, pipeline: true, tool: true, key: false, document: false },
 } satisfies Record<ForgetScope["kind"], boolean>;
 
 /** The filter for the entries of a scope; a dry run counts them, a real run deletes them. */
@@ -159,13 +160,16 @@ function scopeOf(name: EntryName): ForgetScope {
 }
 
 function refuseAmbiguous(scopes: readonly ForgetScope[]): HelmdeckError {
-  const spellings = scopes.map((scope) => harmlessLine(spellingOf(scope)));
+  const spellings = scopes.map((scope) => harmlessLine(spellingOf(scope, scopes)));
   return refuse(`matches ${scopes.length} entries: give ${spellings.join(" or ")}`);
 }
 
 /** A spelling that matches only this entry. */
-function spellingOf(scope: ForgetScope): string {
-  if (scope.kind === "key") return `key:${scope.key}`;
+function spellingOf(scope: ForgetScope, scopes: readonly ForgetScope[]): string {
+  if (scope.kind === "key") {
+    const isTaken = scopes.some((other) => other.kind === "key" && other.key === `key:${scope.key}`);
+    return isTaken ? `${pathOf("CATEGORY", scope.key)} with its category` : `key:${scope.key}`;
+  }
   if (scope.kind !== "document") return scope.kind;
   const path = pathOf(scope.category, scope.key);
   return scope.origin === "fact" ? `key:${scope.key} (${path})` : path;

@@ -24,10 +24,27 @@ export function renewalByHand(ttlSeconds: unknown): ByHand {
     expiresAt < now + lifeMs ? { expiresAt: now + lifeMs, prolonged: true } : undefined;
 }
 
+/**
+ * The end of a fact that is stored without a ttl. Somebody chose another end than the default one: it stays, but for one that no
+ * ttl gives, as after a clock that was ahead.
+ */
+export function endOfStore(there: ChosenEnd | undefined, now: UnixMs): UnixMs {
+  if (there?.expiresAt === undefined || hasDefaultEnd(there)) return now + DEFAULT_LIFE_MS;
+  return Math.min(there.expiresAt, now + LONGEST_LIFE_MS);
+}
+
+type ChosenEnd = Pick<Entry, "updatedAt" | "expiresAt" | "prolonged">;
+
+function hasDefaultEnd({ updatedAt, expiresAt = 0, prolonged }: ChosenEnd): boolean {
+  return prolonged === true || Math.abs(expiresAt - updatedAt - DEFAULT_LIFE_MS) <= SLACK_MS;
+}
+
 /** Renews facts with the default life only, at most once a day, and never beyond a year from the last store. */
-export const renewalByUse: DecideRenewal = ({ updatedAt, expiresAt, prolonged = false }, now) => {
+export const renewalByUse: DecideRenewal = (entry, now) => {
+  const { updatedAt, expiresAt } = entry;
   if (expiresAt === undefined) return undefined;
-  const isDefault = prolonged || Math.abs(expiresAt - updatedAt - DEFAULT_LIFE_MS) <= SLACK_MS;
   const renewed = Math.min(now + DEFAULT_LIFE_MS, updatedAt + LONGEST_LIFE_MS);
-  return isDefault && renewed - expiresAt >= DAY_MS ? { expiresAt: renewed, prolonged: true } : undefined;
+  return hasDefaultEnd(entry) && renewed - expiresAt >= DAY_MS
+    ? { expiresAt: renewed, prolonged: true }
+    : undefined;
 };

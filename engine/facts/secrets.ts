@@ -1,35 +1,54 @@
 /**
- * Refuses credentials, as recognised by secretlint's recommended rules.
+ * Refuses credentials, as recognised by secretlint's recommended rules and our own.
  *
  * A person or a model may paste a token, or a hostile page may make an agent store one, and every later conversation would see
- * it. The rules run on every write. secretlint's own comments in a text cannot switch them off.
+ * it. The rules run on every fact, import and run record. secretlint's own comments in a text cannot switch them off.
  */
 import type { SecretLintRuleContext, SecretLintSourceCode } from "@secretlint/types";
 import { HelmdeckError } from "../errors.ts";
+import { kindOfShape } from "./credential-shapes.ts";
 
 /** The scanned parts of a fact or an audit row. */
 interface Written {
   readonly key: string;
   readonly value: string;
+  readonly category: string;
   readonly tags: readonly string[];
 }
 
 const OBEYS_COMMENTS = "@secretlint/secretlint-rule-filter-comments";
 
 /** Throws `secret_refused`, naming the field and the kind of credential, never its text. */
-export async function refuseSecrets({ key, value, tags }: Written): Promise<void> {
+export async function refuseSecrets({ key, value, category, tags }: Written): Promise<void> {
   // Joined: some credentials are recognised only next to their name.
-  const together = await kindOfSecret(`${key} = ${value}\n${tags.join("\n")}`);
+  const together = await kindOfSecret(`${key} = ${value}\n${[category, ...tags].join("\n")}`);
   if (together === undefined) return;
-  for (const [field, text] of [["key", key] as const, ...tags.map((tag) => ["tags", tag] as const)]) {
+  const names = [["key", key], ["category", category], ...tags.map((tag) => ["tags", tag] as const)] as const;
+  for (const [field, text] of names) {
     const kind = await kindOfSecret(text);
     if (kind !== undefined) throw refused(field, kind);
   }
   throw refused("value", together);
 }
 
-/** The kind of credential in a text, by secretlint's name for it, such as GITHUB_TOKEN. */
+/** The kind of credential in a text, such as GITHUB_TOKEN. */
 export async function kindOfSecret(text: string): Promise<string | undefined> {
+  for (const shown of new Set([text, plainText(text)])) {
+    const kind = (await kindByRules(shown)) ?? kindOfShape(shown);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
+}
+
+/** The text of a JSON string, without hidden characters, and apart from scripts that are written without spaces. */
+function plainText(text: string): string {
+  return text
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replaceAll(/\\([nrt"'])/g, (_all, escaped: string) => (/[nrt]/.test(escaped) ? "\n" : escaped))
+    .replaceAll(/(?<=\P{ASCII})(?=[A-Za-z\d])/gu, " ");
+}
+
+async function kindByRules(text: string): Promise<string | undefined> {
   // 130 kB that a process without writes does not need.
   const { rules } = await import("@secretlint/secretlint-rule-preset-recommend");
   let kind: string | undefined;

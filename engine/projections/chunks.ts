@@ -18,11 +18,14 @@ export type Projection =
   | { readonly kind: "outside" }
   | { readonly kind: "damaged" };
 
+/** A source other than a store has no revisions. */
+type ProjectedEntry = Omit<Entry, "revision"> & Partial<Pick<Entry, "revision">>;
+
 /** After the heading and the empty line under it. */
 const BODY_START_LINE = 3;
 
 /** Selects by origin, which the writing code path sets, never by the form of a key or category. */
-export function projectEntry(entry: Entry): Projection {
+export function projectEntry(entry: ProjectedEntry): Projection {
   const { origin, category } = entry;
   if (origin === "cache" || origin === "pack" || originOfCategory(category) !== origin)
     return { kind: "outside" };
@@ -40,7 +43,7 @@ interface Text {
   readonly metadata: CorpusChunk["metadata"];
 }
 
-function factChunk(entry: Entry): CorpusEntry {
+function factChunk(entry: ProjectedEntry): CorpusEntry {
   return corpusEntry(entry, {
     kind: "fact",
     title: harmlessLine(entry.key),
@@ -50,7 +53,7 @@ function factChunk(entry: Entry): CorpusEntry {
   });
 }
 
-function auditChunk(entry: Entry, audit: AuditRow): CorpusEntry {
+function auditChunk(entry: ProjectedEntry, audit: AuditRow): CorpusEntry {
   return corpusEntry(entry, textOfRun(audit));
 }
 
@@ -113,8 +116,8 @@ function toolText(row: Extract<AuditRow, { kind: "tool" }>["row"]): Text {
   };
 }
 
-function corpusEntry(entry: Entry, { kind, title, body, footer, metadata }: Text): CorpusEntry {
-  const { value: _, namespace: __, ...meta } = entry;
+function corpusEntry(entry: ProjectedEntry, { kind, title, body, footer, metadata }: Text): CorpusEntry {
+  const { value: _, namespace: __, revision: ___, ...meta } = entry;
   const chunk: CorpusChunk = {
     docid: docidOf(entry.category, entry.key),
     path: pathOf(entry.category, entry.key),
@@ -126,7 +129,7 @@ function corpusEntry(entry: Entry, { kind, title, body, footer, metadata }: Text
   return { ...meta, kind, chunk, body, bodyStartLine: BODY_START_LINE };
 }
 
-function aboutEntry(entry: Entry): CorpusChunk["metadata"] {
+function aboutEntry(entry: ProjectedEntry): CorpusChunk["metadata"] {
   const { category, fingerprint, createdAt, updatedAt, expiresAt, writer } = entry;
   return {
     category,

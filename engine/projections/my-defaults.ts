@@ -11,9 +11,9 @@ import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
 import { compareText } from "../compare-text.ts";
 import { defined } from "../defined.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
+import { pagesOf } from "../pages-of.ts";
 import type { EntryPage, MemoryReader, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
-import { nextTurn } from "../timing.ts";
 
 export const DEFAULTS_LIMITS = {
   /** The half-life of a value's weight. */
@@ -82,24 +82,16 @@ export async function learnDefaults(
   now: UnixMs,
 ): Promise<LearntFromRuns> {
   const tally = new RunTally(now);
-  let cursor: string | undefined;
   let rows = 0;
-  do {
-    const limit = Math.min(PAGE_ROWS, DEFAULTS_LIMITS.rows - rows);
-    // By origin, which the writing code path sets: a fact, note or cached answer that looks like a run does not count.
-    const page = await reader.list({
-      namespace,
-      origin: "audit",
-      category: LEARNT_FROM,
-      limit,
-      ...(cursor && { cursor }),
-    });
+  // By origin, which the writing code path sets: a fact, note or cached answer that looks like a run does not count.
+  const query = { namespace, origin: "audit", category: LEARNT_FROM } as const;
+  const left = () => Math.min(PAGE_ROWS, DEFAULTS_LIMITS.rows - rows);
+  for await (const page of pagesOf((more) => reader.list({ ...query, limit: left(), ...more }))) {
     tally.addPage(page);
     rows += page.entries.length + page.unreadable.length;
-    cursor = page.nextCursor;
-    await nextTurn(); // decrypting takes processor time, and others wait
-  } while (cursor !== undefined && rows < DEFAULTS_LIMITS.rows);
-  return tally.learnt(cursor !== undefined);
+    if (rows >= DEFAULTS_LIMITS.rows) return tally.learnt(page.nextCursor !== undefined);
+  }
+  return tally.learnt(false);
 }
 
 /** The defaults learnt from these runs, in any order. */

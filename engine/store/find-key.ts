@@ -36,6 +36,8 @@ export interface LoadedKey {
   readonly warning?: string;
 }
 
+const CONFIGURED = "the configured key";
+
 /**
  * Loads the key; precedence: configuration, HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, HELMDECK_MEMORY_KEY_COMMAND, the file
  * at `keyPath`, a new file there.
@@ -52,7 +54,7 @@ export async function loadOrMakeKey(places: KeyPlaces): Promise<LoadedKey> {
 /** Like {@link loadOrMakeKey}, but creates nothing: undefined when there is neither a key nor data. */
 export async function findKey(places: KeyPlaces): Promise<LoadedKey | undefined> {
   const { configuredKey, env } = places;
-  if (configuredKey !== undefined) return fromText(configuredKey, "the configured key");
+  if (configuredKey !== undefined) return fromText(configuredKey, CONFIGURED);
   const named = setting(env, "HELMDECK_MEMORY_KEY");
   if (named !== undefined) return fromText(named, "HELMDECK_MEMORY_KEY");
   const file = setting(env, "HELMDECK_MEMORY_KEY_FILE");
@@ -62,8 +64,21 @@ export async function findKey(places: KeyPlaces): Promise<LoadedKey | undefined>
   return fromDefaultFile(places.keyPath, places.databasePath);
 }
 
+/** For messages: where {@link findKey} looks first. Reads no file, and runs nothing. */
+export function nameOfKeySource({ configuredKey, env, keyPath }: KeyPlaces): string {
+  if (configuredKey !== undefined) return CONFIGURED;
+  if (setting(env, "HELMDECK_MEMORY_KEY") !== undefined) return "HELMDECK_MEMORY_KEY";
+  const file = setting(env, "HELMDECK_MEMORY_KEY_FILE");
+  if (file !== undefined) return nameOfFile(file);
+  return setting(env, "HELMDECK_MEMORY_KEY_COMMAND") === undefined ? keyPath : "HELMDECK_MEMORY_KEY_COMMAND";
+}
+
 async function fromCommand(command: string, run: RunCommand | undefined): Promise<LoadedKey> {
   return { key: await keyFromCommand(command, run), source: nameOfCommand(command), made: false };
+}
+
+function nameOfFile(path: string): string {
+  return `HELMDECK_MEMORY_KEY_FILE (${path})`;
 }
 
 function setting(env: KeyPlaces["env"], name: string): string | undefined {
@@ -77,7 +92,7 @@ function fromText(hex: string, source: string): LoadedKey {
 
 async function fromNamedFile(path: string): Promise<LoadedKey> {
   const { key, sharedMode, owner } = await requireKeyFile(path);
-  const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, file: path, made: false };
+  const loaded = { key, source: nameOfFile(path), file: path, made: false };
   if (owner !== undefined) {
     const warning = `The key file ${path} belongs to another account (uid ${owner}), which can read the key, and this process runs as root.`;
     return { ...loaded, warning };

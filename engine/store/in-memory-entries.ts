@@ -1,8 +1,9 @@
-/** The in-memory store's entries: their representation, copies for callers, queries and filters. */
+/** The in-memory store's entries: their representation and usage, copies for callers, queries and filters. */
 import { defined } from "../defined.ts";
+import type { Slot } from "../rules/plans.ts";
+import { type Quota, requireWithin } from "../rules/quota.ts";
 import { decodeListCursor, type ListPlace } from "./cursors.ts";
-import { fingerprintOf, makeEntryId } from "./entry-id.ts";
-import { grown, HISTORY_LIMITS, hasHistory } from "./history.ts";
+import { fingerprintOf } from "./entry-id.ts";
 import type {
   Entry,
   EntryFilter,
@@ -11,10 +12,10 @@ import type {
   EntryVectors,
   FormerValue,
   ListQuery,
-  NewEntry,
   UnixMs,
+  Usage,
 } from "./memory-store.ts";
-import { isWithin } from "./namespace.ts";
+import { isWithin, type Namespace, ownerOf } from "./namespace.ts";
 import type { Writer } from "./writer.ts";
 /** A stored entry. Its value is a private copy, never handed out. */
 export interface Held {
@@ -22,26 +23,93 @@ export interface Held {
   readonly value: Uint8Array;
   readonly writer: Writer | undefined;
   readonly prolonged?: true | undefined;
-  readonly seq: number;
   /** By space, for this value. */
   readonly vectors: Map<string, EntryVectors>;
   /** Oldest first. */
   readonly history: readonly FormerValue[];
 }
 
-export function historyAfter(
-  entry: NewEntry,
-  kept: Held | undefined,
-  retired: readonly Held[],
-  sameValue: boolean,
-): readonly FormerValue[] {
-  if (!hasHistory(entry)) return [];
-  const isKept = kept !== undefined && (!sameValue || retired.length > 0);
-  const history = grown(kept?.history ?? [], {
-    replaced: isKept ? entryOf(kept) : undefined,
-    superseded: retired.map((held) => ({ entry: entryOf(held), history: held.history })),
-  });
-  return history.length > 0 ? history : (entry.history ?? []).slice(-HISTORY_LIMITS.kept).map(copyOf);
+export interface HeldSlot extends Slot {
+  readonly held: Held | undefined;
+}
+
+/** All entries by slot, with each subject's usage. */
+export class HeldEntries extends Map<string, Held> {
+  readonly #usage = new Map<Namespace, Usage>();
+  /** What each slot had before the transaction. */
+  #before: Map<string, Held | undefined> | undefined;
+
+  override set(slot: string, held: Held): this {
+    this.#note(slot, held);
+    return super.set(slot, held);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#usage.clear();
+  }
+
+  override delete(slot: string): boolean {
+    this.#note(slot, undefined);
+    return super.delete(slot);
+  }
+
+  /** Of the subject of this namespace. */
+  usageOf(namespace: Namespace): Usage {
+    return this.#usage.get(ownerOf(namespace)) ?? { entries: 0, bytes: 0 };
+  }
+
+  /** All of `work` or none of it. */
+  transact<T>(work: () => T): T {
+    const before = new Map<string, Held | undefined>();
+    this.#before = before;
+    try {
+      return work();
+    } catch (error) {
+      this.#before = undefined;
+      for (const [slot, held] of before) {
+        if (held === undefined) this.delete(slot);
+        else this.set(slot, held);
+      }
+      throw error;
+    } finally {
+      this.#before = undefined;
+    }
+  }
+
+  /** Former values count, but are dropped before a write is refused. `isMore`: the write takes more than what it replaced. */
+  keepWithin(quota: Quota, namespace: Namespace, isMore: boolean): void {
+    while (this.usageOf(namespace).bytes > quota.bytes && this.#dropOldestFormer(namespace));
+    if (isMore) requireWithin(this.usageOf(namespace), quota, namespace);
+  }
+
+  /** Returns whether there was one. */
+  #dropOldestFormer(namespace: Namespace): boolean {
+    const subject = { namespace: ownerOf(namespace), includeSessions: true };
+    let oldest: { readonly held: Held; readonly at: UnixMs } | undefined;
+    for (const held of this.values()) {
+      const at = held.history[0]?.updatedAt;
+      if (at === undefined || !isWithin(held.meta.namespace, subject)) continue;
+      if (oldest === undefined || at < oldest.at) oldest = { held, at };
+    }
+    if (oldest === undefined) return false;
+    const { held } = oldest;
+    this.set(slotOf(held.meta), { ...held, history: held.history.slice(1) });
+    return true;
+  }
+
+  #note(slot: string, held: Held | undefined): void {
+    const before = this.get(slot);
+    if (this.#before?.has(slot) === false) this.#before.set(slot, before);
+    if (before !== undefined) this.#count(before, -1);
+    if (held !== undefined) this.#count(held, 1);
+  }
+
+  #count({ meta, value, history }: Held, by: 1 | -1): void {
+    const { entries, bytes } = this.usageOf(meta.namespace);
+    const size = history.reduce((sum, former) => sum + former.value.byteLength, value.byteLength);
+    this.#usage.set(ownerOf(meta.namespace), { entries: entries + by, bytes: bytes + by * size });
+  }
 }
 
 export function copyOf(former: FormerValue): FormerValue {
@@ -50,20 +118,6 @@ export function copyOf(former: FormerValue): FormerValue {
 
 export function slotOf(ref: EntryRef): string {
   return JSON.stringify([ref.namespace, ref.origin, ref.key]);
-}
-
-export function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): EntryMeta {
-  return {
-    id: kept?.id ?? makeEntryId(),
-    namespace: entry.namespace,
-    origin: entry.origin,
-    key: entry.key,
-    category: entry.category,
-    tags: [...entry.tags],
-    createdAt: entry.createdAt ?? kept?.createdAt ?? now,
-    updatedAt: entry.updatedAt ?? now,
-    ...defined({ expiresAt: entry.expiresAt }),
-  };
 }
 
 export function entryOf({ meta, value, writer, prolonged }: Held): Entry {
@@ -94,7 +148,8 @@ export function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
     (filter.tag === undefined || meta.tags.includes(filter.tag)) &&
     (filter.key === undefined || meta.key === filter.key) &&
     hasPrefix(meta.key, filter.prefix) &&
-    (filter.cursor === undefined || comparePlaces(decodeListCursor(filter.cursor), meta) < 0)
+    (filter.cursor === undefined || comparePlaces(decodeListCursor(filter.cursor), meta) < 0) &&
+    (filter.upTo === undefined || meta.revision <= filter.upTo)
   );
 }
 

@@ -1,61 +1,45 @@
-import { HelmdeckError } from "../errors.ts";
-import { Beginnings } from "./beginnings.ts";
-import { keepsExisting } from "./conflicts.ts";
+/** The in-memory store: the reader, plus writes. For tests, and for caches of memory that is kept elsewhere. */
+import { defined } from "../defined.ts";
+import { mustJudgeKeys, newerOf, requireReached } from "../rules/conditions.ts";
+import { checkSuperseded, isCovered, mayCoverFormer } from "../rules/history.ts";
 import {
-  decodeListCursor,
-  encodeChangeCursor,
-  encodeListCursor,
-  type History,
-  historySince,
-  KEEP_REMOVALS,
-  pruneTarget,
-  resumeFrom,
-} from "./cursors.ts";
-import { fingerprintOf } from "./entry-id.ts";
-import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
-import { checkSuperseded, isCovered, keyInUse, mayCoverFormer, shownHistory, undoOf } from "./history.ts";
-import {
-  compareBytes,
-  comparePlaces,
-  copyOf,
-  entryOf,
-  type Held,
-  historyAfter,
-  isListed,
-  isMatch,
-  metaOf,
-  slotOf,
-} from "./in-memory-entries.ts";
+  keysToBringBack,
+  numbered,
+  type Plan,
+  type PutRules,
+  planPut,
+  planRenewal,
+  planUndo,
+  takesMore,
+  type Upsert,
+} from "../rules/plans.ts";
+import type { Quota } from "../rules/quota.ts";
+import { KEEP_REMOVALS, pruneTarget } from "./cursors.ts";
+import { fingerprintOf, makeEntryId } from "./entry-id.ts";
+import { checkNewEntry, isExpired } from "./entry-rules.ts";
+import { copyOf, entryOf, type Held, type HeldSlot, isMatch, slotOf } from "./in-memory-entries.ts";
+import { InMemoryReader } from "./in-memory-reader.ts";
 import type {
-  CategoryCount,
-  Changes,
-  ChangesQuery,
   DecideRenewal,
+  DeleteOptions,
   Entry,
   EntryFilter,
   EntryId,
-  EntryPage,
   EntryRef,
   EntryVectors,
   Erasure,
-  FormerKeysPage,
-  FormerKeysQuery,
-  FormerValue,
-  ListQuery,
+  KeysSince,
   MemoryStore,
-  MetaPage,
-  NamespaceCount,
   NewEntry,
   PutManyOptions,
   PutOptions,
   PutResult,
   ReferenceVectors,
-  StoreCapabilities,
-  StoreReport,
+  RenewOptions,
+  Revision,
   Undone,
   UndoOptions,
   UnixMs,
-  Usage,
   VectorsQuery,
 } from "./memory-store.ts";
 import { isWithin, type Namespace } from "./namespace.ts";
@@ -64,7 +48,6 @@ import { withCorrectedTimes } from "./time-seen.ts";
 import {
   checkNewReferences,
   checkNewVectors,
-  checkSpace,
   checkVectorsQuery,
   KEPT_REFERENCE_SPACES,
 } from "./vector-rules.ts";
@@ -74,233 +57,76 @@ export interface InMemoryStoreOptions {
   readonly now?: () => UnixMs;
   /** The least number of writes for which the change feed remembers removals. */
   readonly keepRemovals?: number;
+  /** A subject's limits, including its sessions; none unless given. */
+  readonly quota?: Partial<Quota>;
 }
 
 export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
-  return new InMemoryStore(new StoreClock(options.now ?? Date.now), options.keepRemovals ?? KEEP_REMOVALS);
+  return new InMemoryStore(options);
 }
 
-interface Removal {
-  readonly namespace: Namespace;
-  readonly id: EntryId;
-  readonly seq: number;
-}
-
-class InMemoryStore implements MemoryStore {
-  readonly capabilities: StoreCapabilities = { persistent: false, shared: false };
-  readonly identity = undefined;
-  readonly #clock: StoreClock;
-  readonly #beginnings = new Beginnings();
+class InMemoryStore extends InMemoryReader implements MemoryStore {
   readonly #keepRemovals: number;
-  readonly #held = new Map<string, Held>();
-  /** By space; the latest put comes last. */
-  readonly #references = new Map<string, ReferenceVectors>();
-  #removals: Removal[] = [];
-  #history: History = { lastSeq: 0, prunedThrough: 0, prunes: 0 };
-  #closed = false;
+  readonly #quota: Quota;
 
-  constructor(clock: StoreClock, keepRemovals: number) {
-    this.#clock = clock;
+  constructor({ now = Date.now, keepRemovals = KEEP_REMOVALS, quota }: InMemoryStoreOptions) {
+    super(new StoreClock(now));
     this.#keepRemovals = keepRemovals;
+    this.#quota = { entries: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, ...quota };
   }
 
-  now(): UnixMs {
-    return this.#clock.now();
-  }
-
-  async get(ref: EntryRef): Promise<Entry | undefined> {
-    this.#requireOpen();
-    const held = this.#living(ref);
-    return held && entryOf(held);
-  }
-
-  async list(query: ListQuery): Promise<EntryPage> {
-    const { entries, ...rest } = this.#page(query);
-    return { entries: entries.map(entryOf), unreadable: [], ...rest };
-  }
-
-  async listMeta(query: ListQuery): Promise<MetaPage> {
-    const { entries, ...rest } = this.#page(query);
-    return { entries: entries.map((held) => held.meta), ...rest };
-  }
-
-  async countWhere(filter: EntryFilter): Promise<number> {
-    this.#requireOpen();
-    return this.#matching(filter).filter((held) => !this.#isGone(held)).length;
-  }
-
-  async changes(query: ChangesQuery): Promise<Changes> {
-    this.#requireOpen();
-    const limit = changesLimitOf(query);
-    const history = this.#historyAt(this.now());
-    const since = resumeFrom(history, query.since);
-    if (since === undefined) return { kind: "start_over" };
-    const pending = [...this.#held.values(), ...this.#removals]
-      .filter((change) => namespaceOfChange(change) === query.namespace && change.seq > since)
-      .sort((a, b) => a.seq - b.seq);
-    return this.#changesOf(history, pending.slice(0, limit), pending.length > limit);
-  }
-
-  async revision(namespace: Namespace): Promise<number> {
-    this.#requireOpen();
-    const seqs = [...this.#held.values(), ...this.#removals]
-      .filter((change) => namespaceOfChange(change) === namespace)
-      .map(({ seq }) => seq);
-    return seqs.reduce((most, seq) => Math.max(most, seq), this.#history.prunedThrough);
-  }
-
-  async namespaces(): Promise<readonly NamespaceCount[]> {
-    this.#requireOpen();
-    const live = [...this.#held.values()].filter((held) => !this.#isGone(held));
-    return [...Map.groupBy(live, (held) => held.meta.namespace)]
-      .map(([namespace, held]) => ({ namespace, count: held.length }))
-      .sort((a, b) => compareBytes(a.namespace, b.namespace));
-  }
-
-  async usage(namespace: Namespace): Promise<Usage> {
-    this.#requireOpen();
-    const held = this.#matching({ namespace, includeSessions: true });
-    const sizes = held.flatMap(({ value, history }) => [value, ...history.map((former) => former.value)]);
-    return { entries: held.length, bytes: sizes.reduce((sum, { byteLength }) => sum + byteLength, 0) };
-  }
-
-  async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
-    this.#requireOpen();
-    const metas = this.#matching({ namespace }).flatMap((held) => (this.#isGone(held) ? [] : [held.meta]));
-    return [...Map.groupBy(metas, ({ origin, category }) => JSON.stringify([origin, category])).values()]
-      .flatMap((group) =>
-        group.slice(0, 1).map(({ origin, category }) => ({ origin, category, count: group.length })),
-      )
-      .sort((a, b) => compareBytes(a.origin, b.origin) || compareBytes(a.category, b.category));
-  }
-
-  async inspect(): Promise<StoreReport> {
-    this.#requireOpen();
-    const expired = [...this.#held.values()].filter((held) => this.#isGone(held)).length;
-    return {
-      backend: "in-memory",
-      schemaVersion: 0,
-      entries: this.#held.size - expired,
-      expired,
-      unreadable: 0,
-      isWritable: true,
-      clockBehindMs: this.#clock.behindMs,
-      integrity: "ok",
-      settings: {},
-    };
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#held.clear();
-    this.#references.clear();
-    this.#removals = [];
-  }
-
-  async history(ref: EntryRef): Promise<readonly FormerValue[]> {
-    this.#requireOpen();
-    const held = this.#living(ref);
-    return shownHistory(held?.history ?? [], this.now()).map(copyOf);
-  }
-
-  async formerKeys({ namespace }: FormerKeysQuery): Promise<FormerKeysPage> {
-    this.#requireOpen();
-    const live = this.#matching({ namespace }).filter((held) => !this.#isGone(held));
-    const keys = live.flatMap(({ meta, history }) =>
-      history.map(({ key, category, tags, updatedAt }) => ({ of: meta, key, category, tags, updatedAt })),
-    );
-    return { keys };
-  }
-
-  async put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
-    this.#requireOpen();
+  async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
+    this.requireOpen();
     checkNewEntry(entry);
-    const others = checkSuperseded(entry, supersedes);
+    const supersedes = checkSuperseded(entry, options.supersedes);
     this.#observe();
-    return this.#write(entry, this.now(), others);
-  }
-
-  async undo(ref: EntryRef, { tag }: UndoOptions = {}): Promise<Undone | undefined> {
-    this.#requireOpen();
-    this.#observe();
-    const present = this.#living(ref);
-    if (tag !== undefined && present?.meta.tags.includes(tag) !== true) return undefined;
-    const undo = present && undoOf(present.history, this.now());
-    if (present === undefined || undo === undefined) return undefined;
-    for (const { former } of undo.revived) {
-      if (this.#living({ ...ref, key: former.key }) !== undefined) throw keyInUse(former.key);
-    }
-    if (undo.before === undefined) this.#remove([present]);
-    const back = [
-      ...(undo.before === undefined ? [] : [{ former: undo.before, history: undo.history }]),
-      ...undo.revived,
-    ];
-    return {
-      undone: entryOf(present),
-      restored: back.map(({ former, history }) => this.#bringBack(ref, former, history)),
-    };
+    return this.#transact(() => this.#put(entry, this.now(), { ...options, supersedes }));
   }
 
   async putMany(
     entries: readonly NewEntry[],
-    { onConflict = "replace" }: PutManyOptions = {},
+    { keysSince = new Map(), ...rules }: PutManyOptions = {},
   ): Promise<readonly PutResult[]> {
-    this.#requireOpen();
+    this.requireOpen();
     for (const entry of entries) checkNewEntry(entry);
     this.#observe();
+    for (const [namespace, since] of keysSince) this.#judgeKeys(namespace, since);
     const now = this.now();
-    return entries.map((entry) => {
-      const there = this.#living(entry);
-      const stays = there !== undefined && keepsExisting(there.meta, entry, onConflict);
-      return stays ? { entry: there.meta, superseded: [], kept: true } : this.#write(entry, now);
-    });
+    return this.#transact(() => entries.map((entry) => this.#put(entry, now, rules)));
   }
 
-  async renew(ref: EntryRef, decide: DecideRenewal): Promise<Entry | undefined> {
-    this.#requireOpen();
+  async undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {
+    this.requireOpen();
     this.#observe();
-    const there = this.#living(ref);
-    const renewal = there && decide(entryOf(there), this.now());
-    if (there === undefined || renewal === undefined) return there && entryOf(there);
-    const { expiresAt, prolonged } = renewal;
-    const renewed = { ...there, meta: { ...there.meta, expiresAt }, prolonged, seq: this.#nextSeq() };
-    this.#held.set(slotOf(ref), renewed);
-    return entryOf(renewed);
+    const slot = this.#load(ref);
+    const others = keysToBringBack(slot).map((key) => this.#load({ ...ref, key }));
+    return this.#apply(planUndo({ slot, others }, this.now(), options));
   }
 
-  async delete(ref: EntryRef): Promise<Erasure> {
-    this.#requireOpen();
-    const { namespace, origin, key } = ref;
-    return this.#erase({ namespace, origins: [origin], key });
+  async renew(ref: EntryRef, decide: DecideRenewal, options: RenewOptions = {}): Promise<Entry | undefined> {
+    this.requireOpen();
+    this.#observe();
+    return this.#apply(planRenewal(this.#load(ref), decide, this.now(), options));
+  }
+
+  async delete({ namespace, origin, key }: EntryRef, options?: DeleteOptions): Promise<Erasure> {
+    return this.deleteWhere({ namespace, origins: [origin], key, ...options });
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
-    this.#requireOpen();
+    this.requireOpen();
+    requireReached(filter, this.feed.lastSeq);
     return this.#erase(filter);
   }
 
   async deleteExpired(): Promise<Erasure> {
-    this.#requireOpen();
+    this.requireOpen();
     this.#observe();
-    const until = this.#clock.deletableUntil;
+    const until = this.clock.deletableUntil;
     if (until === undefined) return { deleted: 0, erased: "complete" };
-    const expired = [...this.#held.values()].filter((held) => isExpired(held.meta.expiresAt, until));
+    const expired = [...this.held.values()].filter((held) => isExpired(held.meta.expiresAt, until));
     this.#remove(expired);
     return { deleted: expired.length, erased: "complete" };
-  }
-
-  async vectorSpaces(): Promise<readonly string[]> {
-    this.#requireOpen();
-    return [...new Set([...this.#held.values()].flatMap(({ vectors }) => [...vectors.keys()]))];
-  }
-
-  async vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
-    this.#requireOpen();
-    checkVectorsQuery(query);
-    return this.#named(query).flatMap(({ vectors }) => {
-      const kept = vectors.get(query.space);
-      return kept === undefined ? [] : [{ ...kept, vectors: kept.vectors.slice() }];
-    });
   }
 
   async putVectors(
@@ -308,10 +134,10 @@ class InMemoryStore implements MemoryStore {
     space: string,
     batch: readonly EntryVectors[],
   ): Promise<readonly EntryId[]> {
-    this.#requireOpen();
+    this.requireOpen();
     checkNewVectors(space, batch);
     const made = new Map(batch.map((one) => [one.id, one]));
-    return this.#named({ namespace, ids: [...made.keys()] }).flatMap(({ meta, value, vectors }) => {
+    return this.named({ namespace, ids: [...made.keys()] }).flatMap(({ meta, value, vectors }) => {
       const fresh = made.get(meta.id);
       if (fresh === undefined || fresh.fingerprint !== fingerprintOf(value)) return [];
       vectors.set(space, { ...fresh, vectors: fresh.vectors.slice() });
@@ -320,179 +146,139 @@ class InMemoryStore implements MemoryStore {
   }
 
   async deleteOtherVectors(query: VectorsQuery): Promise<void> {
-    this.#requireOpen();
+    this.requireOpen();
     checkVectorsQuery(query);
-    for (const { vectors } of this.#named(query)) {
+    for (const { vectors } of this.named(query)) {
       for (const space of vectors.keys()) if (space !== query.space) vectors.delete(space);
     }
   }
 
-  async referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
-    this.#requireOpen();
-    checkSpace(space);
-    const kept = this.#references.get(space);
-    return kept && { ...kept, vectors: kept.vectors.slice() };
-  }
-
   async putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
-    this.#requireOpen();
+    this.requireOpen();
     checkNewReferences(space, made);
-    this.#references.delete(space);
-    this.#references.set(space, { ...made, vectors: made.vectors.slice() });
-    const tooMany = this.#references.size - KEPT_REFERENCE_SPACES;
-    for (const oldest of this.#references.keys().take(Math.max(0, tooMany))) this.#references.delete(oldest);
-  }
-
-  #requireOpen(): void {
-    if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store is closed.");
-  }
-
-  #isGone(held: Held): boolean {
-    return this.#clock.isExpired(held.meta.expiresAt);
+    this.references.delete(space);
+    this.references.set(space, { ...made, vectors: made.vectors.slice() });
+    const tooMany = this.references.size - KEPT_REFERENCE_SPACES;
+    for (const oldest of this.references.keys().take(Math.max(0, tooMany))) this.references.delete(oldest);
   }
 
   /** Reads the clock. Once it is right, entries written while it was certainly wrong get their true times. */
   #observe(): void {
-    const correction = this.#clock.observe()?.correction;
+    const correction = this.clock.observe()?.correction;
     if (correction === undefined) return;
-    for (const [slot, held] of this.#held) {
+    for (const [slot, held] of this.held) {
       const meta = withCorrectedTimes(held.meta, correction);
       if (meta === held.meta) continue;
       const history = held.history.map((former) => withCorrectedTimes(former, correction));
-      this.#held.set(slot, { ...held, meta, history, seq: this.#nextSeq() });
+      this.held.set(slot, { ...held, meta: { ...meta, revision: this.#nextSeq() }, history });
     }
   }
 
-  #page(query: ListQuery): { readonly entries: readonly Held[]; readonly nextCursor?: string } {
-    this.#requireOpen();
-    const limit = listLimitOf(query);
-    const after = query.cursor === undefined ? undefined : decodeListCursor(query.cursor);
-    const rest = [...this.#held.values()]
-      .filter((held) => isListed(held.meta, query) && !this.#isGone(held))
-      .filter((held) => after === undefined || comparePlaces(held.meta, after) > 0)
-      .sort((a, b) => comparePlaces(a.meta, b.meta));
-    const entries = rest.slice(0, limit);
-    const last = entries.at(-1);
-    return last === undefined || rest.length <= limit
-      ? { entries }
-      : { entries, nextCursor: encodeListCursor(last.meta) };
+  /** All of `work` or none of it. */
+  #transact<T>(work: () => T): T {
+    const [feed, removals] = [this.feed, [...this.removals]];
+    try {
+      return this.held.transact(work);
+    } catch (error) {
+      this.feed = feed;
+      this.removals = removals;
+      throw error;
+    }
   }
 
-  #matching(filter: EntryFilter): readonly Held[] {
-    return [...this.#held.values()].filter((held) => isMatch(held.meta, filter));
+  #put(
+    entry: NewEntry,
+    now: UnixMs,
+    { supersedes = [], keysSince, ...rules }: PutOptions & PutRules,
+  ): PutResult {
+    this.#judgeKeys(entry.namespace, keysSince);
+    const others = supersedes.map((key) => this.#load({ ...entry, key }));
+    return this.#apply(planPut({ slot: this.#load(entry), others }, entry, now, rules));
   }
 
-  #named({ namespace, ids }: Pick<VectorsQuery, "namespace" | "ids">): readonly Held[] {
-    const wanted = new Set(ids);
-    return this.#matching({ namespace }).filter((held) => wanted.has(held.meta.id) && !this.#isGone(held));
+  #judgeKeys(namespace: Namespace, keysSince: KeysSince | undefined): void {
+    if (!mustJudgeKeys(keysSince, this.feed.lastSeq)) return;
+    const written = this.matching({ namespace, origins: ["fact"] }).filter(
+      (held) => held.meta.revision > keysSince.revision && !this.isGone(held),
+    );
+    keysSince.judge(written.map(({ meta }) => meta.key));
   }
 
-  #historyAt(now: UnixMs): History {
-    const hides = (after: UnixMs, until: UnixMs): boolean =>
-      [...this.#held.values()].some(
-        ({ meta: { expiresAt } }) => !isExpired(expiresAt, after) && isExpired(expiresAt, until),
-      );
-    return historySince(this.#history, this.#beginnings.at(now, this.#history.lastSeq, hides));
+  #load({ namespace, origin, key }: EntryRef): HeldSlot {
+    const ref = { namespace, origin, key };
+    const held = this.held.get(slotOf(ref));
+    const entry = held === undefined || this.isGone(held) ? undefined : entryOf(held);
+    const history = entry === undefined ? [] : (held?.history ?? []);
+    return { ref, id: entry?.id ?? makeEntryId(), entry, history, sizeBytes: held?.value.byteLength, held };
   }
 
-  #changesOf(history: History, page: readonly (Held | Removal)[], more: boolean): Changes {
-    const held = page.filter((change): change is Held => "meta" in change);
-    const removals = page.filter((change): change is Removal => "id" in change);
-    const last = more ? (page.at(-1)?.seq ?? 0) : history.lastSeq;
-    return {
-      kind: "changes",
-      upserts: held.filter((change) => !this.#isGone(change)).map(entryOf),
-      removed: [
-        ...held.filter((change) => this.#isGone(change)).map((change) => change.meta.id),
-        ...removals.map((removal) => removal.id),
-      ],
-      unreadable: [],
-      cursor: encodeChangeCursor(history, last),
-      more,
-    };
+  #apply<Answer>({ remove, upsert, answer }: Plan<HeldSlot, Answer>): Answer {
+    this.#remove(remove.flatMap(({ held }) => held ?? []));
+    return answer(upsert.map((one) => this.#write(one)));
   }
 
-  #living(ref: EntryRef): Held | undefined {
-    const held = this.#held.get(slotOf(ref));
-    return held === undefined || this.#isGone(held) ? undefined : held;
-  }
-
-  #write(entry: NewEntry, now: UnixMs, supersedes: readonly string[] = []): PutResult {
-    const slot = slotOf(entry);
-    const before = this.#held.get(slot);
-    const kept = this.#living(entry);
-    if (before !== undefined && kept === undefined) this.#remove([before]);
-    const retired = supersedes.flatMap((key) => this.#living({ ...entry, key }) ?? []);
-    this.#remove(retired);
-    const meta = metaOf(entry, kept?.meta, now);
-    const sameValue = kept !== undefined && Buffer.compare(kept.value, entry.value) === 0;
-    this.#held.set(slot, {
+  #write(upsert: Upsert<HeldSlot>): Revision {
+    const { slot, content, history } = upsert;
+    const { value, writer, prolonged } = content;
+    const isSame = slot.entry !== undefined && Buffer.compare(slot.entry.value, value) === 0;
+    const meta = numbered(upsert, this.#nextSeq());
+    this.held.set(slotOf(slot.ref), {
       meta,
-      value: Uint8Array.from(entry.value),
-      writer: entry.writer && { ...entry.writer },
-      prolonged: entry.prolonged,
-      seq: this.#nextSeq(),
-      vectors: sameValue ? kept.vectors : new Map(),
-      history: historyAfter(entry, kept, retired, sameValue),
+      value: Uint8Array.from(value),
+      writer: writer && { ...writer },
+      prolonged,
+      vectors: (isSame ? slot.held?.vectors : undefined) ?? new Map(),
+      history: history?.map(copyOf) ?? slot.history,
     });
-    const superseded = retired.map((held) => held.meta.key);
-    if (kept === undefined) return { entry: meta, superseded };
-    return { entry: meta, replaced: { updatedAt: kept.meta.updatedAt, sameValue }, superseded };
-  }
-
-  #bringBack(ref: EntryRef, former: FormerValue, history: readonly FormerValue[]): Entry {
-    const { life: _, into: __, joined: ___, ...was } = former;
-    const before = this.#held.get(slotOf({ ...ref, key: was.key }));
-    if (before !== undefined && this.#isGone(before)) this.#remove([before]);
-    const held = {
-      meta: metaOf({ ...ref, ...was }, this.#living({ ...ref, key: was.key })?.meta, was.updatedAt),
-      value: was.value,
-      writer: was.writer,
-      seq: this.#nextSeq(),
-      vectors: new Map(),
-      history,
-    };
-    this.#held.set(slotOf(held.meta), held);
-    return entryOf(held);
+    if (upsert.isLimited)
+      this.held.keepWithin(this.#quota, meta.namespace, takesMore(upsert, value.byteLength));
+    return meta.revision;
   }
 
   /** Erases what a filter covers, also from other facts' histories. */
   #erase(filter: EntryFilter): Erasure {
-    const erasure = this.#remove(this.#matching(filter));
-    if (!mayCoverFormer(filter)) return erasure;
+    const { upTo = Number.MAX_SAFE_INTEGER, ...scope } = filter;
+    const erasure = this.#remove(this.matching(filter));
+    const newer = this.matching(scope).filter(({ meta }) => meta.revision > upTo);
     let former = 0;
-    for (const [slot, held] of this.#held) {
-      if (!isWithin(held.meta.namespace, filter)) continue;
+    for (const [slot, held] of mayCoverFormer(filter) ? this.held : []) {
+      if (!isWithin(held.meta.namespace, filter) || isMatch(held.meta, scope)) continue;
       const history = held.history.filter((one) => !isCovered(one, filter));
-      former += held.history.length - history.length;
-      this.#held.set(slot, { ...held, history });
+      if (history.length === held.history.length) continue;
+      if (held.meta.revision > upTo) newer.push(held);
+      else this.held.set(slot, { ...held, history });
+      former += held.meta.revision > upTo ? 0 : held.history.length - history.length;
     }
-    return former === 0 ? erasure : { ...erasure, former };
+    const stays = newer
+      .filter((held) => !this.isGone(held))
+      .sort((a, b) => a.meta.revision - b.meta.revision)
+      .map(({ meta }) => meta.key);
+    return {
+      ...erasure,
+      ...(former > 0 && { former }),
+      ...defined({ newer: newerOf(stays.length, stays) }),
+    };
   }
 
   #remove(doomed: readonly Held[]): Erasure {
     for (const { meta } of doomed) {
-      this.#held.delete(slotOf(meta));
-      this.#removals.push({ namespace: meta.namespace, id: meta.id, seq: this.#nextSeq() });
+      this.held.delete(slotOf(meta));
+      this.removals.push({ namespace: meta.namespace, id: meta.id, seq: this.#nextSeq() });
     }
     this.#prune();
-    return { deleted: doomed.filter((held) => !this.#isGone(held)).length, erased: "complete" };
+    return { deleted: doomed.filter((held) => !this.isGone(held)).length, erased: "complete" };
   }
 
   #prune(): void {
-    const { lastSeq, prunes } = this.#history;
-    const target = pruneTarget(lastSeq, this.#removals[0]?.seq, this.#keepRemovals);
+    const { lastSeq, prunes } = this.feed;
+    const target = pruneTarget(lastSeq, this.removals[0]?.seq, this.#keepRemovals);
     if (target === undefined) return;
-    this.#removals = this.#removals.filter((removal) => removal.seq > target);
-    this.#history = { lastSeq, prunedThrough: target, prunes: prunes + 1 };
+    this.removals = this.removals.filter((removal) => removal.seq > target);
+    this.feed = { lastSeq, prunedThrough: target, prunes: prunes + 1 };
   }
 
   #nextSeq(): number {
-    this.#history = { ...this.#history, lastSeq: this.#history.lastSeq + 1 };
-    return this.#history.lastSeq;
+    this.feed = { ...this.feed, lastSeq: this.feed.lastSeq + 1 };
+    return this.feed.lastSeq;
   }
-}
-
-function namespaceOfChange(change: Held | Removal): Namespace {
-  return "meta" in change ? change.meta.namespace : change.namespace;
 }

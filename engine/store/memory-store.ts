@@ -1,5 +1,4 @@
 /** The contract of every memory store: entries, `MemoryStore`, and its read-only part `MemoryReader`. */
-import type { ConflictRule } from "./conflicts.ts";
 import type { Namespace } from "./namespace.ts";
 import type { Writer } from "./writer.ts";
 
@@ -66,7 +65,7 @@ export interface FormerValue {
 
 /** The metadata of a former value, and the fact of its history. */
 export interface FormerKey extends Pick<FormerValue, "key" | "category" | "tags" | "updatedAt"> {
-  readonly of: Pick<FormerValue, "key" | "category" | "tags">;
+  readonly of: Pick<FormerValue, "key" | "category" | "tags"> & Pick<EntryMeta, "revision">;
 }
 
 export interface FormerKeysQuery {
@@ -80,19 +79,55 @@ export interface FormerKeysPage {
   readonly nextCursor?: string;
 }
 
+/**
+ * A change number: a store numbers its writes, and each entry has the number of its last one. Numbers of one subject's memory grow
+ * with time, sessions included.
+ */
+export type Revision = number;
+
+/** A condition on one entry, judged in the write's own transaction. If it does not hold, the write throws `changed_meanwhile`. */
+interface WriteCondition {
+  /** Only while the entry has this revision; 0: only while there is none that is live and opens. */
+  readonly ifRevision?: Revision;
+}
+
+/** Judges the keys that were written since a check of all keys. */
+export interface KeysSince {
+  readonly revision: Revision;
+  /** Called in the transaction, with the keys of live facts that were written later; throws to refuse the write. */
+  readonly judge: (keys: readonly string[]) => void;
+}
+
+/** What happens when an imported entry exists. `newer`: the later write wins; of equally new ones, the one that lives longer. */
+export const CONFLICT_RULES = ["newer", "keep", "replace"] as const;
+export type ConflictRule = (typeof CONFLICT_RULES)[number];
+
 export interface PutManyOptions {
   /** Default `replace`. */
   readonly onConflict?: ConflictRule;
+  /** One for each namespace to check. */
+  readonly keysSince?: ReadonlyMap<Namespace, KeysSince>;
 }
 
-export interface PutOptions {
+/** Called in the transaction, with the live entry as it is then: returns the fields that a write did not name. */
+export type FillIn = (
+  there: Entry | undefined,
+  now: UnixMs,
+) => Partial<Pick<NewEntry, "category" | "tags" | "expiresAt">>;
+
+export interface PutOptions extends WriteCondition {
   /** Keys of other facts of the namespace to supersede with this write, at most nine; missing ones are ignored. */
   readonly supersedes?: readonly string[];
+  /** A superseded fact that was written later throws `changed_meanwhile`. */
+  readonly upTo?: Revision;
+  readonly keysSince?: KeysSince;
+  readonly fillIn?: FillIn;
 }
 
 /** An entry's unencrypted columns, read without decrypting. */
 export interface EntryMeta extends EntryRef {
   readonly id: EntryId;
+  readonly revision: Revision;
   readonly category: string;
   readonly tags: readonly string[];
   readonly createdAt: UnixMs;
@@ -114,7 +149,7 @@ interface Renewal {
   readonly prolonged?: true;
 }
 
-export interface RenewOptions {
+export interface RenewOptions extends WriteCondition {
   readonly givesWay?: boolean;
 }
 
@@ -131,8 +166,8 @@ export interface PutResult {
   readonly kept?: true;
 }
 
-export interface UndoOptions {
-  /** Undo only while the fact has this tag. */
+export interface UndoOptions extends WriteCondition {
+  /** Undo only while the fact has this tag, and to the last value without it; former values with it go, too. */
   readonly tag?: string;
   /** True: the undone value is erased by the next delete, which reports it. For many undos in a row. */
   readonly erasesLater?: boolean;
@@ -194,7 +229,11 @@ export interface EntryFilter {
   readonly prefix?: string;
   /** From a page of a listing: only entries after it, which are older. */
   readonly cursor?: string;
+  /** Only entries that were not written later, and former values in facts that were not: what somebody was shown. */
+  readonly upTo?: Revision;
 }
+
+export type DeleteOptions = Pick<EntryFilter, "upTo">;
 
 /**
  * The result of a delete. Readers no longer see deleted rows at once; the promise resolves when their bytes are erased.
@@ -206,6 +245,15 @@ export interface Erasure {
   readonly erased: "complete" | "pending";
   /** Former values erased from the histories of remaining facts; absent when there were none. */
   readonly former?: number;
+  /** What the filter covers but for its `upTo`, and stays; absent when there is none. */
+  readonly newer?: Newer;
+}
+
+/** Entries that were written after what somebody was shown, and facts with covered former values that were. */
+export interface Newer {
+  readonly count: number;
+  /** At most ten. */
+  readonly keys: readonly string[];
 }
 
 export interface ChangesQuery {
@@ -323,8 +371,10 @@ export interface MemoryReader {
    * A number that grows with every write, deletion and sweep in the namespace, by any process; equal numbers mean that nothing
    * changed in between. It may also grow without a change, for example when old history is pruned. As `since` of {@link changes}
    * it returns what happened after it, or `start_over`. Reads no row.
+   *
+   * With sessions, only as a bound: no present entry of the subject has a greater number, and every later write gets one.
    */
-  revision(namespace: Namespace): Promise<number>;
+  revision(namespace: Namespace, options?: Pick<EntryFilter, "includeSessions">): Promise<Revision>;
   namespaces(): Promise<readonly NamespaceCount[]>;
   /** How much a subject stores, including sessions, caches and former values; reads no row. */
   usage(namespace: Namespace): Promise<Usage>;
@@ -409,8 +459,11 @@ export interface MemoryStore extends MemoryReader, VectorStore {
    */
   undo(ref: EntryRef, options?: UndoOptions): Promise<Undone | undefined>;
   /** Also deletes its history, and its values in other facts' histories. */
-  delete(ref: EntryRef): Promise<Erasure>;
-  /** Like `delete`, for everything that a filter covers, including former values. */
+  delete(ref: EntryRef, options?: DeleteOptions): Promise<Erasure>;
+  /**
+   * Like `delete`, for everything that a filter covers, including former values. Throws `changed_meanwhile` for an `upTo` that the
+   * store has not reached: another one was shown.
+   */
   deleteWhere(filter: EntryFilter): Promise<Erasure>;
   /**
    * Deletes entries in every namespace that have been expired for 24 hours of observed running time: a wrong clock only hides

@@ -1,9 +1,21 @@
 /** Converts rows to entries and back: checks column types, seals and opens values. */
 
-import { fingerprintOf } from "./entry-id.ts";
-import type { Entry, EntryId, EntryMeta, NewEntry, Origin, UnixMs, UnreadableEntry } from "./memory-store.ts";
+import type { Slot, Upsert } from "../rules/plans.ts";
+import { fingerprintOf, makeEntryId } from "./entry-id.ts";
+import { isExpired } from "./entry-rules.ts";
+import { decodeFormer, encodeFormer } from "./former-content.ts";
+import type {
+  Entry,
+  EntryId,
+  EntryMeta,
+  EntryRef,
+  FormerValue,
+  Origin,
+  UnixMs,
+  UnreadableEntry,
+} from "./memory-store.ts";
 import type { Namespace } from "./namespace.ts";
-import type { ClearColumns, Sealer } from "./sealing.ts";
+import type { ClearColumns, HistoryColumns, Sealer } from "./sealing.ts";
 
 /** By column name: integers and times, text, blobs, null. Untrusted until it authenticates. */
 export type StoredRow = Readonly<Record<string, string | number | Uint8Array | null | undefined>>;
@@ -12,28 +24,77 @@ export const CLEAR_COLUMNS =
   "seq, id, namespace, origin, key, category, tags, created_at, updated_at, expires_at, digest";
 export const ALL_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
 
-/** Identity that a new row takes over from the replaced entry, or gets anew. */
-export interface RowIdentity {
-  readonly seq: number;
-  readonly id: EntryId;
-  readonly createdAt: UnixMs;
+/** A former value, with what its row is deleted and counted by. */
+export interface FormerRow extends FormerValue {
+  readonly number: number;
+  readonly sizeBytes: number;
 }
 
-/** The clear columns of an entry to be written. */
-export function columnsOf(entry: NewEntry, identity: RowIdentity, now: UnixMs, sealer: Sealer): ClearColumns {
+/** A slot with its row, and the rows of its history. */
+export interface RowSlot extends Slot {
+  readonly row: StoredRow | undefined;
+  readonly history: readonly FormerRow[];
+}
+
+/**
+ * What a row holds now, without its history. An expired entry has ended. So has one that does not authenticate: resealed, its
+ * claims would be genuine.
+ */
+export function openSlot(
+  { namespace, origin, key }: EntryRef,
+  row: StoredRow | undefined,
+  { sealer, now }: { readonly sealer: Sealer; readonly now: UnixMs },
+): RowSlot {
+  const opened = row && openRow(row, sealer);
+  const entry = isExpired(opened?.expiresAt, now) ? undefined : opened;
+  const id = entry?.id ?? makeEntryId();
   return {
-    seq: identity.seq,
-    id: identity.id,
-    namespace: entry.namespace,
-    origin: entry.origin,
-    key: entry.key,
-    category: entry.category,
-    tags: JSON.stringify(entry.tags),
-    createdAt: identity.createdAt,
-    updatedAt: entry.updatedAt ?? now,
-    expiresAt: entry.expiresAt ?? null,
-    digest: sealer.digest(identity.id, entry.value),
+    ref: { namespace, origin, key },
+    ...{ id, entry, row },
+    history: [],
+    sizeBytes: row && sealedBytes(row),
   };
+}
+
+/** The former value of a row of a history; undefined when it does not authenticate. */
+export function openFormer(row: StoredRow, sealer: Sealer): FormerRow | undefined {
+  const { number, entry_id: entryId, written_at: writtenAt, sealed } = row;
+  if (typeof number !== "number" || typeof entryId !== "string" || typeof writtenAt !== "number")
+    return undefined;
+  const content =
+    sealed instanceof Uint8Array ? sealer.openHistory({ number, entryId, writtenAt }, sealed) : undefined;
+  const former = content && decodeFormer(content, writtenAt);
+  return former && { ...former, number, sizeBytes: sealedBytes(row) };
+}
+
+/** A row of a history to write. */
+export function sealFormer(
+  former: FormerValue,
+  { number, entryId }: Omit<HistoryColumns, "writtenAt">,
+  sealer: Sealer,
+): Uint8Array {
+  return sealer.sealHistory({ number, entryId, writtenAt: former.updatedAt }, encodeFormer(former));
+}
+
+/** Vectors belong to the value of their entry's digest. */
+export function hasDigest(row: StoredRow | undefined, digest: Uint8Array): boolean {
+  return row?.digest instanceof Uint8Array && Buffer.compare(row.digest, digest) === 0;
+}
+
+export function sealedBytes({ sealed }: StoredRow): number {
+  return sealed instanceof Uint8Array ? sealed.byteLength : 0;
+}
+
+/** A row to write: sealed with its clear columns. */
+export function sealRow(
+  { meta, content }: Upsert<Slot>,
+  seq: number,
+  sealer: Sealer,
+): { readonly columns: ClearColumns; readonly sealed: Uint8Array } {
+  const { expiresAt = null, tags, ...rest } = meta;
+  const digest = sealer.digest(meta.id, content.value);
+  const columns = { ...rest, seq, expiresAt, tags: JSON.stringify(tags), digest };
+  return { columns, sealed: sealer.seal(columns, content) };
 }
 
 /** The columns of a stored row, not authenticated; undefined when one has an unexpected type. */
@@ -76,6 +137,7 @@ export function openRows(
 export function metaOf(columns: ClearColumns): EntryMeta {
   return {
     id: columns.id as EntryId,
+    revision: columns.seq,
     namespace: columns.namespace as Namespace,
     origin: columns.origin as Origin,
     key: columns.key,

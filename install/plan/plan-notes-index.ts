@@ -1,7 +1,7 @@
 /** Plans to keep OpenClaw's note index in line with the embedding provider. */
 import { INSTALLER } from "../install-names.ts";
 import type { Facts, OpenClawReady } from "../installation-facts.ts";
-import { indexNotesStep, isDueOnceTakenBack, isStuck } from "../steps/index-notes.ts";
+import { indexNotesStep, isDueOnceTakenBack, isStuck, searchesInGateway } from "../steps/index-notes.ts";
 import type { Step } from "../steps/registry.ts";
 import type { SearchPlan } from "./plan-search.ts";
 
@@ -15,7 +15,7 @@ export function indexSteps(openclaw: OpenClawReady, facts: Facts, search: Search
 export function repairSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {
   const { configPath, unfitIndexes = [] } = openclaw;
   if (unfitIndexes.length === 0 && !journal.indexDue) return [];
-  return [{ kind: "index-notes", configPath, mustWork: true, awaitsGateway: false }];
+  return [{ kind: "index-notes", configPath, mustWork: true, awaitsGateway: searchesInGateway(openclaw) }];
 }
 
 export function unfitWarnings(openclaw: OpenClawReady, { journal }: Facts): readonly string[] {

@@ -32,7 +32,7 @@ export async function waitUntilFactsUse(
     if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
-        `helmdeck's facts are not embedded by ${service.model} on ${service.url}: ${stateIn(status)}. Restart the gateway, then: ${INSTALLER} --verify`,
+        `helmdeck's facts are not embedded by ${service.model} on ${service.url}: ${stateIn(status)}. Restart the gateway (${openclaw.restartCommand}), then: ${INSTALLER} --verify`,
       );
     }
     await pause(LOOK_AGAIN_MS);

@@ -26,7 +26,7 @@ export async function waitUntilSearchUses(
     if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
-        `The gateway's memory_search does not use ${provider}: ${seen}. Restart the gateway, then: ${INSTALLER} --verify`,
+        `The gateway's memory_search does not use ${provider}: ${seen}. Restart the gateway (${openclaw.restartCommand}), then: ${INSTALLER} --verify`,
       );
     }
     await pause(LOOK_AGAIN_MS);

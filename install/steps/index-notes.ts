@@ -5,8 +5,8 @@ import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
 import { EXIT } from "../installer-exit-codes.ts";
-import { type UnfitIndex, unfitIndexes } from "../notes-index.ts";
-import { at } from "../openclaw-json.ts";
+import { indexedNotes, type UnfitIndex, unfitIndexes } from "../notes-index.ts";
+import { at, type Json } from "../openclaw-json.ts";
 import { reasonOf } from "../reason.ts";
 import type { CommandResult } from "../run-command.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
@@ -18,7 +18,7 @@ interface IndexNotes {
   readonly configPath: string;
   /** After restoring the former provider, a failure is only a warning, because that provider may be down. */
   readonly mustWork: boolean;
-  /** A running gateway must have stopped using our service first. */
+  /** A running gateway must have stopped using our service first, and must search the new index afterwards. */
   readonly awaitsGateway: boolean;
 }
 
@@ -50,13 +50,17 @@ export const indexNotes: StepDefinition<IndexNotes, IndexNotes> = {
   },
 };
 
-export function indexNotesStep({ configPath, gateway }: OpenClawReady, isPointed: boolean): IndexNotes {
+export function indexNotesStep({ configPath, ...openclaw }: OpenClawReady, isPointed: boolean): IndexNotes {
   return {
     kind: "index-notes",
     configPath,
     mustWork: isPointed,
-    awaitsGateway: !isPointed && gateway === "running",
+    awaitsGateway: !isPointed && searchesInGateway(openclaw),
   };
+}
+
+export function searchesInGateway({ gateway, search }: Pick<OpenClawReady, "gateway" | "search">): boolean {
+  return gateway === "running" && search.enabled;
 }
 
 /** Our setting was undone: now, by an earlier killed run, or by a version that did not repair the index. */
@@ -72,26 +76,50 @@ export function isStuck({ unfitIndexes = [] }: OpenClawReady): boolean {
   return unfitIndexes.some(({ isChosen }) => !isChosen);
 }
 
-async function renewIndexes(
-  { configPath, mustWork, awaitsGateway }: IndexNotes,
-  context: StepContext,
-): Promise<void> {
+async function renewIndexes(step: IndexNotes, context: StepContext): Promise<string | undefined> {
+  const { configPath, awaitsGateway } = step;
   const openclaw = requireOpenClaw(context);
   const { journal } = context.environment;
-  if (awaitsGateway) await waitUntilGatewayFollows(openclaw, configPath, context);
-  for (const index of (await unfit(openclaw, configPath)) ?? [undefined]) {
+  const follows = awaitsGateway && (await waitUntilGatewayFollows(openclaw, configPath, context));
+  const before = await lookAt(openclaw, configPath);
+  for (const index of before.unfit ?? [undefined]) {
     const reason = await renew(openclaw, configPath, index, context.environment);
-    if (reason === undefined) continue;
-    const said = `OpenClaw did not rebuild its index of notes${forAgent(index)}: ${reason}. Later: ${remedyFor(index)}`;
-    if (mustWork) throw new HelmdeckError("upstream_failed", said);
-    return context.warn(said);
+    if (reason !== undefined) return reportFailure(index, reason, step, context);
   }
+  const after = before.unfit?.length === 0 ? before : await lookAt(openclaw, configPath);
+  const left = after.unfit?.find(({ isChosen }) => !isChosen);
+  if (left !== undefined)
+    return reportFailure(left, "it still belongs to the former provider", step, context);
   await journal.remove(["indexDue"]);
+  if (follows) await waitUntilGatewaySearches(openclaw, context);
+  return after.notes === undefined ? undefined : remarkOn(after.notes);
 }
 
-async function unfit(openclaw: OpenClaw, configPath: string): Promise<readonly UnfitIndex[] | undefined> {
+function reportFailure(
+  index: UnfitIndex | undefined,
+  reason: string,
+  { mustWork }: IndexNotes,
+  { warn }: StepContext,
+): undefined {
+  const said = `OpenClaw did not rebuild its index of notes${forAgent(index)}: ${reason}. Later: ${remedyFor(index)}`;
+  if (mustWork) throw new HelmdeckError("upstream_failed", said);
+  warn(said);
+}
+
+function remarkOn(notes: number): string {
+  return `${notes === 1 ? "1 note" : `${notes} notes`}; OpenClaw indexes new ones when it next looks`;
+}
+
+/** What OpenClaw reports of its indexes; undefined values are unknown. */
+interface Seen {
+  readonly unfit: readonly UnfitIndex[] | undefined;
+  readonly notes: number | undefined;
+}
+
+async function lookAt(openclaw: OpenClaw, configPath: string): Promise<Seen> {
   const status = await openclaw.ask(["memory", "status", "--json"]);
-  return unfitIndexes(status, await openclaw.authoredConfig(configPath));
+  const config = await openclaw.authoredConfig(configPath);
+  return { unfit: unfitIndexes(status, config), notes: indexedNotes(status) };
 }
 
 /**
@@ -114,10 +142,10 @@ async function renew(
   return problemIn(reset) ?? problemIn(await run("index"));
 }
 
-/** Without any notes, OpenClaw indexes nothing, reports success, and keeps the vectors. */
+/** Without any notes, OpenClaw indexes nothing, reports success, and keeps the index. */
 async function isUnfit(openclaw: OpenClaw, configPath: string, { agentId }: UnfitIndex): Promise<boolean> {
-  const indexes = (await unfit(openclaw, configPath)) ?? [];
-  return indexes.some((index) => index.agentId === agentId);
+  const { unfit = [] } = await lookAt(openclaw, configPath);
+  return unfit.some((index) => index.agentId === agentId);
 }
 
 async function untilDone(run: () => Promise<CommandResult>, { now, pause }: Clock): Promise<CommandResult> {
@@ -133,29 +161,59 @@ function problemIn(ran: CommandResult): string | undefined {
   return ran.exitCode === 0 ? undefined : reasonOf(ran);
 }
 
-/** A gateway that still uses our service would write its vectors again. */
+/** A gateway that still uses our service would write its vectors again. False after a warning, or if there is nothing to follow. */
 async function waitUntilGatewayFollows(
   openclaw: OpenClaw,
   configPath: string,
   context: StepContext,
-): Promise<void> {
-  const { now, pause } = context.environment;
-  if (at(await openclaw.authoredConfig(configPath), "memory", "search", "provider") === "ollama") return;
+): Promise<boolean> {
+  if (at(await openclaw.authoredConfig(configPath), "memory", "search", "provider") === "ollama")
+    return false;
+  const trouble = await untilGateway(openclaw, context, (details) => at(details, "provider") !== "ollama");
+  if (trouble === undefined) return true;
+  context.warn(`The gateway may still use its former settings. ${restartRemedy(openclaw)}`);
+  return false;
+}
+
+/** Only the gateway's own search tells whether it accepts the index that was built behind its back. */
+async function waitUntilGatewaySearches(openclaw: OpenClaw, context: StepContext): Promise<void> {
+  const trouble = await untilGateway(openclaw, context, searchesNotes);
+  if (trouble !== undefined)
+    context.warn(`The gateway does not search OpenClaw's notes: ${trouble}. ${restartRemedy(openclaw)}`);
+}
+
+function searchesNotes(details: Json | undefined): boolean {
+  return (
+    at(details, "provider") !== "ollama" &&
+    at(details, "unavailable") !== true &&
+    at(details, "stale") !== true
+  );
+}
+
+/** Asks the gateway for notes until its answer passes; then undefined, otherwise what it answered last. */
+async function untilGateway(
+  openclaw: OpenClaw,
+  { environment: { now, pause } }: StepContext,
+  passes: (details: Json | undefined) => boolean,
+): Promise<string | undefined> {
   const deadline = now() + FOLLOWS_WITHIN_MS;
-  while (!(await hasStoppedUsingOllama(openclaw))) {
-    if (now() > deadline)
-      return context.warn("The gateway may still use its former settings: openclaw gateway restart");
+  for (;;) {
+    const answer = await openclaw
+      .callTool("memory_search", { query: "notes", corpus: "memory" })
+      .catch((error: Error) => error); // it is restarting
+    if (!(answer instanceof Error) && passes(answer)) return undefined;
+    if (now() > deadline) return answer instanceof Error ? answer.message : troubleIn(answer);
     await pause(LOOK_AGAIN_MS);
   }
 }
 
-async function hasStoppedUsingOllama(openclaw: OpenClaw): Promise<boolean> {
-  try {
-    const details = await openclaw.callTool("memory_search", { query: "notes", corpus: "memory" });
-    return at(details, "provider") !== "ollama";
-  } catch {
-    return false; // it is restarting
-  }
+function troubleIn(details: Json | undefined): string {
+  const said = [at(details, "error"), at(details, "warning")].find((text) => typeof text === "string");
+  return typeof said === "string" ? said.replace(/\.+$/, "") : "it still uses its former settings";
+}
+
+function restartRemedy({ restartCommand }: OpenClaw): string {
+  return `Restart it, then look again: ${restartCommand}, then: ${INSTALLER} --repair`;
 }
 
 function forAgent(index: UnfitIndex | undefined): string {

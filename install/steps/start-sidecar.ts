@@ -1,4 +1,4 @@
-/** Starts the embedding sidecar and waits for it; stops it, optionally with its models. */
+/** Starts the embedding sidecar and waits until it answers; stops it, optionally with its models. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { COMPOSE_FILE, SERVICE } from "../install-names.ts";
@@ -22,7 +22,8 @@ interface StopSidecar {
   readonly deletesModels: boolean;
 }
 
-const HEALTHY_WITHIN_MS = 180_000;
+const ANSWERS_WITHIN_MS = 180_000;
+const LOOK_TIMEOUT_MS = 20_000;
 const LOOK_AGAIN_MS = 500;
 /** After this many restarts it counts as failing. */
 const MAX_RESTARTS = 3;
@@ -38,7 +39,7 @@ export const startSidecar: StepDefinition<StartSidecar, StopSidecar> = {
   record: () => ({ startedSidecar: true }),
   run: async ({ compose, files, environment: variables }, { environment }) => {
     await environment.docker.up(compose, files, variables);
-    await waitUntilHealthy(environment);
+    await waitUntilItAnswers(environment);
   },
   undo: {
     kind: "stop-sidecar",
@@ -55,20 +56,26 @@ export const startSidecar: StepDefinition<StartSidecar, StopSidecar> = {
   },
 };
 
-async function waitUntilHealthy({ docker, pause, now }: Environment): Promise<void> {
-  const deadline = now() + HEALTHY_WITHIN_MS;
+/** It is healthy only when it has the model, which a later step downloads. */
+async function waitUntilItAnswers({ docker, pause, now }: Environment): Promise<void> {
+  const deadline = now() + ANSWERS_WITHIN_MS;
   for (;;) {
     const container = await docker.container(SERVICE);
-    if (container?.State.Health?.Status === "healthy") return;
+    if (container?.State.Running && (await answers(docker))) return;
     if (hasEnded(container)) throw await endedByItself(docker);
     if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
-        `The sidecar was not healthy within ${HEALTHY_WITHIN_MS / 1_000} s. See: docker logs ${SERVICE}`,
+        `The sidecar did not answer within ${ANSWERS_WITHIN_MS / 1_000} s. See: docker logs ${SERVICE}`,
       );
     }
     await pause(LOOK_AGAIN_MS);
   }
+}
+
+async function answers(docker: Docker): Promise<boolean> {
+  const list = await docker.exec(SERVICE, ["ollama", "list"], { timeoutMs: LOOK_TIMEOUT_MS });
+  return list.exitCode === 0;
 }
 
 function hasEnded(container: Container | undefined): boolean {

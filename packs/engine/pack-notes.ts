@@ -6,7 +6,14 @@
  * characters have the same limits as facts. All packs of an engine share a caller's notes (docs/decisions/0018): packs are the
  * operator's own code in one process, so a separation would protect nothing.
  */
-import { defined, type Entry, type MemoryStore, type Namespace, type UnixMs } from "../../engine/index.ts";
+import {
+  defined,
+  type Entry,
+  type MemoryStore,
+  type Namespace,
+  pagesOf,
+  type UnixMs,
+} from "../../engine/index.ts";
 import { checkNote, keyOfNote } from "./note-policy.ts";
 import type { PackMemory, PackMemoryPolicy, PackNote, PackNoteMeta } from "./pack-contract.ts";
 
@@ -57,18 +64,11 @@ async function listNotes(
   prefix: string | undefined,
 ): Promise<readonly Entry[]> {
   const found: Entry[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({
-      namespace,
-      origin: "pack",
-      limit: PAGE,
-      ...(prefix && { prefix }),
-      ...(cursor && { cursor }),
-    });
-    found.push(...page.entries);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && found.length < MOST_LISTED_NOTES);
+  const query = { namespace, origin: "pack", limit: PAGE, ...(prefix && { prefix }) } as const;
+  for await (const { entries } of pagesOf((more) => store.list({ ...query, ...more }))) {
+    found.push(...entries);
+    if (found.length >= MOST_LISTED_NOTES) break;
+  }
   return found.slice(0, MOST_LISTED_NOTES);
 }
 

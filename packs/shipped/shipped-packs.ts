@@ -1,12 +1,13 @@
 /** The shipped packs. */
+import type { Memory } from "../../app/index.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { gitHubIssuesPack } from "./github-issues.ts";
-import { memoryPacks, type PackedMemory } from "./memory-packs.ts";
+import { memoryPacks } from "./memory-packs.ts";
 import type { PackSettings } from "./pack-settings.ts";
 import { solvePack } from "./solve.ts";
 
 export interface ShippedPacksOptions extends PackSettings {
-  readonly memory: PackedMemory;
+  readonly memory: Memory;
 }
 
 /** Throws `invalid_input` if a setting cannot be used. */

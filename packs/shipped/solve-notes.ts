@@ -5,7 +5,7 @@
  * only through its standard input: not through arguments, which other users can see, and not through a file.
  */
 import { createHash } from "node:crypto";
-import type { UnixMs } from "../../engine/index.ts";
+import { kindOfSecret, type UnixMs } from "../../engine/index.ts";
 import type { PackMemory } from "../engine/pack-contract.ts";
 
 /** The same key as helmdeck's notes. Category and TTL come from the pack's policy. */
@@ -33,13 +33,13 @@ export async function recallNotes(memory: PackMemory | undefined, address: strin
   return (await memory?.recall(notesKey(address)))?.value ?? "";
 }
 
-/** Adds the run before the earlier ones; the oldest are dropped. */
+/** Adds the run before the earlier ones; the oldest are dropped. A run whose text looks like a credential is not added. */
 export async function rememberRun(
   memory: PackMemory | undefined,
   address: string,
   run: SolvedRun,
 ): Promise<void> {
-  if (memory === undefined) return;
+  if (memory === undefined || (await kindOfSecret(entryOf(run))) !== undefined) return;
   // Read again, because another run on this repository may have ended in the meantime.
   const before = await recallNotes(memory, address);
   const value = cutAtRun(`${entryOf(run)}${before === "" ? "" : `\n\n${before}`}`);

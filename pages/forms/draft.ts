@@ -1,5 +1,12 @@
 /** A fact as typed into a form, kept through its preview. */
-import { defined, type FactInput, type FactView, type HelmdeckError, isImportTag } from "../../app/index.ts";
+import {
+  DEFAULT_CATEGORY,
+  defined,
+  type FactInput,
+  type FactView,
+  type HelmdeckError,
+  isImportTag,
+} from "../../app/index.ts";
 import { block, type Html, html, line } from "../html.ts";
 import type { Fields } from "../page.ts";
 import { described, lifeField, lifeOf, text } from "./form-parts.ts";
@@ -29,11 +36,18 @@ export function draftOfFact({ key, value, category, tags }: FactView): Draft {
   return { key, value: block(value), category, tags: own.map(line).join("\n"), life: "" };
 }
 
-/** `from`: the fact that filled the form. A value that was not edited keeps its exact bytes. */
+/**
+ * `from`: the fact that filled the form. A value that was not edited keeps its exact bytes, and what was emptied is dropped. Without
+ * it, an empty field names nothing: a fact that is there keeps what it has.
+ */
 export function inputOf({ key, value: typed, category, tags, life }: Draft, from?: FactView): FactInput {
   const value = from !== undefined && typed === block(from.value) ? from.value : typed;
   const named = tags.split("\n").filter((tag) => tag.trim() !== "");
-  return { key, value, category, tags: named, ...defined({ ttlSeconds: lifeOf(life) }) };
+  const isNamed = from !== undefined || named.length > 0;
+  return {
+    ...{ key, value, category: category.trim() === "" && from !== undefined ? DEFAULT_CATEGORY : category },
+    ...defined({ tags: isNamed ? named : undefined, ttlSeconds: lifeOf(life) }),
+  };
 }
 
 export interface FieldOptions {
@@ -50,7 +64,7 @@ export function draftFields(draft: Draft, { keyHint, usualLife, error }: FieldOp
 <div class="field"><label for="value">Value</label><p class="hint" id="value-hint">The text to remember, at most 64 KiB. No passwords or keys.</p>
 <textarea id="value" name="value" rows="${rows}" required${described(error, "value", "value-hint")}>
 ${draft.value}</textarea></div>
-<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case. If empty: user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
+<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
 <div class="field narrow"><label for="tags">Tags</label><p class="hint" id="tags-hint">Words that help to find it, one per line.</p><textarea id="tags" name="tags" rows="2"${described(error, "tags", "tags-hint")}>
 ${draft.tags}</textarea></div>
 ${lifeField(draft.life, usualLife, error)}`;

@@ -4,12 +4,8 @@ import { notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type PageContext, param, requireForms } from "../page.ts";
 import { draftOfFact, inputOf } from "./draft.ts";
-import { expiryText } from "./expiry-text.ts";
-import { factAt, versionOf } from "./seen.ts";
+import { factAt } from "./seen.ts";
 import { type StoreForm, storeForm, submitStore } from "./store-flow.ts";
-
-const LEAST_SECONDS = 3_600;
-const MOST_SECONDS = 31_536_000;
 
 export async function editForm(context: PageContext): Promise<Answer> {
   requireForms(context);
@@ -21,12 +17,13 @@ export async function editForm(context: PageContext): Promise<Answer> {
         html`This text has characters that hide or reverse text. They are shown escaped, such as [U+202E]. If you change the text, it is stored as shown here.`,
       )
     : undefined;
-  return storeForm(context, specOf(context, fact), draftOfFact(fact), { ...(above && { above }) });
+  return storeForm(context, specOf(fact.key, fact), draftOfFact(fact), { ...(above && { above }) });
 }
 
 export async function submitEdit(context: PageContext, fields: Fields): Promise<Answer> {
   requireForms(context);
-  return submitStore(context, specOf(context, await factToChange(context)), fields);
+  const key = param(context, "key") ?? "";
+  return submitStore(context, specOf(key, await factAt(context, key)), fields);
 }
 
 /** The fact that the address names. Throws `not_found`. */
@@ -40,25 +37,16 @@ export async function factToChange(context: PageContext): Promise<FactView> {
   );
 }
 
-function specOf(context: PageContext, fact: FactView): StoreForm {
-  const { key, expiresAt } = fact;
+/** `fact`: absent if it was forgotten since the form was opened. What was typed into the form is then kept. */
+function specOf(key: string, fact: FactView | undefined): StoreForm {
   return {
     title: `Edit ${line(key)}`,
     path: "/edit",
     of: key,
-    fields: { usualLife: `unchanged: it expires ${expiryText(context.now, expiresAt)}` },
-    seen: versionOf([fact]),
+    fields: { usualLife: "as before; the usual 90 days begin anew" },
+    seen: fact?.revision,
     verb: "Save",
     done: "edited",
-    input: (draft) => {
-      const input = inputOf({ ...draft, key }, fact);
-      return draft.life === "" ? { ...input, ttlSeconds: lifeLeft(context.now, expiresAt) } : input;
-    },
+    input: (draft) => inputOf({ ...draft, key }, fact),
   };
-}
-
-/** The remaining lifetime, within the allowed bounds, so that an edit keeps the expiry. */
-function lifeLeft(now: number, expiresAt: number | undefined): number {
-  if (expiresAt === undefined) return MOST_SECONDS;
-  return Math.min(MOST_SECONDS, Math.max(LEAST_SECONDS, Math.ceil((expiresAt - now) / 1_000)));
 }

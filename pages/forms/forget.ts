@@ -1,8 +1,6 @@
 /** Forgets one fact or a group of entries, after a preview. To forget everything, a person must type a phrase. */
 import {
-  defined,
   entries,
-  type FactsQuery,
   type Forgotten,
   forgetNotes,
   forgetPreview,
@@ -10,7 +8,8 @@ import {
   importCounts,
   isAuditCategory,
   type KnownImport,
-  type RunKind,
+  newerText,
+  parseForgetScope,
   similarKeysText,
 } from "../../app/index.ts";
 import { heading, notice } from "../components/parts.ts";
@@ -27,7 +26,7 @@ import {
   stepButton,
   text,
 } from "./form-parts.ts";
-import { factAt, versionOf } from "./seen.ts";
+import { factAt, revisionOf } from "./seen.ts";
 
 /** The phrase to type before everything is forgotten. */
 const TYPED = "forget all";
@@ -43,8 +42,15 @@ const WIDE = [
 export async function forgetForm(context: PageContext): Promise<Answer> {
   requireForms(context);
   const [key, id] = [param(context, "key"), param(context, "import")];
-  if (key !== undefined) return preview(context, `key:${key}`);
+  if (key !== undefined) return preview(context, await scopeOf(context, key));
   return id === undefined ? choice(context) : chosen(context, `import:${id}`);
+}
+
+/** The path if another fact is called `key:<key>` as a whole. */
+async function scopeOf(context: PageContext, key: string): Promise<string> {
+  const scope = `key:${key}`;
+  const isTaken = (await factAt(context, scope)) !== undefined;
+  return (isTaken && (await factAt(context, key))?.path) || scope;
 }
 
 export async function submitForget(context: PageContext, fields: Fields): Promise<Answer> {
@@ -63,6 +69,8 @@ async function chosen(context: PageContext, scope: string, confirming?: Fields):
 
 async function confirmed(context: PageContext, scope: string, fields: Fields): Promise<Answer> {
   const { memory, subject, links } = context;
+  const upTo = revisionOf(fields);
+  if (upTo === undefined) return preview(context, scope, "Nothing was forgotten. Check the preview.");
   if (scope === "all" && text(fields, "typed").trim() !== TYPED) {
     return preview(
       context,
@@ -70,17 +78,19 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       `Nothing was forgotten. To forget everything, type ${TYPED} into the field.`,
     );
   }
-  const foreseen = await memory.forget(subject, { scope, dryRun: true });
-  if (foreseen.deleted + (foreseen.former ?? 0) === 0)
-    return { location: links.to("/facts", { done: "nothing" }) };
-  if ((await coveredNow(context, scope, foreseen)) !== text(fields, "covers")) {
-    return preview(
-      context,
-      scope,
-      "Nothing was forgotten, because the selection has changed. Check the new preview.",
-    );
-  }
-  return { location: links.to("/facts", { done: doneWith(await memory.forget(subject, { scope })) }) };
+  const forgotten = await memory.forget(subject, { scope, upTo });
+  const newer = newerText(forgotten);
+  if (newer !== undefined) return withNewer(context, forgotten, newer);
+  return { location: links.to("/facts", { done: doneWith(forgotten) }) };
+}
+
+/** Not an address, because it would name keys. To load this page again forgets nothing else. */
+function withNewer({ links }: PageContext, { deleted, former, erased }: Forgotten, newer: string): Page {
+  const title =
+    deleted + (former ?? 0) === 0 ? "Nothing was forgotten" : `Forgot ${entries(deleted, former)}`;
+  const pending = "The encrypted bytes are erased from the database file shortly.";
+  const body = html`${heading(title)}${notice("warn", newer)}${erased === "pending" && html`<p>${pending}</p>`}<p><a href="${links.to("/facts")}">Back to the facts</a></p>`;
+  return { title, section: "facts", body };
 }
 
 function doneWith({ erased, deleted, former = 0 }: Forgotten): Done {
@@ -93,7 +103,8 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
   const { memory, subject, links } = context;
   const forgotten = await memory.forget(subject, { scope, dryRun: true });
   const { deleted, former = 0 } = forgotten;
-  const title = `Preview: Forget ${shortLine(scope.replace(/^key:/, ""))}`;
+  const [meant] = parseForgetScope(scope);
+  const title = `Preview: Forget ${shortLine(meant.kind === "key" ? meant.key : scope)}`;
   const above = refusal === undefined ? undefined : notice("bad", refusal);
   const status = refusal === undefined ? 200 : 409;
   if (deleted + former === 0) {
@@ -107,54 +118,22 @@ ${await firstOf(context, scope, deleted)}
 ${form(
   requireForms(context),
   links.to("/forget"),
-  html`${carried({ scope, covers: await coveredNow(context, scope, forgotten) })}${scope === "all" && typedField()}${actions(stepButton("confirm", "Forget it for good", "danger"), cancel(links.to("/facts")))}`,
+  html`${carried({ scope, revision: `${forgotten.revision ?? ""}` })}${scope === "all" && typedField()}${actions(stepButton("confirm", "Forget it for good", "danger"), cancel(links.to("/facts")))}`,
 )}`;
   return { title, section: "facts", body, status };
 }
-
-/**
- * A fingerprint of what a scope covers now: the count and the newest entry. Any newly stored entry becomes the newest, so
- * nothing is deleted that the preview did not show.
- */
-async function coveredNow(
-  context: PageContext,
-  scope: string,
-  { deleted, former = 0 }: Forgotten,
-): Promise<string> {
-  const { memory, subject } = context;
-  if (scope.startsWith("key:"))
-    return `${deleted}+${former} ${versionOf([await factAt(context, scope.slice("key:".length))])}`;
-  const filter = factsOf(scope);
-  const kind = RUNS.get(scope);
-  const facts = kind === undefined ? await memory.listFacts(subject, { limit: 1, ...filter }) : undefined;
-  const runs =
-    filter === undefined ? await memory.listRuns(subject, { limit: 1, ...defined({ kind }) }) : undefined;
-  return [`${deleted}+${former}`, versionOf(facts?.facts ?? []), runs?.runs[0]?.key ?? ""].join(" ");
-}
-
-/** Undefined unless the scope covers a selection of facts only. */
-function factsOf(scope: string): Pick<FactsQuery, "category" | "tag"> | undefined {
-  if (scope.startsWith("category:")) return { category: scope.slice("category:".length) };
-  return scope.startsWith("import:") ? { tag: scope } : undefined;
-}
-
-const RUNS: ReadonlyMap<string, RunKind> = new Map([
-  ["tools", "tool"],
-  ["packs", "pack"],
-  ["pipelines", "pipeline"],
-]);
 
 function typedField(): Html {
   return html`<div class="field narrow"><label for="typed">To forget everything, type <code>${TYPED}</code></label><input type="text" id="typed" name="typed" autocomplete="off" required></div>`;
 }
 
-/** Keys and first words of the newest entries; a fact that cannot be opened is listed by key only. */
+/** Keys and first words of the newest entries. */
 async function firstOf(
   { memory, subject }: PageContext,
   scope: string,
   deleted: number,
 ): Promise<Html | undefined> {
-  const lines = await forgetPreview(memory, subject, scope).catch(() => []);
+  const lines = await forgetPreview(memory, subject, scope);
   if (lines.length === 0) return undefined;
   return html`<h2>${deleted === 1 ? "To be deleted" : "The newest of them"}</h2><ul class="card rows">${lines.map((text) => html`<li>${text}</li>`)}</ul>`;
 }

@@ -1,7 +1,13 @@
 /** Gives a fact a new lifetime. */
-import { endAfterRenewal, type FactView, type HelmdeckError } from "../../app/index.ts";
-import { heading } from "../components/parts.ts";
-import { html, line } from "../html.ts";
+import {
+  defined,
+  endAfterRenewal,
+  type FactView,
+  type HelmdeckError,
+  isHelmdeckError,
+} from "../../app/index.ts";
+import { heading, notice } from "../components/parts.ts";
+import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
 import { factToChange } from "./edit.ts";
 import { expiryText } from "./expiry-text.ts";
@@ -17,6 +23,7 @@ import {
   stepButton,
   text,
 } from "./form-parts.ts";
+import { revisionOf } from "./seen.ts";
 
 export async function renewForm(context: PageContext): Promise<Answer> {
   requireForms(context);
@@ -28,14 +35,17 @@ export async function submitRenew(context: PageContext, fields: Fields): Promise
   const fact = await factToChange(context);
   const life = text(fields, "life");
   try {
-    if (text(fields, "step") !== "confirm") return preview(context, fact, life);
-    const ttlSeconds = lifeOf(life);
+    const ifRevision = revisionOf(fields);
+    if (text(fields, "step") !== "confirm" || ifRevision === undefined) return preview(context, fact, life);
     const { key } = await context.memory.renewFact(context.subject, {
       key: fact.key,
-      ...(ttlSeconds !== undefined && { ttlSeconds }),
+      ...defined({ ttlSeconds: lifeOf(life) }),
+      ifRevision,
     });
     return { location: context.links.to("/fact", { key, done: "renewed" }) };
   } catch (error) {
+    if (isHelmdeckError(error, "changed_meanwhile"))
+      return preview(context, await factToChange(context), life, CHANGED);
     return chooseLife(context, fact, life, requireRefusal(error));
   }
 }
@@ -49,11 +59,14 @@ ${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${life
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }
 
-function preview(context: PageContext, fact: FactView, life: string): Page {
+const CHANGED =
+  "This fact has changed, by somebody else or in another window. Nothing was renewed. Check the new preview.";
+
+function preview(context: PageContext, fact: FactView, life: string, changed?: string): Page {
   const { links, now } = context;
   const title = `Preview: Renew ${line(fact.key)}`;
-  const body = html`${heading(title, "Nothing is changed yet.")}
-<section class="card pad" aria-label="Expiry"><dl class="facts"><dt>Expires now</dt><dd>${expiryText(now, fact.expiresAt)}</dd><dt>Would expire</dt><dd>${expiryText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
-${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${carried({ life })}${actions(stepButton("confirm", "Renew", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
-  return { title, section: "facts", body };
+  const body = html`${heading(title, "Nothing is changed yet.")}${changed !== undefined && notice("bad", changed)}
+<section class="card pad" aria-label="Expiry"><dl class="facts">${changed !== undefined && html`<dt>Value now</dt><dd>${block(fact.value)}</dd>`}<dt>Expires now</dt><dd>${expiryText(now, fact.expiresAt)}</dd><dt>Would expire</dt><dd>${expiryText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
+${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${carried({ life, revision: `${fact.revision ?? ""}` })}${actions(stepButton("confirm", "Renew", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
+  return { title, section: "facts", body, status: changed === undefined ? 200 : 409 };
 }

@@ -4,7 +4,15 @@
  * The preview shows the state before and after, and similar facts. If somebody else stores in the meantime, nothing is
  * written and both versions are shown.
  */
-import type { FactCheck, FactInput, FactView, HelmdeckError, StoredFact } from "../../app/index.ts";
+import {
+  defined,
+  type FactCheck,
+  type FactInput,
+  type FactView,
+  type HelmdeckError,
+  isHelmdeckError,
+  type StoredFact,
+} from "../../app/index.ts";
 import { factLink } from "../components/fact-row.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
@@ -22,7 +30,10 @@ import {
   stepButton,
   text,
 } from "./form-parts.ts";
-import { factAt, versionOf } from "./seen.ts";
+import { factAt, revisionOf } from "./seen.ts";
+
+/** The conditions under which the fact is stored. */
+type Seen = Pick<FactInput, "ifRevision" | "upTo">;
 
 /** The differences between the three forms. */
 export interface StoreForm {
@@ -32,8 +43,8 @@ export interface StoreForm {
   /** The fact that the form's address names. */
   readonly of?: string;
   readonly fields: FieldOptions;
-  /** Fills the form at first. Absent: the stored fact is read with the preview. */
-  readonly seen?: string;
+  /** The revision that fills the form at first. Absent: the stored fact is read with the preview. */
+  readonly seen?: number | undefined;
   readonly verb: string;
   readonly done: Done;
   /** Completes the typed fields, for example with a fixed key. May throw a refusal. */
@@ -44,15 +55,15 @@ export function storeForm(
   context: PageContext,
   spec: StoreForm,
   draft: Draft,
-  state: { readonly error?: HelmdeckError; readonly seen?: string; readonly above?: Html } = {},
+  state: { readonly error?: HelmdeckError; readonly seen?: Seen; readonly above?: Html } = {},
 ): Page {
   const { title, about, fields } = spec;
-  const { error, seen = spec.seen ?? "", above } = state;
+  const { error, seen = defined({ ifRevision: spec.seen }), above } = state;
   const body = html`${heading(title, about)}${refusalNotice(error)}${above}
 ${form(
   requireForms(context),
   action(context, spec),
-  html`${carried({ seen })}${draftFields(draft, { ...fields, error })}${actions(stepButton("preview", "Preview", "primary"), cancel(back(context, spec)))}`,
+  html`${carried(carriedSeen(seen))}${draftFields(draft, { ...fields, error })}${actions(stepButton("preview", "Preview", "primary"), cancel(back(context, spec)))}`,
 )}`;
   return {
     title: error === undefined ? title : `Not stored: ${title}`,
@@ -63,25 +74,35 @@ ${form(
 }
 
 export async function submitStore(context: PageContext, spec: StoreForm, fields: Fields): Promise<Answer> {
-  const forms = requireForms(context);
+  const { memory, subject } = context;
+  const { writer } = requireForms(context);
   const draft = draftOf(fields);
-  const [step, seen] = [text(fields, "step"), text(fields, "seen")];
+  const seen = seenIn(fields);
+  const step = text(fields, "step");
   if (step === "change") return storeForm(context, spec, draft, { seen });
   try {
     const input = await spec.input(draft);
-    const checked = await context.memory.checkFact(context.subject, input);
-    const there = await Promise.all([checked.key, ...checked.supersedes].map((key) => factAt(context, key)));
-    const version = versionOf(there);
-    if (step === "confirm" && seen !== version && isThere(there[0], checked))
-      return stored(context, checked.key, spec.done);
-    if (seen !== version && (seen !== "" || step === "confirm"))
-      return conflict(context, spec, draft, checked, there, version);
-    if (step !== "confirm") return preview(context, spec, draft, checked, there, version);
-    const written = await context.memory.storeFact(context.subject, input, forms.writer);
-    return stored(context, written.key, doneOf(spec, written));
+    try {
+      if (step !== "confirm" || seen.ifRevision === undefined) {
+        return await preview(context, spec, draft, await memory.checkFact(subject, { ...input, ...seen }));
+      }
+      const written = await memory.storeFact(subject, { ...input, ...seen }, writer);
+      return stored(context, written.key, doneOf(spec, written));
+    } catch (error) {
+      if (!isHelmdeckError(error, "changed_meanwhile")) throw error;
+      return await conflict(context, spec, draft, await memory.checkFact(subject, input));
+    }
   } catch (error) {
     return storeForm(context, spec, draft, { error: requireRefusal(error), seen });
   }
+}
+
+function seenIn(fields: Fields): Seen {
+  return defined({ ifRevision: revisionOf(fields), upTo: revisionOf(fields, "up_to") });
+}
+
+function carriedSeen({ ifRevision, upTo }: Seen): Readonly<Record<string, string>> {
+  return defined({ revision: ifRevision?.toString(), up_to: upTo?.toString() });
 }
 
 /** A second press of the button finds the fact already stored. */
@@ -107,15 +128,22 @@ function back({ links }: PageContext, { of }: StoreForm): string {
   return of === undefined ? links.to("/facts") : links.to("/fact", { key: of });
 }
 
-function preview(
+/** The fact that is there, and those that would be superseded. */
+function thereFor(
+  context: PageContext,
+  { key, supersedes }: FactCheck,
+): Promise<readonly (FactView | undefined)[]> {
+  return Promise.all([key, ...supersedes].map((one) => factAt(context, one)));
+}
+
+async function preview(
   context: PageContext,
   spec: StoreForm,
   draft: Draft,
   checked: FactCheck,
-  [before, ...retired]: readonly (FactView | undefined)[],
-  seen: string,
-): Page {
+): Promise<Page> {
   const { now } = context;
+  const [before, ...retired] = await thereFor(context, checked);
   const stays = before?.value === checked.value && retired.length === 0;
   const left = before === undefined || stays ? "Before" : "Before: will be kept in its history";
   const body = html`${heading(`Preview: ${spec.title}`, html`Nothing is stored yet. Under the key <strong>${line(checked.key)}</strong>:`)}
@@ -125,7 +153,7 @@ ${alike(context, checked)}
 ${form(
   requireForms(context),
   action(context, spec),
-  html`${carried({ ...draft, seen, key: checked.key })}${actions(stepButton("confirm", spec.verb, "primary"), stepButton("change", "Change it"), cancel(back(context, spec)))}`,
+  html`${carried({ ...draft, ...carriedSeen(seenOf(checked)), key: checked.key })}${actions(stepButton("confirm", spec.verb, "primary"), stepButton("change", "Change it"), cancel(back(context, spec)))}`,
 )}`;
   return { title: `Preview: ${spec.title}`, section: "facts", body };
 }
@@ -143,16 +171,20 @@ function alike(context: PageContext, { sameAs = [], similar = [] }: FactCheck): 
   )}</ul>`;
 }
 
+function seenOf({ revision, upTo }: FactCheck): Seen {
+  return defined({ ifRevision: revision, upTo });
+}
+
 /** Shows the stored version, the typed version and the form again. */
-function conflict(
+async function conflict(
   context: PageContext,
   spec: StoreForm,
   draft: Draft,
   checked: FactCheck,
-  there: readonly (FactView | undefined)[],
-  version: string,
-): Page {
+): Promise<Answer> {
+  const [there] = await thereFor(context, checked);
+  if (isThere(there, checked)) return stored(context, checked.key, spec.done);
   const above = html`<div class="notice warn" role="alert"><p><strong>This fact has changed</strong>, by somebody else or in another window. Nothing was stored. Both versions are below: correct yours and preview it again.</p></div>
-${sideBySide(context.now, ["Stored now", there[0]], ["Yours", checked])}`;
-  return { ...storeForm(context, spec, draft, { seen: version, above }), status: 409 };
+${sideBySide(context.now, ["Stored now", there], ["Yours", checked])}`;
+  return { ...storeForm(context, spec, draft, { seen: seenOf(checked), above }), status: 409 };
 }

@@ -1,24 +1,26 @@
 /** Stores a new fact that replaces another one. */
 import { type FactView, HelmdeckError } from "../../app/index.ts";
 import { html, line } from "../html.ts";
-import { type Answer, type Fields, type PageContext, requireForms } from "../page.ts";
+import { type Answer, type Fields, type PageContext, param, requireForms } from "../page.ts";
 import { draftOfFact, inputOf } from "./draft.ts";
 import { factToChange } from "./edit.ts";
+import { factAt } from "./seen.ts";
 import { type StoreForm, storeForm, submitStore } from "./store-flow.ts";
 
 export async function supersedeForm(context: PageContext): Promise<Answer> {
   requireForms(context);
   const fact = await factToChange(context);
-  return storeForm(context, specOf(fact), { ...draftOfFact(fact), key: "" });
+  return storeForm(context, specOf(fact.key, fact), { ...draftOfFact(fact), key: "" });
 }
 
 export async function submitSupersede(context: PageContext, fields: Fields): Promise<Answer> {
   requireForms(context);
-  return submitStore(context, specOf(await factToChange(context)), fields);
+  const key = param(context, "key") ?? "";
+  return submitStore(context, specOf(key, await factAt(context, key)), fields);
 }
 
-function specOf(fact: FactView): StoreForm {
-  const { key: old } = fact;
+/** `fact`: absent if it was forgotten since the form was opened. */
+function specOf(old: string, fact: FactView | undefined): StoreForm {
   return {
     title: `Supersede ${line(old)}`,
     about: html`The new fact replaces <strong>${line(old)}</strong>. The old value goes into the new fact's history.`,

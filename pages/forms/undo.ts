@@ -1,21 +1,12 @@
 /** Undoes the last store that changed a fact. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
 import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
 import { sideBySide } from "./compared.ts";
 import { factToChange } from "./edit.ts";
-import {
-  actions,
-  cancel,
-  carried,
-  form,
-  refusalNotice,
-  requireRefusal,
-  stepButton,
-  text,
-} from "./form-parts.ts";
-import { versionOf } from "./seen.ts";
+import { actions, cancel, carried, form, refusalNotice, requireRefusal, stepButton } from "./form-parts.ts";
+import { revisionOf } from "./seen.ts";
 
 export async function undoPreview(context: PageContext): Promise<Answer> {
   requireForms(context);
@@ -24,14 +15,16 @@ export async function undoPreview(context: PageContext): Promise<Answer> {
 
 export async function submitUndo(context: PageContext, fields: Fields): Promise<Answer> {
   requireForms(context);
-  const fact = await factToChange(context);
-  if (text(fields, "seen") !== versionOf([fact]))
-    return { ...(await preview(context, changed())), status: 409 };
+  const { key: of } = await factToChange(context);
+  const ifRevision = revisionOf(fields);
+  if (ifRevision === undefined) return { ...(await preview(context, changed())), status: 409 };
   try {
-    const { undone, restored } = await context.memory.undoFact(context.subject, fact.key);
+    const { undone, restored } = await context.memory.undoFact(context.subject, { key: of, ifRevision });
     const key = restored.find((one) => one.key === undone.key)?.key ?? restored[0]?.key ?? undone.key;
     return { location: context.links.to("/fact", { key, done: "undone" }) };
   } catch (error) {
+    if (isHelmdeckError(error, "changed_meanwhile"))
+      return { ...(await preview(context, changed())), status: 409 };
     return preview(context, requireRefusal(error));
   }
 }
@@ -46,7 +39,7 @@ function changed(): HelmdeckError {
 async function preview(context: PageContext, error?: HelmdeckError): Promise<Page> {
   const { links, now, memory, subject } = context;
   const fact = await factToChange(context);
-  const { undo = [] } = (await memory.factHistory(subject, fact.key)) ?? {};
+  const { undo = [] } = (await memory.factHistory(subject, { key: fact.key })) ?? {};
   const back = links.to("/fact", { key: fact.key });
   const title = `Preview: Undo ${line(fact.key)}`;
   if (undo.length === 0) {
@@ -58,6 +51,6 @@ async function preview(context: PageContext, error?: HelmdeckError): Promise<Pag
   const body = html`${heading(title, "Nothing is changed yet. This undoes the last store that changed the fact, and deletes the value it stored.")}${refusalNotice(error)}
 ${sideBySide(now, ["Now: will be deleted", fact], ["After", own])}
 ${others.map((former) => html`<h2>Restored: ${line(former.key)}</h2>${sideBySide(now, ["Now", undefined], ["After", former])}`)}
-${form(requireForms(context), links.to("/undo", { key: fact.key }), html`${carried({ seen: versionOf([fact]) })}${actions(stepButton("confirm", "Undo", "danger"), cancel(back))}`)}`;
+${form(requireForms(context), links.to("/undo", { key: fact.key }), html`${carried({ revision: `${fact.revision ?? ""}` })}${actions(stepButton("confirm", "Undo", "danger"), cancel(back))}`)}`;
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }

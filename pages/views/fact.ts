@@ -27,8 +27,8 @@ export async function factPage(context: PageContext): Promise<Page> {
   const name = param(context, "key");
   if (name === undefined) return missing(context, undefined);
   try {
-    const fact = await context.memory.getFact(context.subject, name);
-    const history = await answerOrReason(context.memory.factHistory(context.subject, name));
+    const fact = await context.memory.getFact(context.subject, { key: name });
+    const history = await answerOrReason(context.memory.factHistory(context.subject, { key: name }));
     if (fact !== undefined) return await whole(context, fact, history);
     return missing(context, typeof history === "string" ? undefined : history);
   } catch (error) {
@@ -112,7 +112,7 @@ async function similar(context: PageContext, { key, value }: FactView): Promise<
     .slice(0, SIMILAR);
   if (others.length === 0) return html`<p class="muted">No similar facts.</p>`;
   const facts = await Promise.all(
-    others.map((hit) => memory.getFact(subject, hit.key).catch(() => undefined)),
+    others.map((hit) => memory.getFact(subject, { key: hit.key }).catch(() => undefined)),
   );
   return html`<ul class="card rows">${facts.map(
     (fact) =>

@@ -119,7 +119,7 @@ function atTheEngine({ state, mode, engine }: MemoryStatus): Html {
       ? "It is unknown at the moment whether it is on."
       : mode === "hybrid"
         ? "On."
-        : "Off: keyword search only.";
+        : "Off, or failing at the moment: keyword search only.";
   return html`<p>${how} It is configured on the engine's server; embedding settings in this host's configuration have no effect.</p>`;
 }
 

@@ -64,8 +64,8 @@ function nothing({ links }: PageContext, isNarrow: boolean, isMore: boolean): Ht
     return empty("No record matches.", html`<a href="${links.to("/timeline")}">Show all of them</a>`);
   }
   return empty(
-    "No tool has left a record yet.",
-    "When your agent runs a helmdeck tool, pack or pipeline, the run appears here with its time and outcome.",
+    "There are no records yet.",
+    'Runs of packs and pipelines appear here, and calls of other tools if OpenClaw records them (auditTools: "all"). Storing, finding and forgetting facts leaves no record.',
   );
 }
 

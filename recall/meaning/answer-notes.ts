@@ -19,6 +19,10 @@ export function missedNote(code: ErrorCode): string {
   return `Searched by keywords only: ${PHRASES[code] ?? "the embedding service is not available"}.`;
 }
 
+export function unusableNote(problem: string): string {
+  return `Searched by keywords only: ${problem}`;
+}
+
 /** With a remedy, or the reason why there are no vectors yet. */
 export function nothingEmbeddedNote({ lastError, embeds }: EmbeddingStatus): string {
   if (lastError !== undefined) return missedNote(lastError);

@@ -2,25 +2,17 @@
  * A cache of async results: concurrent requests for a key share one attempt; successes are kept until they are evicted, failures
  * are not.
  */
+import { BoundedMap } from "../../engine/index.ts";
 
 export class LruCache<Value> {
-  readonly #most: number;
-  /** Least recently used first. */
-  readonly #known = new Map<string, Promise<Value>>();
+  readonly #known: BoundedMap<string, Promise<Value>>;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#known = new BoundedMap(most);
   }
 
   get(key: string, make: () => Promise<Value>): Promise<Value> {
-    const value = this.#known.get(key) ?? this.#make(key, make);
-    this.#known.delete(key);
-    this.#known.set(key, value);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#most) break;
-      this.#known.delete(oldest);
-    }
-    return value;
+    return this.#known.use(key) ?? this.#make(key, make);
   }
 
   /** A request in progress continues for its callers. */
@@ -30,6 +22,7 @@ export class LruCache<Value> {
 
   #make(key: string, make: () => Promise<Value>): Promise<Value> {
     const value = make();
+    this.#known.set(key, value);
     value.catch(() => {
       if (this.#known.get(key) === value) this.#known.delete(key);
     });

@@ -6,6 +6,7 @@ import {
   asHelmdeckError,
   type ErrorCode,
   HelmdeckError,
+  isHelmdeckError,
   openLimits,
   orAborted,
   processTimer,
@@ -84,11 +85,20 @@ export class Questions {
     return { kind: "read", question: { space: embedder.space, vector }, scale };
   }
 
-  #vector(text: string, embedder: Embedder, signal: AbortSignal): Promise<Float32Array> {
-    const limits = { signal, deadlineMs: this.#budgetMs };
-    return this.#vectors.get(JSON.stringify([embedder.space, text]), () =>
-      orAborted(embedder.embedQuery(text, limits), signal),
-    );
+  async #vector(text: string, embedder: Embedder, signal: AbortSignal): Promise<Float32Array> {
+    let isShared = true;
+    const vector = this.#vectors.get(JSON.stringify([embedder.space, text]), () => {
+      isShared = false;
+      return orAborted(embedder.embedQuery(text, { signal, deadlineMs: this.#budgetMs }), signal);
+    });
+    try {
+      return await vector;
+    } catch (error) {
+      // The time of whoever asked first is over, but not this one's.
+      if (isShared && isHelmdeckError(error, "deadline_exceeded") && !signal.aborted)
+        return this.#vector(text, embedder, signal);
+      throw error;
+    }
   }
 
   #normalizer(references: readonly Float32Array[]): SimilarityNormalizer {

@@ -44,13 +44,13 @@ export class SignCodes {
   nearest(query: Float32Array, count: number, wanted: number): readonly number[] {
     const code = this.#encode(query, new Uint32Array(this.#codes.width));
     const histogram = this.#measure(code, count);
-    const within = cutOff(histogram, wanted);
+    const farthest = cutOff(histogram, wanted);
     const near: number[] = [];
     const tied: number[] = [];
     for (let row = 0; row < count; row += 1) {
       const distance = this.#distances[row] ?? 0;
-      if (distance < within) near.push(row);
-      else if (distance === within && tied.length < wanted) tied.push(row);
+      if (distance < farthest) near.push(row);
+      else if (distance === farthest && tied.length < wanted) tied.push(row);
     }
     return near.concat(tied);
   }

@@ -13,7 +13,8 @@ const edit = z.strictObject({
 
 const entry = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]+$/),
-  breaks: z.string(),
+  /** The promise of docs/promises.md that would not hold. */
+  breaks: z.string().regex(/^P-[a-z0-9-]+$/),
   /** The test file, optionally with vitest's name pattern: `FILE -t "PATTERN"`. */
   test: z.string().regex(/^\S+( -t ".+")?$/),
   edits: z.array(edit).min(1),
@@ -23,7 +24,6 @@ export type Edit = z.infer<typeof edit>;
 
 export interface Mutant {
   readonly name: string;
-  /** The effect on users if the code were like this. */
   readonly breaks: string;
   readonly test: { readonly file: string; readonly name?: string };
   readonly edits: readonly Edit[];

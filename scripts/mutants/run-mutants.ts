@@ -194,7 +194,7 @@ function countsOf({ results, trouble = "no test ran: wrong name, or it does not 
 
 function print({ mutant, verdict, note }: Outcome): void {
   console.log(`${verdict.padEnd(14)} ${mutant.name.padEnd(36)} ${note}`);
-  if (verdict !== "caught") console.log(`${" ".repeat(15)}${mutant.breaks}`);
+  if (verdict !== "caught") console.log(`${" ".repeat(15)}breaks ${mutant.breaks}`);
 }
 
 function ignoreMissing(error: unknown): void {

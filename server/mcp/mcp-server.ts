@@ -22,6 +22,7 @@ import {
 import { asHelmdeckError, HelmdeckError, remedyFor } from "../../app/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
+import { statusOf } from "../status.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import type { McpService } from "./mcp-service.ts";
 import { progressSender } from "./progress-notifications.ts";
@@ -78,7 +79,7 @@ async function callTool(
     const input = params.arguments ?? {};
     return await tool.call({ caller, input, signal, onProgress, ...sessionOf(_meta) });
   } catch (error) {
-    noteDefect(service, error);
+    noteFailure(service, error);
     return resultOfFailure(error);
   }
 }
@@ -159,7 +160,7 @@ async function orProtocolError<Answer>(service: McpService, work: () => Promise<
     return await work();
   } catch (error) {
     if (error instanceof McpError) throw error;
-    noteDefect(service, error);
+    noteFailure(service, error);
     const failure = asHelmdeckError(error);
     throw new McpError(ErrorCode.InternalError, sentenceFor(failure), {
       error: failure.code,
@@ -168,6 +169,7 @@ async function orProtocolError<Answer>(service: McpService, work: () => Promise<
   }
 }
 
-function noteDefect(service: McpService, error: unknown): void {
-  if (asHelmdeckError(error).code === "internal") service.onDefect(error);
+function noteFailure(service: McpService, thrown: unknown): void {
+  const error = asHelmdeckError(thrown);
+  if (statusOf(error.code) >= 500) service.onFailure(error);
 }

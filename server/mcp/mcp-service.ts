@@ -1,10 +1,11 @@
 /** Shared by all MCP sessions of a process: the server context, the tool registry, and one watch on memory. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import type { HelmdeckError } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
 import { memoryTools } from "./memory-tools.ts";
 import { packTools } from "./pack-tools.ts";
 import { pipelineTools } from "./pipeline-tools.ts";
-import { ToolRegistry } from "./tool-registry.ts";
+import { type McpTool, ToolRegistry } from "./tool-registry.ts";
 import { MemoryWatch, processTicker, type Ticker } from "./watch.ts";
 
 export interface McpService {
@@ -13,14 +14,14 @@ export interface McpService {
   readonly watch: MemoryWatch;
   /** Shared, because the SDK's server would create one each, which is most of a session's memory use. */
   readonly schemaValidator: AjvJsonSchemaValidator;
-  /** Called for every unexpected error. Its text may contain a stored value: log the result of asHelmdeckError instead. */
-  readonly onDefect: (error: unknown) => void;
+  /** Called for every failure of a tool or resource that the caller did not cause. */
+  readonly onFailure: (error: HelmdeckError) => void;
 }
 
 export interface McpServiceOptions {
   /** Only memory's own tools; default: every pack and pipeline. */
   readonly memoryOnly?: boolean;
-  readonly onDefect?: (error: unknown) => void;
+  readonly onFailure?: (error: HelmdeckError) => void;
   /**
    * Interval for polling a subscribed caller's memory for other processes' writes. Default two seconds; 15 if the database tells of
    * them.
@@ -37,22 +38,17 @@ const WATCH_FOR_MISSED_EVERY_MS = 15_000;
 export function makeMcpService(serverContext: ServerContext, options: McpServiceOptions = {}): McpService {
   const { memory, watch } = serverContext;
   const usual = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
-  const { memoryOnly = false, onDefect = () => {}, watchEveryMs: everyMs = usual } = options;
+  const { memoryOnly = false, onFailure = () => {}, watchEveryMs: everyMs = usual } = options;
   const { ticker = processTicker } = options;
   return {
     serverContext,
-    tools: memoryOnly ? toolsOfMemory(serverContext) : allTools(serverContext),
+    tools: new ToolRegistry(memoryOnly ? memoryTools(serverContext.packs) : allTools(serverContext)),
     watch: new MemoryWatch({ memory, everyMs, ticker, ...(watch && { watch }) }),
     schemaValidator: new AjvJsonSchemaValidator(),
-    onDefect,
+    onFailure,
   };
 }
 
-function toolsOfMemory({ packs }: ServerContext): ToolRegistry {
-  const { listed, unlisted } = memoryTools(packs);
-  return new ToolRegistry(listed, unlisted);
-}
-
-function allTools({ packs, pipelines }: ServerContext): ToolRegistry {
-  return new ToolRegistry([...packTools(packs), ...pipelineTools(pipelines, packs.list())]);
+function allTools({ packs, pipelines }: ServerContext): readonly McpTool[] {
+  return [...packTools(packs), ...pipelineTools(pipelines, packs.list())];
 }

@@ -5,27 +5,18 @@
  * (decision 43): JSON that a model can read.
  */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { MEMORY_TOOLS } from "../../app/index.ts";
 import type { PackEngine } from "../../packs/index.ts";
 import { packTools } from "./pack-tools.ts";
 import { textOf } from "./results.ts";
 import type { McpTool } from "./tool-registry.ts";
 
-const PREFIX = "helmdeck.memory_";
+const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
+
 /** In the order in which clients show them. */
-const LISTED = ["search", "get", "store", "list", "forget", "history", "corpus"].map((name) => PREFIX + name);
-
-export interface MemoryTools {
-  readonly listed: readonly McpTool[];
-  /** Accepted in a call. */
-  readonly unlisted: readonly McpTool[];
-}
-
-export function memoryTools(packs: PackEngine): MemoryTools {
-  const all = packTools(packs)
-    .filter(({ dottedName }) => dottedName.startsWith(PREFIX))
-    .map(brief);
-  const listed = LISTED.flatMap((name) => all.filter(({ dottedName }) => dottedName === name));
-  return { listed, unlisted: all.filter((tool) => !listed.includes(tool)) };
+export function memoryTools(packs: PackEngine): readonly McpTool[] {
+  const tools = packTools(packs);
+  return NAMES.flatMap((name) => tools.filter(({ dottedName }) => dottedName === name)).map(brief);
 }
 
 function brief({ definition, call, ...tool }: McpTool): McpTool {
@@ -36,12 +27,13 @@ function brief({ definition, call, ...tool }: McpTool): McpTool {
   };
 }
 
-/** Without examples, and only with hints that differ from the protocol's defaults. */
+/** Without examples, and only with hints that differ from the protocol's defaults. Unknown fields are refused without notice. */
 function briefDefinition({ outputSchema: _, inputSchema, annotations = {}, ...definition }: Tool): Tool {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const { additionalProperties: __, ...schema } = inputSchema;
   return {
     ...definition,
-    inputSchema: { ...inputSchema, properties: withoutExamples(inputSchema.properties) },
+    inputSchema: { ...schema, properties: withoutExamples(schema.properties) },
     annotations: {
       ...(readOnlyHint === true && { readOnlyHint }),
       ...(readOnlyHint !== true && destructiveHint === false && { destructiveHint }),

@@ -1,6 +1,6 @@
 /** The resources of every caller: their stored entries, and the defaults learnt from their past runs. */
 import type { Resource } from "@modelcontextprotocol/sdk/types.js";
-import { type Memory, myMemoryReply } from "../../app/index.ts";
+import { type Memory, toWire } from "../../app/index.ts";
 
 export interface McpResource {
   readonly definition: Resource & { readonly mimeType: "application/json" };
@@ -19,7 +19,7 @@ export const MCP_RESOURCES: readonly McpResource[] = [
         "Look here before storing, so that a fact is replaced and not told twice.",
       mimeType: "application/json",
     },
-    read: async (memory, subject) => myMemoryReply(await memory.myMemory(subject)),
+    read: async (memory, subject) => toWire(await memory.myMemory(subject)),
   },
   {
     definition: {

@@ -33,12 +33,9 @@ export class ToolRegistry {
   readonly #byName = new Map<string, McpTool>();
   readonly #listed: readonly Tool[];
 
-  /**
-   * `unlisted`: accepted in a call, but not listed. Throws `invalid_input` if two tools would have the same name, or clients
-   * would not accept a name.
-   */
-  constructor(tools: readonly McpTool[], unlisted: readonly McpTool[] = []) {
-    for (const tool of [...tools, ...unlisted]) {
+  /** Throws `invalid_input` if two tools would have the same name, or clients would not accept a name. */
+  constructor(tools: readonly McpTool[]) {
+    for (const tool of tools) {
       const { name } = tool.definition;
       requireName(name, tool.dottedName);
       for (const alias of new Set([name, tool.dottedName])) this.#add(alias, tool);

@@ -2,6 +2,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError, type ReadinessReply } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
+import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
 import type { Metrics } from "../metrics.ts";
@@ -80,19 +81,16 @@ export function addOpenRoutes(
   app.openapi(versionRoute, (c) => c.json({ version }, 200));
   app.openapi(readyRoute, async (c) => {
     const readiness = await readinessOf(serverContext);
-    return c.json(readiness, readiness.status === "ready" ? 200 : 503);
+    if (readiness.status === "ready") return c.json(readiness, 200);
+    return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
   });
 }
 
 const READ_ONLY =
   "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
 
-/** The state at start, and whether the store answers now. */
+/** Whether the store answers now. */
 async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
-  if (memoryState.state === "unavailable" && memoryState.recovers !== true) {
-    const { code, message } = memoryState.error;
-    return { status: "unavailable", memory: "unavailable", error: code, message };
-  }
   const { error, readOnly } = await memory.status();
   if (error !== undefined) {
     return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };

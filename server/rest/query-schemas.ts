@@ -1,6 +1,6 @@
 /** Query parameters: the wire's fields as text. */
 import { z } from "@hono/zod-openapi";
-import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../app/index.ts";
+import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT, type UseCase } from "../../app/index.ts";
 
 /** A whole number; the use case checks its bounds. */
 const wholeNumber = z
@@ -23,7 +23,7 @@ function flag(description: string) {
 
 const text = (description: string) => z.string().optional().openapi({ description });
 
-export const factsQuerySchema = z.strictObject({
+const listFacts = z.strictObject({
   prefix: text("Only keys that begin with exactly this; case matters, no wildcards."),
   category: text("Only facts of this category."),
   tag: text("Only facts with exactly this tag."),
@@ -33,7 +33,7 @@ export const factsQuerySchema = z.strictObject({
   cursor: text("next_cursor of the previous page."),
 });
 
-export const runsQuerySchema = z.strictObject({
+const listRuns = z.strictObject({
   kind: z.enum(["pack", "pipeline", "tool"]).optional().openapi({ description: "Only runs of this kind." }),
   outcome: z
     .enum(["ok", "failed"])
@@ -52,7 +52,7 @@ export const runsQuerySchema = z.strictObject({
   cursor: text("next_cursor of the previous page."),
 });
 
-export const corpusQuerySchema = z.strictObject({
+const corpusPage = z.strictObject({
   query: text("Words or a question to rank by. Absent: all entries, newest first."),
   limit: limit(`Maximum number of chunks: ${limitsText(ANSWER_LIMITS.chunks)}.`),
   cursor: text("next_cursor of the previous page. Not with a query."),
@@ -62,9 +62,12 @@ export const corpusQuerySchema = z.strictObject({
     .openapi({ description: `${RECALL_TEXT} Only with a query; default balanced.` }),
 });
 
-export const defaultsQuerySchema = z.strictObject({
+const defaults = z.strictObject({
   caller: text("Another caller; only with the scope admin."),
 });
+
+/** By operation of memory. */
+export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = { listFacts, listRuns, corpusPage, defaults };
 
 export const packQuerySchema = z.strictObject({
   session_id: text("Continue in this open session of the same caller."),

@@ -9,6 +9,7 @@ const WORDS = {
   401: "No token, or an invalid one.",
   403: "The caller is not allowed to do this.",
   404: "It does not exist, or it belongs to another caller.",
+  409: "Somebody else changed it after the state that the request names; nothing was written.",
   413: "The body is too large.",
   415: "The body is not JSON.",
   422: "The pack failed.",

@@ -277,7 +277,7 @@ describe("restore", () => {
       });
       expect(await namesIn(place.databasePath)).toEqual(before);
       await memory.storeFact("main", { key: "latest", value: "x" });
-      expect((await memory.getFact("main", "later"))?.value).toBe("x");
+      expect((await memory.getFact("main", { key: "later" }))?.value).toBe("x");
     },
   );
 

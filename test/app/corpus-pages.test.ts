@@ -296,6 +296,9 @@ test("callers are counted with their sessions, under their own names", async () 
     { subject: "a:b", count: 3 },
     { subject: "zoe", count: 1 },
   ]);
+  expect(await memory.callers("a:b")).toEqual([{ subject: "a:b", count: 3 }]);
+  expect(await memory.callers("a")).toEqual([{ subject: "a", count: 1 }]);
+  expect(await memory.callers("nobody")).toEqual([]);
 });
 
 test("the revision increases with facts and runs from any process, but not with another caller's", async () => {

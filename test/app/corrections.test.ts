@@ -69,7 +69,7 @@ describe("the result of a store", () => {
     });
     expect(second).toMatchObject({ superseded: ["a"] });
     expect(second).not.toHaveProperty("sameAs");
-    expect(await memory.getFact("other", "crane")).toBeDefined();
+    expect(await memory.getFact("other", { key: "crane" })).toBeDefined();
   });
 
   test("omits them when the search is slow or fails", async () => {
@@ -90,7 +90,8 @@ describe("the result of a store", () => {
 
 /** A store with its methods as plain properties, so that a test can replace one of them. */
 function bound<Store extends object>(store: Store): Store {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(store));
+  const reader = Object.getPrototypeOf(Object.getPrototypeOf(store));
+  const names = [reader, Object.getPrototypeOf(store)].flatMap((part) => Object.getOwnPropertyNames(part));
   const of = (name: string): unknown => Reflect.get(store, name);
   return Object.fromEntries(
     [...names, "capabilities"].map((name) => {
@@ -150,8 +151,8 @@ describe("superseding", () => {
     ]);
     expect(seen).toContain("Argo");
     expect(seen.toLowerCase()).not.toContain("konflux");
-    expect(await memory.getFact("main", "deploy/konflux")).toBeUndefined();
-    const history = await memory.factHistory("main", "deploy/konflux");
+    expect(await memory.getFact("main", { key: "deploy/konflux" })).toBeUndefined();
+    const history = await memory.factHistory("main", { key: "deploy/konflux" });
     expect(history).toMatchObject({ key: "deploy/argo", former: [{ key: "deploy/konflux" }] });
   });
 });
@@ -164,15 +165,16 @@ describe("forgetting a superseded fact", () => {
       const memory = await openTestMemory();
       await memory.storeFact("main", { key: "deploy/konflux", value: "Konflux" });
       await memory.storeFact("main", { key: "deploy/argo", value: "Argo", supersedes: ["deploy/konflux"] });
-      const dry = await memory.forget("main", { scope, dryRun: true });
+      const { revision, ...dry } = await memory.forget("main", { scope, dryRun: true });
+      expect(revision).toBeGreaterThan(0);
       expect(dry).toEqual({ scope, deleted: 0, former: 1, dryRun: true, erased: "nothing" });
       expect(await memory.forget("main", { scope })).toEqual({ ...dry, dryRun: false, erased: "complete" });
-      expect(await memory.factHistory("main", "deploy/argo")).toEqual({
+      expect(await memory.factHistory("main", { key: "deploy/argo" })).toEqual({
         key: "deploy/argo",
         former: [],
         undo: [],
       });
-      expect(await memory.factHistory("main", "deploy/konflux")).toBeUndefined();
+      expect(await memory.factHistory("main", { key: "deploy/konflux" })).toBeUndefined();
       expect(await memory.forget("main", { scope })).toMatchObject({ deleted: 0, erased: "nothing" });
     },
   );
@@ -188,8 +190,8 @@ describe("undo", () => {
     await memory.storeFact("main", { key: "a", value: "Two." });
     await memory.storeFact("main", { key: "a", value: "Three.", supersedes: ["short", "long"] });
     clock.pass(3_600_000);
-    const { undo = [] } = (await memory.factHistory("main", "a")) ?? {};
-    const { restored } = await memory.undoFact("main", "a");
+    const { undo = [] } = (await memory.factHistory("main", { key: "a" })) ?? {};
+    const { restored } = await memory.undoFact("main", { key: "a" });
     expect(undo.map(({ value }) => value)).toEqual(["Two.", "Stays."]);
     expect(restored.map(({ value }) => value)).toEqual(["Two.", "Stays."]);
   });
@@ -198,15 +200,15 @@ describe("undo", () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "tea", value: "green" }, { surface: "cli", agent: "ana" });
     await memory.storeFact("main", { key: "tea", value: "black" });
-    const undone = await memory.undoFact("main", "helmdeck/user_facts/tea.md");
+    const undone = await memory.undoFact("main", { key: "helmdeck/user_facts/tea.md" });
     expect(undone).toMatchObject({
       undone: { key: "tea", value: "black" },
       restored: [{ key: "tea", value: "green", writer: { surface: "cli", agent: "ana" } }],
     });
     for (const key of ["tea", "milk"]) {
-      await expect(memory.undoFact("main", key)).rejects.toMatchObject({ code: "not_found" });
+      await expect(memory.undoFact("main", { key })).rejects.toMatchObject({ code: "not_found" });
     }
-    await expect(memory.undoFact("other", "tea")).rejects.toMatchObject({ code: "not_found" });
+    await expect(memory.undoFact("other", { key: "tea" })).rejects.toMatchObject({ code: "not_found" });
   });
 });
 
@@ -228,11 +230,16 @@ describe("an export", () => {
     const whole = await exported(memory, true);
     const copy = await openTestMemory({ now: new TestClock().now });
     expect(await imported(copy, whole)).toMatchObject({ stored: 1, refusedCount: 0 });
-    expect(await copy.factHistory("main", "tea")).toEqual(await memory.factHistory("main", "tea"));
+    expect(await copy.factHistory("main", { key: "tea" })).toEqual(
+      await memory.factHistory("main", { key: "tea" }),
+    );
     expect(await exported(copy, true)).toBe(whole);
-    await copy.undoFact("main", "morning");
-    await copy.undoFact("main", "tea");
-    expect(await copy.getFact("main", "tea")).toMatchObject({ value: "green", writer: { agent: "ana" } });
+    await copy.undoFact("main", { key: "morning" });
+    await copy.undoFact("main", { key: "tea" });
+    expect(await copy.getFact("main", { key: "tea" })).toMatchObject({
+      value: "green",
+      writer: { agent: "ana" },
+    });
     expect(await keysOf(copy)).toEqual(["milk", "tea"]);
   });
 

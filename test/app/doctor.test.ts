@@ -10,7 +10,7 @@ import {
   type StorageLocation,
 } from "../../app/index.ts";
 import { ERROR_CODES, namespaceOf } from "../../engine/index.ts";
-import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
+import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 async function madePlace(): Promise<StorageLocation> {
   const place = await tempPlace();
@@ -41,6 +41,22 @@ describe("doctor", () => {
     expect(report.store).toMatchObject({ integrity: "ok", unreadable: 0, entries: 1 });
   });
 
+  test("warns of facts that a clock far ahead gave a late end, until they are stored or renewed again", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "right", value: "v", ttlSeconds: 365 * 86_400 });
+    clock.pass(500 * DAY_MS);
+    await memory.storeFact("main", { key: "late", value: "v" });
+    clock.time = NOW;
+    const warned = () => memory.doctor().then((report) => told(report, "lifetime"));
+    expect(await warned()).toEqual([
+      "warning: 1 fact was stored after today, or would stay for more than 365 days: a clock was far ahead then, or this machine's is behind now.",
+    ]);
+    await memory.storeFact("main", { key: "late", value: "v", ttlSeconds: 90 * 86_400 });
+    expect((await memory.getFact("main", { key: "late" }))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+    expect(await warned()).toEqual([]);
+  });
+
   test("warns of a new key that is in no backup", async () => {
     const memory = await openTestMemory();
     expect(told(await memory.doctor(), "key")).toEqual([
@@ -53,7 +69,7 @@ describe("doctor", () => {
     const place = await tempPlace();
     const report = await examine(place);
     expect(told(report, "memory")).toEqual([
-      `warning: There is no memory at ${place.databasePath}: nothing was stored yet, or it is in another place.`,
+      `warning: There is no memory at ${place.databasePath} yet. The first fact that is stored creates it.`,
     ]);
     expect(await examine(place)).toEqual(report);
   });
@@ -208,7 +224,7 @@ describe("opening", () => {
     await writeFile(place.keyPath, key, { mode: 0o600 });
     await writeFile(place.databasePath, database);
     const memory = await openTestMemory(place);
-    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("v");
   });
 
   // verifies P-durable-damage
@@ -237,7 +253,7 @@ describe("opening", () => {
     const memory = await openTestMemory();
     await Promise.all([memory.close(), memory.close()]);
     await memory.close();
-    await expect(memory.getFact("main", "k")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(memory.getFact("main", { key: "k" })).rejects.toMatchObject({ code: "store_unavailable" });
     await expect(memory.search("main", { query: "k" })).rejects.toMatchObject({ code: "store_unavailable" });
   });
 });

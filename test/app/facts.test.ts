@@ -9,6 +9,7 @@ describe("storing a fact", () => {
       key: "deploy/preference",
       category: "user_facts",
       expiresAt: NOW + 90 * DAY_MS,
+      revision: 1,
       path: "helmdeck/user_facts/deploy/preference.md",
     });
   });
@@ -67,7 +68,7 @@ describe("storing a fact", () => {
     const key = "mood/\u2764\ufe0f";
     const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;
     await memory.store.put({ ...row, category: "user_facts", tags: [] });
-    expect(await memory.getFact("main", key)).toMatchObject({ key, value: "fine" });
+    expect(await memory.getFact("main", { key })).toMatchObject({ key, value: "fine" });
     await expect(memory.storeFact("main", { key, value: "new" })).rejects.toThrow("U+FE0F");
     expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
   });
@@ -101,7 +102,7 @@ describe("getting a fact", () => {
     const memory = await openTestMemory();
     const value = "a\u0000b\u202ec\r\n日本";
     await memory.storeFact("main", { key: "k", value, category: "prefs", tags: ["ci"], ttlSeconds: 3_600 });
-    expect(await memory.getFact("main", " k ")).toEqual({
+    expect(await memory.getFact("main", { key: " k " })).toEqual({
       key: "k",
       value,
       category: "prefs",
@@ -110,6 +111,7 @@ describe("getting a fact", () => {
       updatedAt: NOW,
       expiresAt: NOW + 3_600 * 1_000,
       fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      revision: 1,
       path: "helmdeck/prefs/k.md",
     });
   });
@@ -117,7 +119,7 @@ describe("getting a fact", () => {
   test("has helmdeck's fingerprint", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "k", value: "React over Vue" });
-    expect((await memory.getFact("main", "k"))?.fingerprint).toBe("6ef1c78715ae5385");
+    expect((await memory.getFact("main", { key: "k" }))?.fingerprint).toBe("6ef1c78715ae5385");
   });
 
   test.each(["K", "k2", "", "k\n", "k\u0000", "\ud800", "%", "k%", "_", "x".repeat(600)])(
@@ -126,7 +128,7 @@ describe("getting a fact", () => {
       const memory = await openTestMemory();
       await memory.storeFact("main", { key: "ka", value: "v" });
       await memory.storeFact("main", { key: "\ufffd", value: "v" });
-      expect(await memory.getFact("main", key)).toBeUndefined();
+      expect(await memory.getFact("main", { key })).toBeUndefined();
     },
   );
 
@@ -135,9 +137,9 @@ describe("getting a fact", () => {
     const memory = await openTestMemory({ now: clock.now });
     await memory.storeFact("main", { key: "k", value: "v", ttlSeconds: 3_600 });
     clock.pass(3_600 * 1_000 - 1);
-    expect(await memory.getFact("main", "k")).toBeDefined();
+    expect(await memory.getFact("main", { key: "k" })).toBeDefined();
     clock.pass(1);
-    expect(await memory.getFact("main", "k")).toBeUndefined();
+    expect(await memory.getFact("main", { key: "k" })).toBeUndefined();
     expect((await memory.listFacts("main", {})).facts).toEqual([]);
     expect((await memory.search("main", { query: "k" })).results).toEqual([]);
     expect(await memory.readDocument("main", { path: "helmdeck/user_facts/k.md" })).toBeUndefined();

@@ -2,6 +2,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import {
+  forgetPreview,
   importLines,
   type OpenMemory,
   type OpenMemoryOptions,
@@ -52,10 +53,19 @@ describe("fault 3: one row that cannot be decrypted makes every list fail", () =
 
   test("the row itself is refused with its own code, and can be stored again or forgotten", async () => {
     const memory = await withBadRow();
-    await expect(memory.getFact("main", "bad")).rejects.toMatchObject({ code: "entry_unreadable" });
+    await expect(memory.getFact("main", { key: "bad" })).rejects.toMatchObject({ code: "entry_unreadable" });
     await memory.storeFact("main", { key: "bad", value: "mended" });
-    expect((await memory.getFact("main", "bad"))?.value).toBe("mended");
+    expect((await memory.getFact("main", { key: "bad" }))?.value).toBe("mended");
     expect((await memory.forget("main", { scope: "key:bad" })).deleted).toBe(1);
+  });
+
+  test.each([
+    ["bad", "bad"],
+    ["key: bad", "bad"],
+    ["helmdeck/moved/bad.md", "helmdeck/moved/bad.md"],
+  ])("the preview of forgetting %s says that its value cannot be read", async (scope, name) => {
+    const memory = await withBadRow();
+    expect(await forgetPreview(memory, "main", scope)).toEqual([`${name} (its value cannot be read)`]);
   });
 
   test("a row damaged after it was indexed is no longer found", async () => {
@@ -229,7 +239,7 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
       (await memory.search("main", { query: "deploy eu" })).results.some(({ key }) => key === "deploy/eu"),
     ).toBe(false);
     expect(await memory.readDocument("main", { path: hit?.path ?? "" })).toBeUndefined();
-    expect(await memory.getFact("main", "deploy/eu")).toBeUndefined();
+    expect(await memory.getFact("main", { key: "deploy/eu" })).toBeUndefined();
   });
 });
 
@@ -248,7 +258,7 @@ describe("fault 7: a fact whose key begins pack_history/ poisons the audit histo
     const run = await memory.readDocument("main", { path: `helmdeck/pack_history/${runKey}.md` });
     expect(run?.content).toContain("Outcome: ok");
     expect((await memory.forget("main", { scope: "packs" })).deleted).toBe(1);
-    expect(await memory.getFact("main", runKey)).toBeDefined();
+    expect(await memory.getFact("main", { key: runKey })).toBeDefined();
   });
 
   test("a fact with the key of a cached answer affects no cached answer", async () => {

@@ -170,6 +170,7 @@ describe("every key that can be stored", () => {
       fc.asyncProperty(facts, fc.nat(), async (stored, index) => {
         const memory = await filled(stored);
         const { key: name } = stored[index % stored.length] ?? { key: "" };
+        fc.pre(stored.every((one) => one.key !== `key:${name}`));
         const { gone, answer } = await forgetting(memory, `key:${name}`);
         expect(gone).toEqual([name]);
         expect(answer).toMatchObject({ deleted: 1, erased: "complete" });
@@ -203,7 +204,7 @@ describe("every key that can be stored", () => {
         async (stored, index, lines) => {
           const memory = await filled(stored);
           const [chosen = { key: "", category: "" }] = stored.slice(index % stored.length);
-          const { path } = (await memory.getFact("main", chosen.key)) ?? { path: "" };
+          const { path } = (await memory.getFact("main", { key: chosen.key })) ?? { path: "" };
           expect((await forgetting(memory, `${path}${lines}`)).gone).toEqual([chosen.key]);
           await store(memory, [chosen]);
           const docid = `${chosen.category}/${chosen.key}${lines}`;
@@ -221,11 +222,11 @@ describe("every key that can be stored", () => {
       fc.asyncProperty(facts, async (stored) => {
         const memory = await filled(stored);
         await inTurn(stored, async ({ key: name }) => {
-          const got = await memory.getFact("main", name);
+          const got = await memory.getFact("main", { key: name });
           expect(got?.key).toBe(name);
           const path = got?.path ?? "";
           fc.pre(!stored.some((one) => one.key === path));
-          expect((await memory.getFact("main", `${path}`))?.key).toBe(name);
+          expect((await memory.getFact("main", { key: `${path}` }))?.key).toBe(name);
         });
       }),
     );

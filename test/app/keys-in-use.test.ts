@@ -29,6 +29,17 @@ describe("the keys in use", () => {
     );
   });
 
+  // verifies P-text-lookalikes
+  test("refuse a key in the store's own transaction when one that looks like it was stored since", async () => {
+    const { store, keys } = opened();
+    const ref = { namespace: MAIN, origin: "fact", key: "deploy" } as const;
+    const keysSince = await keys.refuseLookalike(MAIN, ref.key);
+    await put(store, LOOKS_LIKE_DEPLOY);
+    const entry = { ...ref, value: Buffer.from("x"), category: "user_facts", tags: [] };
+    await expect(store.put(entry, { keysSince })).rejects.toThrow("looks like");
+    expect(await store.get(ref)).toBeUndefined();
+  });
+
   test("are listed again when more than one page of changes was written", async () => {
     const { store, keys, listMeta } = opened();
     await keys.refuseLookalike(MAIN, "first");

@@ -1,8 +1,9 @@
 /** Facts that expire soon are listed, and renewed by a person or, if enabled, by use. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/index.ts";
-import { HelmdeckError, listText, renewText, rfc3339, statusReply, statusText } from "../../app/index.ts";
-import { myMemoryReply } from "../../app/wire/view-replies.ts";
+import { HelmdeckError, rfc3339, statusReply, statusText, toWire } from "../../app/index.ts";
+import { listText } from "../../commands/work/list.ts";
+import { renewText } from "../../commands/work/renew.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const KEY = "deploy/preference";
@@ -19,20 +20,20 @@ async function memoryWith(...facts: readonly { key: string; value: string; ttlSe
 }
 
 async function endOf(memory: OpenMemory, key = KEY): Promise<number | undefined> {
-  const expiresAt = (await memory.getFact("main", key))?.expiresAt;
+  const expiresAt = (await memory.getFact("main", { key }))?.expiresAt;
   return expiresAt && (expiresAt - NOW) / DAY_MS;
 }
 
 describe("renewing a fact", () => {
   test("sets a new expiry and changes nothing else", async () => {
     const { memory, clock } = await memoryWith(FACT);
-    const before = await memory.getFact("main", KEY);
+    const before = await memory.getFact("main", { key: KEY });
     clock.pass(80 * DAY_MS);
     const renewed = await memory.renewFact("main", { key: PATH });
-    expect(renewed).toEqual({ ...before, expiresAt: NOW + 170 * DAY_MS });
+    expect(renewed).toEqual({ ...before, revision: 2, expiresAt: NOW + 170 * DAY_MS });
     clock.pass(80 * DAY_MS);
-    expect(await memory.getFact("main", KEY)).toEqual(renewed);
-    expect(await memory.factHistory("main", KEY)).toMatchObject({ former: [] });
+    expect(await memory.getFact("main", { key: KEY })).toEqual(renewed);
+    expect(await memory.factHistory("main", { key: KEY })).toMatchObject({ former: [] });
   });
 
   test("accepts a ttl", async () => {
@@ -51,7 +52,7 @@ describe("renewing a fact", () => {
     for (const key of [KEY, "theirs", "none"]) {
       await expect(memory.renewFact("main", { key })).rejects.toMatchObject({ code: "not_found" });
     }
-    expect((await memory.getFact("work", "theirs"))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+    expect((await memory.getFact("work", { key: "theirs" }))?.expiresAt).toBe(NOW + 90 * DAY_MS);
   });
 });
 
@@ -108,7 +109,7 @@ describe("by use", () => {
     await memory.search("main", { query: "Konflux" });
     await memory.listFacts("main", {});
     await memory.corpusPage("main", { query: "Konflux" });
-    await memory.getFact("main", KEY);
+    await memory.getFact("main", { key: KEY });
     expect(await endOf(memory)).toBe(90);
   });
 
@@ -139,7 +140,7 @@ describe("facts that expire within 14 days", () => {
 
   test("are in my-memory and status, soonest first", async () => {
     const { memory } = await memoryWith(...facts);
-    expect(myMemoryReply(await memory.myMemory("main")).expiring).toEqual(named);
+    expect(toWire(await memory.myMemory("main")).expiring).toEqual(named);
     expect(statusReply(await memory.status("main")).subject).toMatchObject({ expiring: named });
     expect(statusReply(await memory.status("work")).subject).not.toHaveProperty("expiring");
   });

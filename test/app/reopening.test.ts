@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
-import { ServedMemory } from "../../app/worker/worker-server.ts";
+import { openingMemory } from "../../app/worker/worker-server.ts";
 import type { SqliteDriver } from "../../engine/index.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
@@ -35,7 +35,7 @@ async function keysFound(memory: OpenMemory, query: string): Promise<readonly st
 /** Every use case refuses, and status and doctor give the reason. */
 async function expectRefused(memory: OpenMemory, code: string): Promise<void> {
   await expect(late(memory)).rejects.toMatchObject({ code });
-  await expect(memory.getFact("main", "first")).rejects.toMatchObject({ code });
+  await expect(memory.getFact("main", { key: "first" })).rejects.toMatchObject({ code });
   await expect(memory.search("main", { query: "konflux" })).rejects.toMatchObject({ code });
   await expect(memory.forget("main", { scope: "key:first" })).rejects.toMatchObject({ code });
   expect(await memory.status("main")).toMatchObject({ state: "failed", error: { code } });
@@ -172,19 +172,17 @@ test("a failed sync closes the store: nothing is acknowledged until it is reopen
 test("the worker's memory recovers in the same way", async () => {
   let time = 0;
   const place = await tempPlace();
-  const served = new ServedMemory(
-    { ...place, env: {}, driver: nodeSqliteDriver, sweepEveryMs: 0, clock: () => time },
-    () => time,
-  );
-  const store = (key: string) => served.answer("storeFact", ["main", { key, value: "v" }]);
+  const options = { ...place, env: {}, driver: nodeSqliteDriver, sweepEveryMs: 0, clock: () => time };
+  const call = openingMemory(options);
+  const store = (key: string) => call("storeFact", ["main", { key, value: "v" }]);
   expect(await store("first")).toMatchObject({ ok: true });
   for (const part of ["", "-wal", "-shm"]) await rm(`${place.databasePath}${part}`);
   expect(await store("late")).toMatchObject({ ok: false, error: { code: "store_replaced" } });
-  expect(await served.answer("status", ["main"])).toMatchObject({ value: { state: "failed" } });
+  expect(await call("status", ["main"])).toMatchObject({ value: { state: "failed" } });
   time += REOPEN_AFTER_MS;
   expect(await store("second")).toMatchObject({ ok: true });
-  expect(await served.answer("status", ["main"])).toMatchObject({ value: { subject: { facts: 1 } } });
-  await served.answer("close", []);
+  expect(await call("status", ["main"])).toMatchObject({ value: { subject: { facts: 1 } } });
+  await call("close", []);
 });
 
 // verifies P-clock-deletes-nothing
@@ -219,9 +217,9 @@ test("a fact that is stored before the clock is set keeps its full lifetime", as
   await memory.close();
   now = Date.parse("2027-06-20T12:00:00Z");
   const later = await openTestMemory({ ...place, now: () => now });
-  expect((await later.getFact("main", "first"))?.expiresAt).toBeGreaterThan(now);
+  expect((await later.getFact("main", { key: "first" }))?.expiresAt).toBeGreaterThan(now);
   now += 3_600_000;
-  expect(await later.getFact("main", "first")).toBeUndefined();
+  expect(await later.getFact("main", { key: "first" })).toBeUndefined();
 });
 
 test("a key that a restored backup requires is loaded when its database is reopened", async () => {

@@ -15,7 +15,14 @@ import {
   type StorageLocation,
 } from "../../app/index.ts";
 import { placeNewKey } from "../../app/keys/exchange-key-files.ts";
-import { keyIdOf, makeKeyFile, readKeyFile, readStoreFacts, type SqliteDriver } from "../../engine/index.ts";
+import {
+  keyIdOf,
+  makeKeyFile,
+  namespaceOf,
+  readKeyFile,
+  readStoreFacts,
+  type SqliteDriver,
+} from "../../engine/index.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
@@ -27,14 +34,17 @@ const options = (place: StorageLocation, env = {}) => ({ ...place, env, driver }
 async function madePlace(facts = 3): Promise<StorageLocation> {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
-  for (let i = 0; i < facts; i += 1) await memory.storeFact("main", { key: `k${i}`, value: `value ${i}` });
+  const fact = { namespace: namespaceOf("main"), origin: "fact", category: "user_facts", tags: [] } as const;
+  await memory.store.putMany(
+    Array.from({ length: facts }, (_, i) => ({ ...fact, key: `k${i}`, value: Buffer.from(`value ${i}`) })),
+  );
   await memory.close();
   return place;
 }
 
 async function expectReadable(place: StorageLocation, facts: number, env = {}): Promise<void> {
   const memory = await openMemory({ ...options(place, env), sweepEveryMs: 0 });
-  expect((await memory.getFact("main", "k0"))?.value).toBe("value 0");
+  expect((await memory.getFact("main", { key: "k0" }))?.value).toBe("value 0");
   expect((await memory.doctor()).store).toMatchObject({ entries: facts, unreadable: 0, integrity: "ok" });
   await memory.close();
 }
@@ -239,7 +249,7 @@ test("a process that reads the former key just before the exchange opens with th
   const place = await madePlace();
   let isRotated = false;
   const late: SqliteDriver = {
-    name: driver.name,
+    ...driver,
     open: async (path, mode) => {
       if (!isRotated) {
         isRotated = true;
@@ -249,7 +259,7 @@ test("a process that reads the former key just before the exchange opens with th
     },
   };
   const memory = await openMemory({ ...options(place), driver: late, sweepEveryMs: 0 });
-  expect((await memory.getFact("main", "k0"))?.value).toBe("value 0");
+  expect((await memory.getFact("main", { key: "k0" }))?.value).toBe("value 0");
   await memory.close();
   expect(isRotated).toBe(true);
 });
@@ -272,6 +282,17 @@ describe("concurrent changes", () => {
       await rotateKey(options(place));
       await expectReadable(place, 20);
     }
+  });
+
+  test("tell the one that comes too late that another one changed the key", async () => {
+    const place = await madePlace(20);
+    const both = await Promise.allSettled([1, 2].map(() => rotateKey(options(place))));
+    expect(both.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const late = both.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const message = expect.stringMatching(/^Another process (is changing|has changed) the key/);
+    expect(late).toMatchObject([{ code: "store_locked", message }]);
+    expect(late[0].message).toContain(await idIn(place.keyPath));
+    expect(await filesBeside(place)).toHaveLength(2);
   });
 
   test("that are late do not install the next change's key", async () => {

@@ -1,8 +1,8 @@
 /** The memory of a server, in each of its states. */
-import { access, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { access, copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { betterSqliteDriver, type Memory } from "../../app/index.ts";
+import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
 import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../../app/served-memory.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { NOW, openTestMemory, tempPlace } from "./fixtures/memories.ts";
@@ -44,7 +44,7 @@ describe("with a database and its key", () => {
     const place = await placeWithData();
     const { memory, state } = await openTestServedMemory(place);
     expect(state).toEqual({ state: "ready", databasePath: place.databasePath, keySource: place.keyPath });
-    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("v");
   });
 
   test("is ready with a key from the environment when nothing was stored yet", async () => {
@@ -67,6 +67,15 @@ describe("without a key and without data", () => {
     expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([false, false]);
   });
 
+  // verifies P-alone-quota
+  test("limits each caller as a database does", async () => {
+    const { memory } = await openTestServedMemory({ env: { HELMDECK_MEMORY_MAX_ENTRIES: "2" } });
+    for (const key of ["a", "b"]) await memory.storeFact("main", { key, value: "v" });
+    const third = memory.storeFact("main", { key: "c", value: "v" });
+    await expect(third).rejects.toMatchObject({ code: "quota_exceeded" });
+    await memory.storeFact("other", { key: "c", value: "v" });
+  });
+
   test("creates the key file once when asked to, and shares it", async () => {
     const place = await tempPlace();
     const { memory, state } = await openTestServedMemory({ ...place, withoutKey: "make" });
@@ -74,63 +83,109 @@ describe("without a key and without data", () => {
     await memory.storeFact("main", { key: "k", value: "v" });
     const key = await readFile(place.keyPath, "utf8");
     const again = await openTestServedMemory({ ...place, withoutKey: "make" });
-    expect((await again.memory.getFact("main", "k"))?.value).toBe("v");
+    expect((await again.memory.getFact("main", { key: "k" }))?.value).toBe("v");
     expect(await readFile(place.keyPath, "utf8")).toBe(key);
   });
 });
 
-type Trouble = (place: { databasePath: string; keyPath: string }) => Promise<Partial<ServedMemoryOptions>>;
+type Place = Awaited<ReturnType<typeof tempPlace>>;
 
-const TROUBLES: readonly (readonly [string, string, Trouble])[] = [
-  ["a malformed key", "key_malformed", async () => ({ env: { HELMDECK_MEMORY_KEY: "no key" } })],
-  ["another key", "key_wrong", async () => ({ env: { HELMDECK_MEMORY_KEY: KEY } })],
+interface Trouble {
+  readonly options?: Partial<ServedMemoryOptions>;
+  readonly mend: () => Promise<void>;
+}
+
+/** Other contents until the trouble is mended. */
+async function insteadOf(path: string, text: string): Promise<Trouble> {
+  const aside = `${path}.aside`;
+  await rename(path, aside);
+  await writeFile(path, text, { mode: 0o600 });
+  return { mend: () => rename(aside, path) };
+}
+
+const TROUBLES: readonly (readonly [string, string, (place: Place) => Promise<Trouble>])[] = [
+  ["a malformed key", "key_malformed", ({ keyPath }) => insteadOf(keyPath, "no key")],
+  ["another key", "key_wrong", ({ keyPath }) => insteadOf(keyPath, KEY)],
   [
     "a missing key file",
     "key_missing",
-    async () => ({ env: { HELMDECK_MEMORY_KEY_FILE: "/nonexistent/key" } }),
+    async ({ keyPath }) => {
+      const named = `${keyPath}.named`;
+      return {
+        options: { env: { HELMDECK_MEMORY_KEY_FILE: named } },
+        mend: () => copyFile(keyPath, named),
+      };
+    },
   ],
   [
     "data but no key",
     "key_missing",
-    async ({ databasePath }) => ({ databasePath, ...(await tempKeyPath()) }),
+    async ({ keyPath }) => {
+      await rename(keyPath, `${keyPath}.aside`);
+      return { mend: () => rename(`${keyPath}.aside`, keyPath) };
+    },
   ],
   [
     "another program's file",
     "store_not_ours",
-    async ({ databasePath }) => {
-      await mkdir(dirname(databasePath), { recursive: true });
-      await writeFile(databasePath, "notes, not a database\n".repeat(100));
-      return {};
-    },
+    ({ databasePath }) => insteadOf(databasePath, "notes, not a database\n".repeat(100)),
   ],
+  ["an emptied file", "store_corrupt", ({ databasePath }) => insteadOf(databasePath, "")],
 ];
 
-async function tempKeyPath() {
-  const { keyPath } = await tempPlace();
-  return { keyPath };
-}
+/** Each with its use, for what can fail. */
+const USES: Readonly<Record<string, (memory: Memory) => Promise<unknown>>> = {
+  storeFact: (memory) => memory.storeFact("main", { key: "k", value: "v" }),
+  getFact: (memory) => memory.getFact("main", { key: "k" }),
+  listFacts: (memory) => memory.listFacts("main", {}),
+  factHistory: (memory) => memory.factHistory("main", { key: "k" }),
+  search: (memory) => memory.search("main", { query: "v" }),
+  readDocument: (memory) => memory.readDocument("main", { path: "helmdeck/user_facts/k.md" }),
+  forget: (memory) => memory.forget("main", { scope: "key:k" }),
+  myMemory: (memory) => memory.myMemory("main"),
+  defaults: (memory) => memory.defaults("main"),
+  corpusPage: (memory) => memory.corpusPage("main", {}),
+  ranked: (memory) => memory.corpusPage("main", { query: "v" }),
+  listRuns: (memory) => memory.listRuns("main", {}),
+  growth: (memory) => memory.growth("main"),
+  callers: (memory) => memory.callers(),
+  revision: (memory) => memory.revision("main"),
+};
 
 // verifies P-quiet-packs
 describe.each(TROUBLES)("with %s", (_, code, trouble) => {
-  test(`is unavailable: every use case throws ${code}, and status and doctor report it`, async () => {
+  test(`is unavailable: every use case throws ${code}, and status and doctor report it, until that is mended`, async () => {
     const place = await placeWithData();
-    const { memory, state, open } = await openTestServedMemory({ ...place, ...(await trouble(place)) });
+    const { options, mend } = await trouble(place);
+    const clock = new FakeClock();
+    const told: (string | undefined)[] = [];
+    const { memory, state } = await openTestServedMemory({
+      ...{ ...place, ...options, clock: () => clock.now(), timer: clock.timer },
+      onChange: (lost) => told.push(lost?.code ?? "back"),
+    });
     expect(state).toMatchObject({ state: "unavailable", error: { code } });
-    expect(open).toBeUndefined();
-    for (const [name, useCase] of Object.entries(useCasesOf(memory))) {
+    for (const [name, use] of Object.entries(USES)) {
       const refusal = { code: "memory_unavailable", details: { reason: code } };
-      await expect(useCase(), name).rejects.toMatchObject(refusal);
+      await expect(use(memory), name).rejects.toMatchObject(refusal);
     }
     expect(await memory.status("main")).toMatchObject({ state: "failed", error: { code } });
     expect((await memory.doctor()).findings[0]).toMatchObject({
       level: "error",
       message: expect.stringContaining(code),
     });
+    expect(told).toEqual([]); // the state at the start says it
+    await mend();
+    clock.advance(REOPEN_AFTER_MS); // nobody asks, but memory opens
+    await vi.waitUntil(() => told.length > 0);
+    expect(told).toEqual(["back"]);
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("v");
+    expect(await memory.status("main")).toMatchObject({ state: "ready", subject: { facts: 1 } });
   });
 
   test("is not replaced by another key, even if a key file may be created", async () => {
     const place = await placeWithData();
-    const given = { ...place, ...(await trouble(place)), withoutKey: "make" as const };
+    const { options } = await trouble(place);
+    const given = { ...place, ...options, withoutKey: "make" as const };
     expect((await openTestServedMemory(given)).state).toMatchObject({
       state: "unavailable",
       error: { code },
@@ -143,11 +198,10 @@ describe("the indexes of a server", () => {
 
   /** How often `work` reads a memory from the beginning. */
   async function readingsOf(
-    { open }: Pick<ServedMemory, "open">,
+    { memory }: Pick<ServedMemory, "memory">,
     work: () => Promise<unknown>,
   ): Promise<number> {
-    if (open === undefined) throw new Error("memory is open");
-    const reading = vi.spyOn(open.store, "changes");
+    const reading = vi.spyOn(memory.store, "changes");
     await work();
     const count = reading.mock.calls.filter(([{ since }]) => since === 0).length;
     reading.mockRestore();
@@ -168,11 +222,11 @@ describe("the indexes of a server", () => {
 
   test("are kept in the plugin's memory, whoever uses them", async () => {
     const clock = new FakeClock();
-    const open = await openTestMemory({ clock: () => clock.now(), timer: clock.timer });
-    await open.storeFact("main", { key: "k", value: "v" });
-    await open.warm("main");
+    const memory = await openTestMemory({ clock: () => clock.now(), timer: clock.timer });
+    await memory.storeFact("main", { key: "k", value: "v" });
+    await memory.warm("main");
     clock.advance(100 * HALF_AN_HOUR);
-    expect(await readingsOf({ open }, () => open.warm("main"))).toBe(0);
+    expect(await readingsOf({ memory }, () => memory.warm("main"))).toBe(0);
   });
 
   test("stay within their memory limit", async () => {
@@ -183,11 +237,3 @@ describe("the indexes of a server", () => {
     expect(await readingsOf(served, () => served.memory.warm("ana"))).toBe(1);
   });
 });
-
-/** The use cases that can fail. */
-function useCasesOf(memory: Memory): Readonly<Record<string, () => Promise<unknown>>> {
-  const { status: _, doctor: __, close: ___, ...rest } = memory;
-  return Object.fromEntries(
-    Object.entries(rest).map(([name, useCase]) => [name, useCase as () => Promise<unknown>]), // arguments do not matter
-  );
-}

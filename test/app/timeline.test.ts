@@ -152,12 +152,12 @@ test("history marks what an undo would restore: everything that the last store r
   await store("old", "gone");
   await store("a", "three", ["old"]);
   const undo = async () =>
-    (await memory.factHistory("main", "a"))?.undo.map(({ key, value }) => [key, value]).sort();
+    (await memory.factHistory("main", { key: "a" }))?.undo.map(({ key, value }) => [key, value]).sort();
   expect(await undo()).toEqual([
     ["a", "two"],
     ["old", "gone"],
   ]);
-  const { restored } = await memory.undoFact("main", "a");
+  const { restored } = await memory.undoFact("main", { key: "a" });
   expect(restored.map(({ key, value }) => [key, value]).sort()).toEqual([
     ["a", "two"],
     ["old", "gone"],

@@ -87,6 +87,23 @@ describe("a recorded call", () => {
     expect(document).not.toMatch(/ghp|command|late/);
   });
 
+  test("of a pack or pipeline keeps no input and no finding that looks like a credential either", async () => {
+    const memory = await openTestMemory();
+    const learn_inputs = { model: "m-1", title: `login ${TOKEN}`, voice: `${"x ".repeat(90)}${TOKEN}` };
+    const findings = [
+      { code: "E1", severity: "high", file: "a.md" },
+      { code: "E2", severity: TOKEN },
+    ];
+    await memory.recordPackRun(ANA, { pack: "lint", outcome: "ok", at_unix: AT, learn_inputs, findings });
+    const run = { pipeline: "nightly", run_id: "r-1", outcome: "succeeded", at_unix: AT } as const;
+    await memory.recordPipelineRun(ANA, { ...run, learn_inputs });
+    const documents = await documentsOf(memory);
+    expect(documents).toHaveLength(2);
+    for (const document of documents) expect(document).toContain("model: m-1");
+    expect(documents.join()).toContain("E1");
+    expect(documents.join()).not.toMatch(/ghp|title|voice|E2/);
+  });
+
   test("is refused when it is malformed, and its category is reserved", async () => {
     const memory = await openTestMemory();
     const malformed = { ...call(), result: "s3cret" } as ToolAudit; // a host may pass any value
@@ -103,7 +120,7 @@ describe("a recorded call", () => {
     const key = categories[0]?.recentKeys[0] ?? "";
     await memory.storeFact(ANA, { key, value: "mine" });
     await memory.forget(ANA, { scope: "tools" });
-    expect((await memory.getFact(ANA, key))?.value).toBe("mine");
+    expect((await memory.getFact(ANA, { key }))?.value).toBe("mine");
   });
 });
 

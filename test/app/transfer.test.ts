@@ -38,11 +38,14 @@ async function exported(memory: OpenMemory, subject = "main"): Promise<readonly 
   return lines;
 }
 
-/** Every entry of the subject with all fields except the id, which each store assigns itself. */
+/** Every entry of the subject with all fields except those that each store assigns itself. */
 async function everyEntry(memory: OpenMemory): Promise<readonly object[]> {
   const { entries } = await memory.store.list({ namespace: namespaceOf("main"), limit: 1_000 });
   return entries
-    .map(({ id: _, value, ...entry }) => ({ ...entry, value: Buffer.from(value).toString("hex") }))
+    .map(({ id: _, revision: __, value, ...entry }) => ({
+      ...entry,
+      value: Buffer.from(value).toString("hex"),
+    }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
@@ -70,7 +73,7 @@ describe("an import", () => {
       refusedCount: 0,
       refused: [],
     });
-    expect(await memory.getFact("main", "new")).toMatchObject({
+    expect(await memory.getFact("main", { key: "new" })).toMatchObject({
       value: "v",
       category: "prefs",
       tags: ["ci"],
@@ -133,17 +136,20 @@ describe("an import", () => {
       { key: "ending", value: "v", expires_at: "2026-11-20T12:00:01Z" },
       { audit: "pack", pack: "lint", outcome: "ok", at_unix: 1_000_000_000 },
     );
-    expect(await memory.getFact("main", "old")).toMatchObject({
+    expect(await memory.getFact("main", { key: "old" })).toMatchObject({
       createdAt: Date.parse("2023-05-08T13:56:00Z"),
       updatedAt: Date.parse("2023-05-08T13:56:00Z"),
       expiresAt: NOW + 90 * DAY_MS,
     });
-    expect(await memory.getFact("main", "edited")).toMatchObject({
+    expect(await memory.getFact("main", { key: "edited" })).toMatchObject({
       createdAt: Date.parse("2023-05-08T11:56:00.500Z"),
       updatedAt: Date.parse("2024-01-01T00:00:00Z"),
       expiresAt: NOW + 3_600_000,
     });
-    expect(await memory.getFact("main", "ending")).toMatchObject({ createdAt: NOW, expiresAt: NOW + 1_000 });
+    expect(await memory.getFact("main", { key: "ending" })).toMatchObject({
+      createdAt: NOW,
+      expiresAt: NOW + 1_000,
+    });
     const { entries } = await memory.store.list({ namespace: namespaceOf("main"), origin: "audit" });
     expect(entries[0]).toMatchObject({ createdAt: 1e12, updatedAt: 1e12, expiresAt: NOW + 30 * DAY_MS });
   });
@@ -240,6 +246,19 @@ describe("an import", () => {
     expect(allowed).toMatchObject({ stored: 1, refusedCount: 0 });
   });
 
+  // verifies P-text-lookalikes
+  test("refuses a key that looks like one that was stored while the import ran", async () => {
+    const memory = await openTestMemory();
+    async function* slowly(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('{"key":"deploy","value":"by the import"}\n');
+      await memory.storeFact("main", { key: "d\u0435ploy", value: "meanwhile" });
+    }
+    const importing = () => importLines({ memory, subject: "main", input: slowly() });
+    await expect(importing()).rejects.toThrow(/looks like the existing key .* import the file again/);
+    expect((await memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["d\u0435ploy"]);
+    expect(await importing()).toMatchObject({ stored: 0, refusedCount: 1 });
+  });
+
   test("refuses a key that looks like an existing or earlier one", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "Konflux" });
@@ -275,7 +294,7 @@ describe("an import", () => {
       ...filler,
       { key: "k", value: "three" },
     );
-    expect((await memory.getFact("main", "k"))?.value).toBe("three");
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("three");
     expect(result).toMatchObject({ stored: 1_501, replaced: 2 });
   });
 
@@ -290,7 +309,7 @@ describe("an import", () => {
     const valueAfter = async (onConflict?: ConflictRule) => {
       const options = { memory, subject: "main", input: chunks(lines), ...(onConflict && { onConflict }) };
       const { kept } = await importLines(options);
-      return [(await memory.getFact("main", "k"))?.value, kept];
+      return [(await memory.getFact("main", { key: "k" }))?.value, kept];
     };
     expect(await valueAfter()).toEqual(["as it is", 1]);
     expect(await valueAfter("newer")).toEqual(["as it is", 1]);
@@ -310,11 +329,11 @@ describe("an import", () => {
     const [before = ""] = await exported(memory);
     await memory.renewFact("main", { key: "k", ttlSeconds: 31_536_000 });
     expect(await importText(memory, before)).toMatchObject({ kept: 1 });
-    expect((await memory.getFact("main", "k"))?.expiresAt).toBe(NOW + 31_536_000_000);
+    expect((await memory.getFact("main", { key: "k" }))?.expiresAt).toBe(NOW + 31_536_000_000);
     clock.pass(1_000);
     await other.storeFact("main", { key: "k", value: "as it is" });
     expect(await importText(memory, ...(await exported(other)))).toMatchObject({ replaced: 1 });
-    expect((await memory.getFact("main", "k"))?.value).toBe("as it is");
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("as it is");
   });
 
   test("stores the same audit line once, and different ones in one second separately", async () => {
@@ -379,8 +398,8 @@ describe("an import", () => {
   test("writes to the requested subject's memory only", async () => {
     const memory = await openTestMemory();
     await importLines({ memory, subject: "work", input: chunks('{"key":"k","value":"v"}') });
-    expect(await memory.getFact("main", "k")).toBeUndefined();
-    expect(await memory.getFact("work", "k")).toBeDefined();
+    expect(await memory.getFact("main", { key: "k" })).toBeUndefined();
+    expect(await memory.getFact("work", { key: "k" })).toBeDefined();
     await expect(importLines({ memory, subject: "\ud800", input: chunks("") })).rejects.toMatchObject({
       code: "identity_refused",
     });
@@ -426,7 +445,7 @@ describe("the bytes of an import", () => {
   ])("%s are read", async (_, text) => {
     const memory = await openTestMemory();
     expect(await importText(memory, text)).toMatchObject({ stored: 2, refusedCount: 0 });
-    expect((await memory.getFact("main", "b"))?.value).toBe("é日🦆");
+    expect((await memory.getFact("main", { key: "b" }))?.value).toBe("é日🦆");
   });
 
   test("may be split anywhere", async () => {
@@ -436,7 +455,7 @@ describe("the bytes of an import", () => {
       stored: 2,
       lines: 2,
     });
-    expect((await memory.getFact("main", "b"))?.value).toBe("é日🦆");
+    expect((await memory.getFact("main", { key: "b" }))?.value).toBe("é日🦆");
   });
 
   test("may be in memory that the stream reuses", async () => {

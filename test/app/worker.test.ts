@@ -14,7 +14,7 @@ import {
   type WorkerMemoryOptions,
 } from "../../app/index.ts";
 import { USE_CASES } from "../../app/memory.ts";
-import { ServedMemory } from "../../app/worker/worker-server.ts";
+import { openingMemory } from "../../app/worker/worker-server.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 type WorkerName = "memory" | "mortal" | "stillborn" | "probe";
@@ -66,8 +66,8 @@ describe("memory in a worker", () => {
     onTestFinished(() => inProcess.close());
     const seen = (from: Memory) =>
       Promise.all([
-        from.getFact("main", "deploy"),
-        from.getFact("main", "nothing"),
+        from.getFact("main", { key: "deploy" }),
+        from.getFact("main", { key: "nothing" }),
         from.listFacts("main", {}),
         from.search("main", { query: "konflux", explain: true }),
         from.readDocument("main", { path: "helmdeck/user_facts/deploy.md" }),
@@ -104,7 +104,7 @@ describe("memory in a worker", () => {
     await expect(memory.storeFact("main", { key: "k", value: () => {} })).rejects.toMatchObject({
       code: "internal",
     });
-    expect(await memory.getFact("main", "k")).toBeUndefined();
+    expect(await memory.getFact("main", { key: "k" })).toBeUndefined();
   });
 
   test("answers concurrent calls separately", async () => {
@@ -112,7 +112,7 @@ describe("memory in a worker", () => {
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
     const stored = await Promise.all(keys.map((key) => memory.storeFact("main", { key, value: key })));
     expect(stored.map(({ key }) => key)).toEqual(keys);
-    const values = await Promise.all(keys.map((key) => memory.getFact("main", key)));
+    const values = await Promise.all(keys.map((key) => memory.getFact("main", { key })));
     expect(values.map((fact) => fact?.value)).toEqual(keys);
   });
 
@@ -120,7 +120,7 @@ describe("memory in a worker", () => {
     const place = await tempPlace();
     const memory = await startTestWorker("memory", place);
     expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([false, false]);
-    await memory.getFact("main", "k");
+    await memory.getFact("main", { key: "k" });
     expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([true, true]);
   });
 
@@ -142,7 +142,7 @@ describe("memory in a worker", () => {
     await first.storeFact("main", { key: "k", value: "v" });
     await first.close();
     const second = await startTestWorker("memory", { ...place, env });
-    await expect(second.getFact("main", "k")).rejects.toMatchObject({ code: "key_wrong" });
+    await expect(second.getFact("main", { key: "k" })).rejects.toMatchObject({ code: "key_wrong" });
     expect(await exists(place.keyPath)).toBe(false);
   });
 
@@ -154,7 +154,7 @@ describe("memory in a worker", () => {
     });
     expect(stdout).toBe("helmdeck/user_facts/k.md");
     const memory = await openTestMemory({ databasePath, keyPath });
-    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("v");
   });
 });
 
@@ -172,14 +172,14 @@ describe("memory that does not open", () => {
   test("fails every call with the cause, except status and doctor, which report it", async () => {
     const { place } = await lostKey();
     const memory = await startTestWorker("memory", place);
-    for (const call of [
-      memory.getFact("main", "k"),
+    const calls = [
+      memory.getFact("main", { key: "k" }),
       memory.search("main", { query: "k" }),
       memory.sweep(),
       memory.warm("main"),
-    ]) {
-      await expect(call).rejects.toMatchObject({ name: "HelmdeckError", code: "key_missing" });
-    }
+    ];
+    const refused = { name: "HelmdeckError", code: "key_missing" };
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(refused)));
     expect(await memory.status("main")).toMatchObject({
       state: "failed",
       databasePath: place.databasePath,
@@ -196,12 +196,10 @@ describe("memory that does not open", () => {
   test("is retried after a pause, so that a repaired key file works without a restart", async () => {
     const { place, key } = await lostKey();
     let time = 0;
-    const served = new ServedMemory(
-      { ...place, env: {}, driver: betterSqliteDriver, sweepEveryMs: 0 },
-      () => time,
-    );
-    onTestFinished(async () => void (await served.answer("close", [])));
-    const get = () => served.answer("getFact", ["main", "k"]);
+    const options = { ...place, env: {}, driver: betterSqliteDriver, sweepEveryMs: 0, clock: () => time };
+    const call = openingMemory(options);
+    onTestFinished(async () => void (await call("close", [])));
+    const get = () => call("getFact", ["main", { key: "k" }]);
     expect(await get()).toMatchObject({ ok: false, error: { code: "key_missing" } });
     await writeFile(place.keyPath, key, { mode: 0o600 });
     time = 1_999;
@@ -211,10 +209,10 @@ describe("memory that does not open", () => {
   });
 
   test("calls only use cases", async () => {
-    const served = new ServedMemory({ ...(await tempPlace()), env: {}, driver: betterSqliteDriver });
+    const call = openingMemory({ ...(await tempPlace()), env: {}, driver: betterSqliteDriver });
     for (const method of ["constructor", "__proto__", "store", "toString", ""]) {
       // @ts-expect-error none of these is a use case
-      expect(await served.answer(method, [])).toMatchObject({ ok: false, error: { code: "internal" } });
+      expect(await call(method, [])).toMatchObject({ ok: false, error: { code: "internal" } });
     }
   });
 });
@@ -231,18 +229,18 @@ describe("a worker that dies", () => {
     const outcomes = await Promise.allSettled(pending);
     expect(outcomes[0]).toEqual({ status: "rejected", reason: unavailable });
     expect(outcomes[0]).toMatchObject({ reason: { message: `The memory worker stopped ${told}.` } });
-    await expect(memory.getFact("main", "k")).rejects.toMatchObject({
+    await expect(memory.getFact("main", { key: "k" })).rejects.toMatchObject({
       code: "memory_unavailable",
       message: expect.stringContaining("will be restarted in 1 s"),
     });
     time += 250;
-    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+    expect((await memory.getFact("main", { key: "k" }))?.value).toBe("v");
   });
 
   test("fails every call that was pending", async () => {
     const memory = await startTestWorker("mortal", { clock: () => 0 });
     await memory.storeFact("main", { key: "k", value: "v" });
-    const calls = [memory.sweep(), ...Array.from({ length: 20 }, () => memory.getFact("main", "k"))];
+    const calls = [memory.sweep(), ...Array.from({ length: 20 }, () => memory.getFact("main", { key: "k" }))];
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
   });
@@ -250,7 +248,7 @@ describe("a worker that dies", () => {
   test("repeatedly is restarted after growing pauses, up to half a minute", async () => {
     let time = 0;
     const memory = await startTestWorker("stillborn", { clock: () => time });
-    const failure = () => memory.getFact("main", "k").catch((error: Error) => error.message);
+    const failure = () => memory.getFact("main", { key: "k" }).catch((error: Error) => error.message);
     const pauses: number[] = [];
     for (let death = 1; death <= 9; death += 1) {
       expect(await failure()).toMatch(/^The memory worker stopped with TypeError/);
@@ -278,7 +276,7 @@ describe("a worker that dies", () => {
 
   test("that cannot be started reports the code", async () => {
     const memory = await startTestWorker("memory", { workerUrl: new URL("https://localhost/worker.js") });
-    await expect(memory.getFact("main", "k")).rejects.toMatchObject({
+    await expect(memory.getFact("main", { key: "k" })).rejects.toMatchObject({
       code: "memory_unavailable",
       message: "The memory worker cannot be started with ERR_INVALID_URL_SCHEME.",
     });
@@ -288,7 +286,7 @@ describe("a worker that dies", () => {
     const memory = await startTestWorker("memory", {
       workerUrl: new URL("./fixtures/no-such-worker.ts", import.meta.url),
     });
-    await expect(memory.getFact("main", "k")).rejects.toThrow(/MODULE_NOT_FOUND/);
+    await expect(memory.getFact("main", { key: "k" })).rejects.toThrow(/MODULE_NOT_FOUND/);
   });
 });
 
@@ -317,7 +315,9 @@ describe("closing", () => {
     );
     await memory.close();
     expect(await underWay).toHaveLength(20);
-    await expect(memory.getFact("main", "k")).rejects.toMatchObject({ message: "The memory is closed." });
+    await expect(memory.getFact("main", { key: "k" })).rejects.toMatchObject({
+      message: "The memory is closed.",
+    });
     expect(await memory.status("main")).toMatchObject({
       state: "failed",
       error: { code: "memory_unavailable" },
@@ -326,7 +326,7 @@ describe("closing", () => {
 
   test("of a dead worker is not an error", async () => {
     const memory = await startTestWorker("stillborn");
-    await expect(memory.getFact("main", "k")).rejects.toEqual(unavailable);
+    await expect(memory.getFact("main", { key: "k" })).rejects.toEqual(unavailable);
     await memory.close();
   });
 });

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { beforeAll } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { BUNDLED_COMMAND, makeCommand } from "../run/bundles.ts";
 import { handToUnprivileged, unprivilegedFlags } from "../run/unprivileged.ts";
@@ -12,7 +11,7 @@ import { handToUnprivileged, unprivilegedFlags } from "../run/unprivileged.ts";
 export { BUNDLED_COMMAND };
 export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "helmdeck-memory-main.ts");
 
-beforeAll(makeCommand);
+await makeCommand();
 
 export interface Finished {
   readonly code: number | null;

@@ -50,6 +50,7 @@ describe("get", () => {
       updated_at: expect.stringMatching(RFC3339),
       expires_at: expect.stringMatching(RFC3339),
       fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      revision: expect.any(Number),
       path: "helmdeck/user_facts/deploy/konflux.md",
     });
   });
@@ -226,7 +227,7 @@ describe("search", () => {
     const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(
-      /^Nothing in the memory of main answers this\. \d+ facts?, none matched; helmdeck-memory list shows the facts\.\nTry other or fewer words\.\n$/,
+      /^Nothing in the memory of main answers this\. \d+ facts?, none matched; helmdeck-memory list shows the facts\.\nTry other or fewer words\.\nNote: Searched by keywords only: no embedding service is configured\.\n$/,
     );
     expect(await json("search", "zeppelin")).toEqual({
       results: [],
@@ -247,7 +248,7 @@ describe("search", () => {
       /^0\.\d\d {2}fact "deploy\/konflux" in \S+, stored .{16} {2}\(only possibly related\)\n/,
     );
     expect(stderr).toBe(
-      "Nothing in the memory of main answers this for certain. These hits are only possibly related.\n",
+      "Nothing in the memory of main answers this for certain. These hits are only possibly related.\nNote: Searched by keywords only: no embedding service is configured.\n",
     );
     expect(await json(...query)).toMatchObject({ results: [{ key: "deploy/konflux", possible: true }] });
   });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { CommandHome } from "./command.ts";
+import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
 const home = new CommandHome();
@@ -42,6 +42,20 @@ describe("a value that is given", () => {
     expect(Math.abs(Date.parse(after.expires_at) - Date.parse(before.expires_at))).toBeLessThan(60_000);
     expect((await piped(["undo", "style"])).code).toBe(0);
     expect(await factNow()).toMatchObject({ value: "Short sentences." });
+  });
+
+  // verifies P-edit-seen
+  test("replaces nothing that was stored after it was read, and both values are shown", async () => {
+    const typed = async () => {
+      await piped(["store", "style", "Theirs."]);
+      return "Mine.\n";
+    };
+    const { code, stderr } = await runPiped(["edit", "style", "-"], { homeFolder: home.folder, typed });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Nothing was stored: style was changed or forgotten meanwhile\.\nYours:\n {6}Mine\.\nStored now:\n {6}Theirs\.\nchanged_meanwhile: /,
+    );
+    expect(await factNow()).toMatchObject({ value: "Theirs.", category: "house", tags: ["prose"] });
   });
 
   test("goes through the same policy", async () => {
@@ -119,6 +133,43 @@ describe.runIf(HAS_MEMORY_FOLDER)("an editor", () => {
   test("is not given a folder on a disk", async () => {
     await edit(noting, { XDG_RUNTIME_DIR: home.folder });
     expect(readFileSync(home.path("seen"), "utf8")).not.toContain(home.folder);
+  });
+
+  describe("with another process that writes while it is open", () => {
+    /** An editor that shortens the text, and lets another process run a command the first time. */
+    const beside = (command: string) =>
+      `f() { [ -e ${home.path("once")} ] || { touch ${home.path("once")}; HOME=${home.folder} ${process.execPath} ${BUNDLED_COMMAND} ${command} >/dev/null 2>&1; }; sed -i s/Short/Brief/ "$1"; }; f`;
+    const editBeside = (command: string, typed: string) =>
+      runOnTerminal(["edit", "style"], {
+        ...{ homeFolder: home.folder, typed },
+        env: { PATH: process.env.PATH ?? "", EDITOR: beside(command) },
+      });
+    beforeEach(() => rmSync(home.path("once"), { force: true }));
+
+    // verifies P-edit-seen
+    test.each([
+      ["stored a value", "store style Theirs.", "Stored now:\n      Theirs.\n", "Theirs."],
+      ["forgot the fact", "forget style --yes", "Nothing is stored under this key now.\n", undefined],
+    ])("that %s keeps that, and shows what was typed", async (_, command, told, value) => {
+      const { code, stdout, stderr } = await editBeside(command, "n\n");
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toBe(
+        `Nothing was stored: style was changed or forgotten meanwhile.\nYours:\n      Brief sentences.\n${told}Edit yours again? [y/N] `,
+      );
+      const { facts } = JSON.parse((await piped(["list", "--json"])).stdout);
+      expect(facts.map((fact: { value: string }) => fact.value)).toEqual(value === undefined ? [] : [value]);
+      expect(leftInMemory()).toEqual([]);
+    });
+
+    test.each(["store style Theirs.", "forget style --yes"])(
+      "offers to edit again after %s, and begins with what was typed",
+      async (command) => {
+        const { code, stdout } = await editBeside(command, "y\n");
+        expect(code).toBe(0);
+        expect(stdout).toMatch(/^Stored style /);
+        expect(await factNow()).toMatchObject({ value: "Brief sentences." });
+      },
+    );
   });
 
   test("is required if none is configured", async () => {

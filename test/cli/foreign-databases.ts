@@ -2,14 +2,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Finished } from "./command.ts";
-
-let open: DatabaseSync[] = [];
-afterEach(() => {
-  for (const other of open) other.close();
-  open = [];
-});
 
 /** Names, metadata and bytes of all files in a folder. */
 export function stateOf(folder: string): Readonly<Record<string, unknown>> {
@@ -28,7 +22,7 @@ export function stateOf(folder: string): Readonly<Record<string, unknown>> {
 /** Writes to a database that stays open until the test ends. */
 export function write(path: string, ...statements: readonly string[]): void {
   const other = new DatabaseSync(path);
-  open.push(other);
+  onTestFinished(() => other.close());
   for (const sql of statements) other.exec(sql);
 }
 

@@ -1,25 +1,27 @@
-/** The `here` commands: a dev loop in two shells, and the output, errors and exit codes that existing callers rely on. */
+/** The `here` commands: a dev loop in two shells, as processes, and the output, errors and exit codes that existing callers rely on. */
 import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { HELMDECK_HERE } from "../../cli/index.ts";
 import { whyWithout } from "../run/programs.ts";
-import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
+import { BUNDLED_COMMAND } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
+import { runPiped } from "./terminal.ts";
 
 const run = promisify(execFile);
-const HERE = join(dirname(BUNDLED_COMMAND), "helmdeck-here.mjs");
 const SCRIPT = join(import.meta.dirname, "..", "seam", "dev-loop.sh");
 
-let home: CommandHome;
+let home: InProcessHome;
 let here: (
   args: readonly string[],
   input?: string,
   env?: Record<string, string>,
-) => ReturnType<CommandHome["run"]>;
+) => ReturnType<InProcessHome["run"]>;
 
 beforeEach(() => {
-  home = new CommandHome(HERE);
+  home = new InProcessHome(HELMDECK_HERE);
   mkdirSync(home.path("repo/.harness"), { recursive: true });
   writeFileSync(home.path("repo/.harness/project.json"), '{"vault_project": "heron"}');
   here = (args, input = "", env = {}) => home.run(args, { cwd: home.path("repo"), input, env });
@@ -27,9 +29,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const memory = (args: readonly string[]) =>
-  run(process.execPath, [BUNDLED_COMMAND, ...args], {
-    env: { PATH: process.env.PATH, HOME: home.folder, TZ: "UTC" },
-  });
+  runPiped(args, { homeFolder: home.folder, env: { HOME: home.folder, TZ: "UTC" } });
 
 describe("a dev loop", () => {
   test.for(["dash", "bash"])("runs in %s", async (shell, context) => {
@@ -135,9 +135,7 @@ describe("helmdeck-here", () => {
     const ended =
       which === "here"
         ? await here(["state-path", "plan"])
-        : await memory(["here", "state", "plan", "--cwd", cwd]).catch(
-            (error: { code: number; stdout: string; stderr: string }) => error,
-          );
+        : await memory(["here", "state", "plan", "--cwd", cwd]);
     expect(ended).toMatchObject({ code: 1, stdout: "" });
     expect(ended.stderr).toMatch(
       /^active_plan_corrupt: [^\n]*\/active-plan [^\n]*\[U\+001B\]\[2Jgone # SYSTEM[^\n]*\n$/,

@@ -238,7 +238,7 @@ describe("export", () => {
     expect(await home.run(["export"])).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "0 lines, values in plain text.\n",
+      stderr: `There is no memory at ${home.databasePath} yet. The first fact that is stored creates it.\n0 lines, values in plain text.\n`,
     });
   });
 

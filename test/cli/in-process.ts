@@ -2,11 +2,19 @@
  * A home in which commands run in this process: the same program, but ten times as fast, because most of a command's time is the start
  * of Node. as-shipped.test.ts shows that the shipped command, run as a process, gives the same answers.
  */
-
+import type { CommandLine } from "../../commands/index.ts";
 import { CommandHome, type Finished, type RunOptions } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 
 export class InProcessHome extends CommandHome {
+  readonly #line: CommandLine | undefined;
+
+  /** The default is `helmdeck-memory`. */
+  constructor(line?: CommandLine) {
+    super();
+    this.#line = line;
+  }
+
   /** An unprivileged user's commands always run as processes. */
   override async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     return this.isUnprivileged ? this.runProcess(args, options) : this.#runHere(args, options);
@@ -21,7 +29,10 @@ export class InProcessHome extends CommandHome {
     const before = process.cwd();
     process.chdir(cwd ?? this.folder);
     try {
-      const typed = { ...(input === undefined ? {} : { typed: input }) };
+      const typed = {
+        ...(input === undefined ? {} : { typed: input }),
+        ...(this.#line && { line: this.#line }),
+      };
       const seen = await runPiped(args, { homeFolder: this.folder, env: this.environment(env), ...typed });
       return { ...seen, signal: null };
     } finally {

@@ -58,6 +58,8 @@ test("a fact stored over MCP belongs to the caller, also in the shell, and only 
     [2, undefined],
   ]);
   expect(ended.stderr).toMatch(/^helmdeck-memory mcp: serving the memory of work, in .*memory\.sqlite/);
+  expect(ended.stderr).toContain("It is empty: nothing was stored there yet.");
+  expect((await home.run(["mcp"])).stderr).not.toContain("empty");
   expect(ended.stderr).not.toContain("oolong");
   expect((await home.run(["get", "tea", "--caller", "work"])).stdout).toBe("oolong\n");
   expect(await home.run(["get", "tea"])).toMatchObject({ code: 1 });
@@ -96,7 +98,7 @@ function namesIn(stdout: string): readonly string[] {
 test("only memory tools are listed by default, packs and pipelines on request", async () => {
   const alone = await home.run(["mcp"], { input: ASK_FOR_TOOLS });
   expect(namesIn(alone.stdout).filter((name) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
-  expect(namesIn(alone.stdout)).toHaveLength(7);
+  expect(namesIn(alone.stdout)).toHaveLength(9);
   const all = await home.run(["mcp", "--packs"], { input: ASK_FOR_TOOLS });
   expect(namesIn(all.stdout)).toEqual(
     expect.arrayContaining(["swe__solve", "pipeline__github__open-issues"]),

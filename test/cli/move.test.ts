@@ -1,11 +1,11 @@
 /** `move` from a shell. */
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CommandHome } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
-let home: CommandHome;
+let home: InProcessHome;
 beforeEach(async () => {
-  home = new CommandHome();
+  home = new InProcessHome();
   await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
 });
 afterEach(() => home.remove());

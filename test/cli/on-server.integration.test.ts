@@ -44,6 +44,12 @@ const answer = async (args: readonly string[], input = "") => {
   return JSON.parse(stdout);
 };
 
+/** Fails when the process is still there long after its work is done. */
+async function endOf(child: ReturnType<InProcessHome["start"]>) {
+  const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  return finish(child).finally(() => clearTimeout(late));
+}
+
 describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missing})` : ""}`, () => {
   test("stores, finds, lists, corrects and forgets, and creates no local database", async () => {
     await run(["store", "deploy/konflux", "We deploy through Konflux"]);
@@ -121,6 +127,53 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
     expect(await rights(owners)).toMatchObject([
       { level: "warning", remedy: expect.stringContaining("--engine-role") },
     ]);
+  });
+
+  test("a refused password ends every command and a server that is told to stop", async () => {
+    await server.query("CREATE ROLE guarded LOGIN PASSWORD 'long-and-secret'");
+    await server.admit("local all guarded scram-sha-256");
+    const guarded = server.url({ user: "guarded", database: `commands_${databases}` });
+    for (const args of [["get", "tea"], ["status"], ["doctor"], ["move", "--from", guarded]]) {
+      const named = args[0] === "move" ? args : [...args, "--store", guarded];
+      const ended = await endOf(home.start(named));
+      expect(ended, args[0]).toMatchObject({ code: 1, signal: null });
+      expect(`${ended.stdout}${ended.stderr}`).toContain("refuses this account");
+    }
+    const engine = home.start(["serve", "--port", "0", "--json", "--store", guarded]);
+    await once(createInterface(engine.stdout), "line");
+    engine.kill("SIGTERM");
+    expect(await endOf(engine)).toMatchObject({ code: 0, signal: null });
+  });
+
+  test("a server that stops answering keeps no engine from ending", async () => {
+    const engine = home.start(["serve", "--port", "0", "--json", "--store", engines]);
+    const [line] = await once(createInterface(engine.stdout), "line");
+    await fetch(`${JSON.parse(line).url}/readyz`); // then no call is under way
+    const thaw = server.freeze();
+    try {
+      engine.kill("SIGTERM");
+      expect(await endOf(engine)).toMatchObject({ code: 0, signal: null });
+    } finally {
+      thaw();
+    }
+  });
+
+  test("status names the server and the key that were meant, although they failed", async () => {
+    const absent = server.url({ user: ENGINE, database: "absent" });
+    const keyFile = home.path("other.key");
+    await writeFile(keyFile, KEY, { mode: 0o600 });
+    const env = { HELMDECK_MEMORY_KEY_FILE: keyFile };
+    const { stdout } = await home.run(["status", "--json", "--store", absent], { env });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ state: "failed", database_path: expect.stringMatching(/^postgres:.*absent$/), driver: "pg" },
+      key_source: `HELMDECK_MEMORY_KEY_FILE (${keyFile})`,
+    });
+  });
+
+  test("after a move with an engines' role, the next step names that role", async () => {
+    await home.run(["store", "tea", "oolong"]);
+    const moved = await home.run(["move", "--to", owners, "--engine-role", ENGINE]);
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining(`serve --store ${engines}\n`) });
   });
 
   test("refuses commands that need a file", async () => {

@@ -2,11 +2,11 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CommandHome } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
-let home: CommandHome;
+let home: InProcessHome;
 beforeEach(() => {
-  home = new CommandHome();
+  home = new InProcessHome();
 });
 afterEach(() => home.remove());
 

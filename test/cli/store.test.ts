@@ -92,6 +92,7 @@ describe("store", () => {
       category: "team",
       path: "helmdeck/team/team/release.md",
       expires_at: expect.stringMatching(RFC3339),
+      revision: expect.any(Number),
     });
     const { expires_at } = stored as { expires_at: string }; // checked above
     expect(Date.parse(expires_at) - before).toBeGreaterThanOrEqual(30 * DAY);

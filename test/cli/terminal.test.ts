@@ -116,6 +116,23 @@ describe("forget on a terminal", () => {
     expect(await keysLeft()).toEqual([]);
   });
 
+  // verifies P-forget-exact
+  test("keeps what others stored while the question was open, and names it", async () => {
+    const typed = async () => {
+      await piped(["store", "doomed/c", "three", "--category", "doomed"]);
+      await piped(["store", "doomed/a", "changed"]);
+      return "y\n";
+    };
+    const { code, stdout, stderr } = await terminal(["forget", "category:doomed"], { typed });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Deleted 1 entry/);
+    expect(stderr).toContain(
+      "2 entries stay: they were stored or changed after the preview (doomed/c, doomed/a).\n",
+    );
+    expect(await keysLeft()).toEqual(["doomed/a", "doomed/c"]);
+    await piped(["forget", "category:doomed", "--yes"]);
+  });
+
   test.each(["n\n", "\n", "no\n", "yep\n", "yes please\n", "Yn\n", ""])(
     "deletes nothing after %j",
     async (typed) => {

@@ -7,7 +7,7 @@ export interface TerminalOptions {
   readonly homeFolder: string;
   readonly env?: Readonly<Record<string, string>>;
   /** The person's input: either all of it before the command asks, or from a function at the question. Its end is Ctrl-D. */
-  readonly typed?: string | Buffer | (() => string);
+  readonly typed?: string | Buffer | (() => string | Promise<string>);
   /** Streams that are not terminals. */
   readonly piped?: readonly ("stdin" | "stdout" | "stderr")[];
   readonly now?: () => number;
@@ -36,11 +36,11 @@ export function runPiped(args: readonly string[], options: TerminalOptions): Pro
   return runOnTerminal(args, { ...options, piped: ["stdin", "stdout", "stderr"] });
 }
 
-function keyboard(typed: string | Buffer | (() => string)): Readable {
+function keyboard(typed: string | Buffer | (() => string | Promise<string>)): Readable {
   if (typeof typed !== "function") return new PassThrough().end(typed);
   return new Readable({
-    read() {
-      this.push(typed());
+    async read() {
+      this.push(await typed());
       this.push(null);
     },
   });

@@ -1,13 +1,13 @@
 /** `helmdeck-memory token` prints a token that the server accepts, and never the secret. */
 import { writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CommandHome } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
 const SECRET = "a-secret-for-the-tests-of-the-token-command";
 
-let home: CommandHome;
+let home: InProcessHome;
 beforeEach(() => {
-  home = new CommandHome();
+  home = new InProcessHome();
 });
 afterEach(() => home.remove());
 

@@ -1,7 +1,18 @@
-/** Contract, as a property: after stores, supersedes, undos, forgets and expiries, the store equals a model of plain objects. */
+/**
+ * Contract, as a property: after stores, supersedes, imports, undos, renewals, forgets and expiries, the store equals a model of
+ * plain objects.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HISTORY_LIMITS, isHelmdeckError } from "../../engine/index.ts";
+import {
+  CONFLICT_RULES,
+  type ConflictRule,
+  type ErrorCode,
+  HISTORY_LIMITS,
+  isHelmdeckError,
+  type MemoryStore,
+  type NewEntry,
+} from "../../engine/index.ts";
 import { ANA, fact, type OpenRig, refTo, START, type StoreRig, text } from "./rig.ts";
 
 type Step =
@@ -11,14 +22,29 @@ type Step =
       readonly value: string;
       readonly supersedes: readonly string[];
       readonly lives: number | undefined;
+      /** `free`: only if the key is free. `seen`: only if no superseded fact was written since the last look. */
+      readonly only: "free" | "seen" | undefined;
     }
+  | {
+      readonly do: "import";
+      readonly key: string;
+      readonly value: string;
+      readonly lives: number | undefined;
+      readonly rule: ConflictRule;
+      readonly age: number;
+    }
+  | { readonly do: "renew"; readonly key: string; readonly lives: number }
   | { readonly do: "undo" | "forget"; readonly key: string }
+  | { readonly do: "look" }
   | { readonly do: "wait"; readonly ms: number };
+
+type Life = Pick<Extract<Step, { readonly do: "import" }>, "key" | "value" | "lives">;
 
 interface Former {
   readonly key: string;
   readonly value: string;
   readonly expiresAt: number | undefined;
+  readonly updatedAt: number;
 }
 
 /** The former values that one store kept. A value is undefined once it was forgotten or dropped from the history. */
@@ -30,22 +56,39 @@ interface Change {
 interface Fact {
   readonly now: Former;
   readonly changes: Change[];
+  /** When it was written, counted in writes. */
+  readonly write: number;
 }
 
 const KEYS = ["a", "b", "c", "d"];
 const key = fc.constantFrom(...KEYS);
+const value = fc.constantFrom("1", "2", "3");
+const lives = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
       do: fc.constant("store" as const),
-      key,
-      value: fc.constantFrom("1", "2", "3"),
+      ...{ key, value, lives },
       supersedes: fc.subarray(KEYS, { maxLength: 2 }),
-      lives: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
+      only: fc.constantFrom(undefined, undefined, "free", "seen"),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("import" as const),
+      ...{ key, value, lives },
+      rule: fc.constantFrom(...CONFLICT_RULES),
+      age: fc.nat(40),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("renew" as const), key, lives: fc.integer({ min: 1, max: 60 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: "look" as const }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("undo" as const), key }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("forget" as const), key }) },
   {
@@ -82,19 +125,28 @@ async function take({ store, clock }: StoreRig, model: Model, step: Step): Promi
       clock.now += step.ms;
       model.now = clock.now;
       return;
-    case "store": {
-      const { lives, supersedes } = step;
-      const expiresAt = lives === undefined ? undefined : clock.now + lives;
-      const entry = fact(step.key, step.value, expiresAt === undefined ? {} : { expiresAt });
-      const { superseded } = await store.put(entry, { supersedes });
-      expect(superseded).toEqual(model.store({ key: step.key, value: step.value, expiresAt }, supersedes));
+    case "store":
+      expect(await stored(store, model, step)).toEqual(model.storeOnly(step));
+      return;
+    case "import": {
+      const now = model.formerOf(step, clock.now - step.age);
+      const [result] = await store.putMany([factOf(now, { updatedAt: now.updatedAt })], {
+        onConflict: step.rule,
+      });
+      expect(result?.kept ?? false).toBe(model.import(now, step.rule));
       return;
     }
+    case "renew": {
+      const expiresAt = clock.now + step.lives;
+      const renewed = await store.renew(refTo(step.key), () => ({ expiresAt }));
+      expect(renewed?.expiresAt).toBe(model.renew(step.key, expiresAt));
+      return;
+    }
+    case "look":
+      model.look(await store.revision(ANA));
+      return;
     case "undo": {
-      const undone = await store.undo(refTo(step.key)).catch((error: unknown) => {
-        if (isHelmdeckError(error, "invalid_input")) return "refused" as const;
-        throw error;
-      });
+      const undone = await store.undo(refTo(step.key)).catch(refused("invalid_input"));
       const restored = typeof undone === "object" ? undone.restored.map((entry) => entry.key) : undone;
       expect(restored).toEqual(model.undo(step.key));
       return;
@@ -105,9 +157,36 @@ async function take({ store, clock }: StoreRig, model: Model, step: Step): Promi
   }
 }
 
+async function stored(
+  store: MemoryStore,
+  model: Model,
+  { only, supersedes, ...step }: Extract<Step, { readonly do: "store" }>,
+): Promise<readonly string[] | "refused"> {
+  const conditions = {
+    ...(only === "free" && { ifRevision: 0 }),
+    ...(only === "seen" && { upTo: model.looked }),
+  };
+  const entry = factOf(model.formerOf(step, model.now));
+  const put = await store.put(entry, { supersedes, ...conditions }).catch(refused("changed_meanwhile"));
+  return put === "refused" ? put : put.superseded;
+}
+
+function refused(code: ErrorCode) {
+  return (error: unknown): "refused" => {
+    if (isHelmdeckError(error, code)) return "refused";
+    throw error;
+  };
+}
+
+function factOf({ key: name, value: text, expiresAt }: Former, more: Partial<NewEntry> = {}): NewEntry {
+  return fact(name, text, { ...more, ...(expiresAt === undefined ? {} : { expiresAt }) });
+}
+
 async function compare({ store }: StoreRig, model: Model): Promise<void> {
   for (const one of KEYS) {
-    expect([one, text((await store.get(refTo(one)))?.value)]).toEqual([one, model.fact(one)?.now.value]);
+    const [there, meant] = [await store.get(refTo(one)), model.fact(one)?.now];
+    expect([one, text(there?.value), there?.expiresAt]).toEqual([one, meant?.value, meant?.expiresAt]);
+    expect([one, there?.updatedAt]).toEqual([one, meant?.updatedAt]);
     const history = await store.history(refTo(one));
     expect(history.map((former) => `${former.key}: ${text(former.value)}`)).toEqual(model.history(one));
   }
@@ -119,7 +198,11 @@ async function compare({ store }: StoreRig, model: Model): Promise<void> {
 
 class Model {
   now = START;
+  /** The store's number when somebody looked last. */
+  looked = 0;
   readonly #facts = new Map<string, Fact>();
+  #writes = 0;
+  #writesSeen = 0;
 
   fact(name: string): Fact | undefined {
     const found = this.#facts.get(name);
@@ -131,6 +214,42 @@ class Model {
       .filter((former) => this.#isAlive(former))
       .map((former) => `${former.key}: ${former.value}`)
       .reverse();
+  }
+
+  look(revision: number): void {
+    this.looked = revision;
+    this.#writesSeen = this.#writes;
+  }
+
+  formerOf({ key: name, value: text, lives: ms }: Life, updatedAt: number): Former {
+    return { key: name, value: text, expiresAt: ms === undefined ? undefined : this.now + ms, updatedAt };
+  }
+
+  storeOnly({ only, supersedes, ...step }: Extract<Step, { readonly do: "store" }>) {
+    const isSeen = (name: string) => name === step.key || (this.fact(name)?.write ?? 0) <= this.#writesSeen;
+    if (only === "free" && this.fact(step.key) !== undefined) return "refused";
+    if (only === "seen" && !supersedes.every(isSeen)) return "refused";
+    return this.store(this.formerOf(step, this.now), supersedes);
+  }
+
+  /** Returns whether the existing fact was kept. */
+  import(now: Former, rule: ConflictRule): boolean {
+    const there = this.fact(now.key)?.now;
+    const isNewer = there !== undefined && there.updatedAt > now.updatedAt;
+    const isEqual = there !== undefined && there.updatedAt === now.updatedAt;
+    const livesAsLong = (there?.expiresAt ?? Infinity) >= (now.expiresAt ?? Infinity);
+    const isKept =
+      rule === "keep" ? there !== undefined : rule === "newer" && (isNewer || (isEqual && livesAsLong));
+    if (!isKept) this.store(now, []);
+    return isKept;
+  }
+
+  /** Returns the fact's end. */
+  renew(name: string, expiresAt: number): number | undefined {
+    const present = this.fact(name);
+    if (present === undefined) return undefined;
+    this.#set({ ...present, now: { ...present.now, expiresAt } });
+    return expiresAt;
   }
 
   store(now: Former, supersedes: readonly string[]): readonly string[] {
@@ -145,7 +264,7 @@ class Model {
     }
     const doomed = new Set(formersOf(changes).slice(0, -HISTORY_LIMITS.kept));
     drop(changes, (former) => doomed.has(former));
-    this.#facts.set(now.key, { now, changes });
+    this.#set({ now, changes });
     return retired.map((one) => one.now.key);
   }
 
@@ -167,15 +286,19 @@ class Model {
       superseded: last.superseded.filter(({ former }) => former === undefined),
     };
     this.#facts.delete(name);
-    if (own !== undefined)
-      this.#facts.set(name, { now: own, changes: present.changes.with(at ?? 0, orphans) });
-    for (const { former, changes } of back) if (former) this.#facts.set(former.key, { now: former, changes });
+    if (own !== undefined) this.#set({ now: own, changes: present.changes.with(at ?? 0, orphans) });
+    for (const { former, changes } of back) if (former) this.#set({ now: former, changes });
     return [...(own === undefined ? [] : [name]), ...back.map(({ former }) => former?.key ?? "")];
   }
 
   forget(name: string): void {
     this.#facts.delete(name);
     for (const { changes } of this.#facts.values()) drop(changes, (former) => former.key === name);
+  }
+
+  #set({ now, changes }: Pick<Fact, "now" | "changes">): void {
+    this.#writes += 1;
+    this.#facts.set(now.key, { now, changes, write: this.#writes });
   }
 
   #isAlive({ expiresAt }: Former): boolean {

@@ -261,7 +261,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
         expect(undone?.restored.map(({ key, value }) => `${key}: ${text(value)}`)).toEqual(["editor: emacs"]);
         expect(await historyOf(store, "editor")).toEqual(["editor: vim"]);
         await store.undo(refTo("editor"));
-        expect(await store.get(refTo("editor"))).toEqual(first);
+        expect(await store.get(refTo("editor"))).toEqual({ ...first, revision: expect.any(Number) });
         expect(await store.undo(refTo("editor"))).toBeUndefined();
         expect(await heldBy(store, "editor")).toBe("vim");
       }),
@@ -276,7 +276,11 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
         const undone = await store.undo(refTo("morning"));
         expect(undone?.restored.map(({ key }) => key).sort()).toEqual(["milk", "tea"]);
         expect((await allKeys(store)).toSorted()).toEqual(["milk", "tea"]);
-        expect(await store.get(refTo("tea"))).toEqual({ ...before, id: expect.any(String) });
+        expect(await store.get(refTo("tea"))).toEqual({
+          ...before,
+          revision: expect.any(Number),
+          id: expect.any(String),
+        });
         expect(await historyOf(store, "tea")).toEqual(["tea: green"]);
         await store.undo(refTo("tea"));
         expect(await heldBy(store, "tea")).toBe("green");

@@ -2,6 +2,7 @@
 import { describe } from "vitest";
 import type { StoreCapabilities } from "../../engine/index.ts";
 import { describeClock } from "./clock.ts";
+import { describeBounds, describeConditions } from "./conditions.ts";
 import { describeDeleting } from "./deleting.ts";
 import { describeDeletingMuch } from "./deleting-much.ts";
 import { describeFeed } from "./feed.ts";
@@ -37,6 +38,8 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeDeletingMuch(subject.open, { isOnServer });
     describeHistory(subject.open, erased);
     describeRenewing(subject.open);
+    describeConditions(subject.open);
+    describeBounds(subject.open);
     describeFeed(subject.open);
     describeClock(subject.open, { isPersistent: subject.capabilities.persistent });
     describeVectors(subject.open);

@@ -15,7 +15,14 @@ import { bytes, HOUR_MS, KEPT_EXPIRED_MS, letPass, type OpenRig, START, type Sto
 /** One operation on a store. There are few, similar names, so that operations often affect the same entries. */
 type Step =
   | { readonly do: "put"; readonly entries: readonly NewEntry[] }
-  | { readonly do: "delete"; readonly filter: EntryFilter; readonly exact: boolean }
+  | { readonly do: "look" }
+  | {
+      readonly do: "delete";
+      readonly filter: EntryFilter;
+      readonly exact: boolean;
+      /** Only what the last look showed. */
+      readonly shown: boolean;
+    }
   | { readonly do: "sweep" }
   | { readonly do: "day" }
   | { readonly do: "wait"; readonly ms: number };
@@ -23,6 +30,7 @@ type Step =
 /** An entry as the model keeps it. */
 interface Kept extends NewEntry {
   readonly id: EntryId;
+  readonly revision: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -66,7 +74,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ do: fc.constant("put" as const), entries: fc.array(newEntry, { maxLength: 6 }) }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("delete" as const), filter, exact: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("delete" as const),
+      filter,
+      exact: fc.boolean(),
+      shown: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ do: "look" as const }) },
   { weight: 1, arbitrary: fc.constant({ do: "sweep" as const }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.nat(12) }) },
 );
@@ -140,19 +157,38 @@ async function take({ store, clock }: StoreRig, model: Model, taken: Step): Prom
       for (const [i, entry] of taken.entries.entries()) model.put(entry, results[i], clock.now);
       return;
     }
-    case "delete": {
-      const { filter: wanted, exact } = taken;
-      const ref = { namespace: wanted.namespace, origin: "fact" as const, key: wanted.key ?? "a" };
-      const meant: EntryFilter = exact ? { ...ref, origins: [ref.origin] } : wanted;
-      const { deleted } = exact ? await store.delete(ref) : await store.deleteWhere(wanted);
-      expect(deleted).toBe(model.remove(clock.now, meant));
+    case "delete":
+      return takeDelete(store, model, taken, clock.now);
+    case "look": {
+      for (const one of NAMESPACES)
+        model.looked.set(one, await store.revision(one, { includeSessions: true }));
     }
   }
+}
+
+async function takeDelete(
+  store: MemoryStore,
+  model: Model,
+  taken: Extract<Step, { readonly do: "delete" }>,
+  now: number,
+): Promise<void> {
+  const { exact, shown } = taken;
+  const bound = shown ? { upTo: model.looked.get(taken.filter.namespace) ?? 0 } : {};
+  const wanted = { ...taken.filter, ...bound };
+  const ref = { namespace: wanted.namespace, origin: "fact" as const, key: wanted.key ?? "a" };
+  const meant: EntryFilter = exact ? { ...ref, ...bound, origins: [ref.origin] } : wanted;
+  const { deleted, newer } = exact ? await store.delete(ref, bound) : await store.deleteWhere(wanted);
+  const stays = model.newer(now, meant);
+  if (meant.category === undefined) expect(newer?.count ?? 0).toBe(stays);
+  else expect(newer?.count ?? 0).toBeGreaterThanOrEqual(stays); // former values have their own categories
+  expect(deleted).toBe(model.remove(now, meant));
 }
 
 /** The model: a list that each operation searches from start to end. */
 class Model {
   #kept: Kept[] = [];
+  /** The greatest number of each namespace when somebody looked last. */
+  readonly looked = new Map<string, number>();
   /** Only the wait of a day changes it; the others are too short. */
   #deletableUntil = 0;
 
@@ -165,13 +201,19 @@ class Model {
       alive && { updatedAt: alive.updatedAt, sameValue: text(alive.value) === text(entry.value) },
     );
     this.#kept = this.#kept.filter((kept) => kept !== before);
-    this.#kept.push({ ...entry, id: result.entry.id, createdAt: alive?.createdAt ?? now, updatedAt: now });
+    const { id, revision } = result.entry;
+    this.#kept.push({ ...entry, id, revision, createdAt: alive?.createdAt ?? now, updatedAt: now });
   }
 
   live(now: number, wanted: EntryFilter): readonly Kept[] {
     return this.#kept
       .filter((kept) => isAlive(kept, now) && isWanted(kept, wanted))
       .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
+  }
+
+  /** How many stay for the bound alone. */
+  newer(now: number, { upTo = Number.MAX_SAFE_INTEGER, ...wanted }: EntryFilter): number {
+    return this.live(now, wanted).filter(({ revision }) => revision > upTo).length;
   }
 
   remove(now: number, wanted: EntryFilter): number {
@@ -250,6 +292,7 @@ function isWanted(kept: Kept, wanted: EntryFilter): boolean {
     (wanted.origins?.includes(kept.origin) ?? true) &&
     (wanted.category === undefined || kept.category === wanted.category) &&
     (wanted.key === undefined || kept.key === wanted.key) &&
+    (wanted.upTo === undefined || kept.revision <= wanted.upTo) &&
     kept.key.startsWith(wanted.prefix ?? "")
   );
 }

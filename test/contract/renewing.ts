@@ -24,7 +24,12 @@ export function describeRenewing(open: OpenRig): void {
         const before = await store.get(refTo("editor"));
         clock.now += 1_000;
         const renewed = await store.renew(refTo("editor"), until(LATER));
-        expect(renewed).toEqual({ ...before, expiresAt: LATER, prolonged: true });
+        expect(renewed).toEqual({
+          ...before,
+          revision: await store.revision(ANA),
+          expiresAt: LATER,
+          prolonged: true,
+        });
         expect(await store.get(refTo("editor"))).toEqual(renewed);
         expect(await store.history(refTo("editor"))).toEqual([]);
         clock.now = START + 2 * DAY_MS;

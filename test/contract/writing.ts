@@ -44,6 +44,7 @@ export function describeWriting(open: OpenRig): void {
         expect(text(entry?.value)).toBe("vim");
         expect({ ...entry, value: undefined }).toEqual({
           id: expect.stringMatching(/^mem_[0-9a-f]{32}$/),
+          revision: await store.revision(ANA),
           namespace: ANA,
           origin: "fact",
           key: "editor",

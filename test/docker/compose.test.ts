@@ -22,12 +22,13 @@ beforeAll(async () => {
 afterAll(stopEngine);
 
 describe.skipIf(engineMissing() !== undefined)("the sidecar, started by hand", () => {
-  it("is healthy before -init starts, and -init succeeds with the model downloaded", async () => {
+  it("-init waits until it answers, downloads the model, and then it is healthy", async () => {
     expect((await compose({}, "up", "-d")).code).toBe(0);
     const once = await docker("ps", "-aq", "-f", `label=com.docker.compose.service=${SIDECAR}-init`);
     expect(await docker("wait", once)).toBe("0");
     expect(await docker("logs", once)).toContain(`${MODEL} embeds.`);
     expect(await docker("exec", SIDECAR, "ollama", "list")).toContain(`${MODEL}:latest`);
+    await expect.poll(() => docker("inspect", "-f", "{{.State.Health.Status}}", SIDECAR)).toBe("healthy");
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
@@ -55,9 +56,11 @@ describe.skipIf(engineMissing() !== undefined)("the sidecar, started by hand", (
     expect([code, said]).toEqual([1, expect.stringContaining("HELMDECK_EMBEDDINGS_MEMORY")]);
   });
 
-  it("-init fails for a service that lists the model but does not embed", async () => {
+  it("-init and the health check fail for a service that lists the model but does not embed", async () => {
     await setFault({ kind: "status", status: 500, path: "/api/embed" });
     const { code, said } = await init({});
+    const checks = "{{range .State.Health.Log}}{{.ExitCode}} {{end}}";
+    await expect.poll(() => docker("inspect", "-f", checks, SIDECAR)).toMatch(/1 ?$/);
     await setFault(null);
     expect([code, said]).toEqual([
       1,

@@ -1,8 +1,8 @@
 /**
- * install.sh against a real Docker engine and a real OpenClaw on this machine: the plan, the installation, a second run, the smoke test, a
- * stopped and an unresponsive sidecar, without embeddings and back, and uninstallation.
+ * install.sh against a real Docker engine and a real OpenClaw on this machine: the plan, the installation, a second run, a stopped and
+ * an unresponsive sidecar, without embeddings, the smoke test, and uninstallation.
  *
- * Budget: thirteen minutes beside the other tests on two cores, most of it OpenClaw's own commands (3 to 15 s each).
+ * Budget: eight minutes beside the other tests on two cores, most of it OpenClaw's own commands (3 to 15 s each).
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -82,7 +82,8 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(report.steps.at(-1)?.remark).toMatch(
       /OpenClaw embeds its own notes.*memory_search finds a stored fact by its own words, and by a paraphrase/,
     );
-    expect(await docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-embeddings")).toBe("healthy");
+    const health = () => docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-embeddings");
+    await expect.poll(health).toBe("healthy");
     expect(text).not.toContain(SECRET);
     expect(statSync(keyPath()).mode & 0o777).toBe(0o600);
   });
@@ -160,25 +161,12 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");
   });
 
-  it("a later run keeps embeddings off, and --embeddings turns them on again", async () => {
-    const again = await installer(host.home.env, "--dry-run");
-    expect(again.report).toMatchObject({ kept: ["--no-embeddings"], plan: [{ kind: "prove" }] });
-    const on = await installer(host.home.env, "--yes", "--embeddings");
-    expect(on.code).toBe(0);
-    expect(JSON.parse(config()).memory.search.provider).toBe("ollama");
-    expect(await factsEmbedder()).toMatchObject({ provider: "ollama" });
-  });
-
-  it("--verify only runs the tests", async () => {
-    const { code, report } = await installer(host.home.env, "--verify");
-    expect(report.steps.map(({ step }) => step.kind)).toEqual(["prove"]);
-    expect(code).toBe(0);
-  });
-
   it("--verify without a gateway starts one for the smoke test and stops it afterwards", async () => {
     await host.stopGateway();
     const { code, report } = await installer(host.home.env, "--verify");
-    expect(report.steps.at(-1)).toMatchObject({ step: { gateway: "for-the-proof" }, outcome: "done" });
+    expect(report.steps).toMatchObject([
+      { step: { kind: "prove", gateway: "for-the-proof" }, outcome: "done" },
+    ]);
     expect(code).toBe(0);
     const { stdout } = await host.run("ps", ["axeww", "-o", "args="]);
     const ours = stdout.split("\n").filter((line) => line.includes(`HOME=${join(host.home.root, "home")}`));

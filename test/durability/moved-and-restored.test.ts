@@ -68,7 +68,7 @@ class Life {
   }
 
   async run(): Promise<string | undefined> {
-    const store = new ReopeningStore(await this.#open(0), {
+    const store = await ReopeningStore.open({
       open: (beginnings) => this.#open(beginnings),
       mayOpen: (cause) => mayOpenFile(this.#path, cause),
       clock: () => this.#passed,

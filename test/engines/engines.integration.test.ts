@@ -41,9 +41,17 @@ describe.skipIf(why !== undefined)("engines over one database", () => {
     }
   });
 
+  // verifies P-answers-current
   it("report that memory is unavailable while the database is down, and recover automatically", async () => {
     await one.store("ben", "k", "v");
+    await one.search("ben", "v"); // from now on, its index knows the fact
     await server.kill();
+    for (const path of ["/api/v1/memory/corpus?query=v", "/api/v1/memory/corpus", "/api/v1/memory"]) {
+      const { status, body } = await one.ask("ben", "GET", path);
+      expect([path, status, body.error]).toEqual([path, 503, "memory_unavailable"]);
+    }
+    const searched = await one.search("ben", "v");
+    expect([searched.status, searched.body.error]).toEqual([503, "memory_unavailable"]);
     const refused = await one.get("ben", "k");
     expect([refused.status, refused.body.error]).toEqual([503, "memory_unavailable"]);
     expect(refused.body.message).toContain("does not answer");

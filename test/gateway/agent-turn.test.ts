@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { agentTurn, type Hit, hitsOf, promptOf, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const PATH = "helmdeck/user_facts/ada/tea.md";
 const FACT = "Ada drinks oolong in the morning and nothing after four.";
 

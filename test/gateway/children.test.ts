@@ -16,7 +16,7 @@ import {
 } from "./shared.ts";
 import { type ScriptedCall, scriptFor } from "./stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const FACT = { key: "harbour/crane", value: "The harbour crane is called Wilhelmina and painted green." };
 const PATH = `helmdeck/user_facts/${FACT.key}.md`;
 const OWN = "agent:main:telegram:direct:4711";

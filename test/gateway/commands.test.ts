@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { chat } from "./probes.ts";
 import { helmdeckMemory, sharedOpenClaw } from "./shared.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const KEY = "observatory/dome";
 const VALUE = "The dome of the observatory opens to the north.";
 
@@ -98,12 +98,17 @@ describe.concurrent("openclaw helmdeck", () => {
 describe("memory in a chat, without a model", () => {
   const session = "agent:main:telegram:direct:42";
 
-  it("is stored, listed, found and forgotten", async () => {
+  it("is stored, listed, found, restored and forgotten", async () => {
     const stored = await chat(openclaw, session, "/remember The telescope points at Saturn tonight");
     expect(stored).toContain("Remembered as telescope-points-saturn-tonight, until");
     expect(await chat(openclaw, session, "/memories")).toContain(
       "- telescope-points-saturn-tonight: The telescope points at Saturn tonight",
     );
+    expect(await chat(openclaw, session, "/memories telescope saturn")).toContain("points at Saturn tonight");
+    const moved = "/remember telescope-points-saturn-tonight = It points at Mars";
+    const undo = "/undo telescope-points-saturn-tonight";
+    expect(await chat(openclaw, session, moved)).toContain(`To restore that: ${undo}`);
+    expect(await chat(openclaw, session, undo)).toContain("Restored: telescope-points-saturn-tonight");
     expect(await chat(openclaw, session, "/memories telescope saturn")).toContain("points at Saturn tonight");
     const asked = await chat(openclaw, session, "/forget category:user_facts");
     expect(asked).toContain("Nothing is forgotten yet.");

@@ -6,7 +6,7 @@ import { PLUGIN_DIST } from "../../scripts/build/build.ts";
 import { OPERATORS_ONLY, PROBES, TREASURE } from "./probes.ts";
 import { endOfRun, sharedOpenClaw, spawnSubAgent } from "./shared.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const GROUP = "agent:main:telegram:group:-100555";
 /** `plugins inspect` lists none of these. test/plugin checks that they are registered. */
 const UNLISTED = ["supplement search", "supplement get", "prompt lines"];

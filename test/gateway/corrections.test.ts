@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { agentTurn, helmdeckMemory, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const OLD = { key: "ferry/timetable", value: "The ferry to Brygge leaves at seven in the morning." };
 const NEW = { key: "ferry/summer", value: "The ferry to Brygge leaves at nine in the morning." };
 const QUESTION = "when does the ferry to Brygge leave in the morning";

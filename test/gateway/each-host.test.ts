@@ -1,14 +1,15 @@
 /** Checks on each supported OpenClaw, in addition to the smoke test and the other files that vitest.config.ts lists with this one. */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenClawClient, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 import { timesOpen } from "./process-facts.ts";
-import { member, patchConfig, pathsOf, sharedOpenClaw } from "./shared.ts";
+import { member, patchConfig, pathsOf, resultOfSetUp, sharedGateway, sharedOpenClaw } from "./shared.ts";
 
 const INSTALLER_TIMEOUT_MS = 600_000;
 const FACT = { key: "ferry/timetable", value: "The ferry to the island leaves at seven." };
 const PATH = "helmdeck/user_facts/ferry/timetable.md";
+const openclaw = await sharedOpenClaw();
 const QUERY = "when does the ferry to the island leave";
 
 async function found(openclaw: OpenClawClient): Promise<readonly string[]> {
@@ -16,8 +17,6 @@ async function found(openclaw: OpenClawClient): Promise<readonly string[]> {
 }
 
 describe("the plugin", () => {
-  const openclaw = sharedOpenClaw();
-
   it("is loaded without diagnostics", async () => {
     const asked = ["plugins", "inspect", "helmdeck-memory", "--runtime", "--json"];
     const { stdout } = await openclaw.openclaw(asked);
@@ -36,12 +35,11 @@ describe("the plugin", () => {
     await configure(openclaw, { searchByDefault: true });
     expect(await found(openclaw)).toContain(PATH);
     const database = join(openclaw.home.stateDir, "helmdeck-memory", "memory.sqlite");
-    expect(await timesOpen(inject("sharedPid"), database)).toBe(1);
+    expect(await timesOpen((await sharedGateway()).pid, database)).toBe(1);
   });
 });
 
 describe("the tab in the Control UI", () => {
-  const openclaw = sharedOpenClaw();
   const PAGES = "/plugins/helmdeck-memory";
 
   it("can be read in its frame with its cookie, but not without", async () => {
@@ -59,7 +57,7 @@ describe("the tab in the Control UI", () => {
 describe("the installer without embeddings", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
-    host = await OpenClawHost.make({ runtime: inject("runtime") });
+    host = await OpenClawHost.make({ runtime: (await resultOfSetUp()).runtime });
   });
   afterAll(() => host?.stop());
 

@@ -5,14 +5,14 @@ import { copyFile, readFile, rename, rm, truncate, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type OpenClawHost,
   startOpenClaw,
   type ToolReply,
 } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { NOTES } from "./setup.ts";
-import { hitsOf, patchConfig, pathsOf } from "./shared.ts";
+import { hitsOf, patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";
 
 const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
 const QUERY = "what was that thing about my Konflux deployment preference";
@@ -23,7 +23,7 @@ let host: OpenClawHost;
 let files: { readonly database: string; readonly key: string; readonly worker: string };
 
 beforeAll(async () => {
-  host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES });
+  host = await startOpenClaw({ plugins: [(await resultOfSetUp()).tarball], notes: NOTES });
   const { stateDir } = host.home;
   const [installed = ""] = globSync(join(stateDir, "npm/projects/*/node_modules/@helmdeck/helmdeck-memory"));
   files = {

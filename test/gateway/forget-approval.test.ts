@@ -8,7 +8,7 @@ import { connectGateway, type GatewaySession } from "../../scripts/openclaw-host
 import { agentTurn, member, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const TOOL = "helmdeck__memory_forget";
 const SCOPE = "category:harvest";
 const FACT = { key: "harvest/pears", value: "The pears are picked in October.", category: "harvest" };
@@ -29,12 +29,17 @@ describe("a person at the Control UI", () => {
   afterAll(() => person?.close());
 
   /** The agent forgets entries in a chat. Returns the question to the person, and the agent's answer after the decision. */
-  async function asked(scope: string, decision: "allow-once" | "deny") {
+  async function asked(
+    scope: string,
+    decision: "allow-once" | "deny",
+    meanwhile: () => Promise<unknown> = async () => {},
+  ) {
     const asking = person.next("plugin.approval.requested");
     const message = scriptFor(`Forget it. ${randomUUID()}`, [{ tool: TOOL, args: { scope } }]);
     const runId = randomUUID();
     await openclaw.rpc("chat.send", { sessionKey: "agent:main:main", message, idempotencyKey: runId });
     const approval = await asking;
+    await meanwhile();
     await person.call("plugin.approval.resolve", { id: member(approval, "id") ?? "", decision });
     await openclaw.rpc("agent.wait", { runId, timeoutMs: 60_000 }, { timeoutMs: 70_000 });
     return member(approval, "request");
@@ -57,6 +62,16 @@ describe("a person at the Control UI", () => {
   it("approves, and the facts are deleted", async () => {
     await asked(SCOPE, "allow-once");
     expect(await isThere()).toBe(false);
+  });
+
+  // verifies P-forget-exact
+  it("approves what was shown, and nothing that was stored while the question was open", async () => {
+    const late = { key: "harvest/plums", value: "The plums are picked in August.", category: "harvest" };
+    await asked(SCOPE, "allow-once", () => openclaw.invokeTool("helmdeck__memory_store", late));
+    expect(await isThere()).toBe(false);
+    const path = "helmdeck/harvest/harvest/plums.md";
+    expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
+    await openclaw.invokeTool(TOOL, { scope: `key:${late.key}` });
   });
 });
 

@@ -1,9 +1,9 @@
 /** Semantic search in the real gateway, with a stand-in for Ollama: a paraphrase finds its fact, and the service may stop and restart. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { NOTES } from "./setup.ts";
-import { type Hit, hitsOf, member, patchConfig } from "./shared.ts";
+import { type Hit, hitsOf, member, patchConfig, resultOfSetUp } from "./shared.ts";
 
 const MODEL = "nomic-embed-text";
 const KEY = "deploy-preference";
@@ -25,7 +25,8 @@ let service: StandInOllama;
 
 beforeAll(async () => {
   service = await startStandInOllama({ models: [MODEL] });
-  host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES, runtime: inject("runtime") });
+  const { tarball, runtime } = await resultOfSetUp();
+  host = await startOpenClaw({ plugins: [tarball], notes: NOTES, runtime });
   await configure({ provider: "ollama", url: service.address, model: MODEL });
   for (const [key, value] of Object.entries({
     [KEY]: FACT,

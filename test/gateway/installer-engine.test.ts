@@ -3,10 +3,11 @@
  * uninstallation.
  */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 import { EngineProcess } from "./served-engine.ts";
+import { resultOfSetUp } from "./shared.ts";
 
 /** Much longer than an installation takes, and much shorter than npm waits for a registry that does not answer. */
 const INSTALLER_TIMEOUT_MS = 300_000;
@@ -14,7 +15,7 @@ const INSTALLER_TIMEOUT_MS = 300_000;
 let host: OpenClawHost;
 let engine: EngineProcess;
 beforeAll(async () => {
-  host = await OpenClawHost.make({ runtime: inject("runtime") });
+  host = await OpenClawHost.make({ runtime: (await resultOfSetUp()).runtime });
   engine = new EngineProcess(join(host.home.root, "engine"));
   await engine.start();
 });

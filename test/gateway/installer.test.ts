@@ -1,15 +1,17 @@
 /** The installer beside a running gateway: it asks before it changes anything, and does not start a second gateway, which would fail. */
 import { readFileSync } from "node:fs";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { OpenClaw } from "../../install/run-openclaw.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
 import { environmentOf, installerIn } from "./installer.ts";
+import { sharedGateway } from "./shared.ts";
 
 /** Less than three minutes, the time that it would wait for a gateway that has died. */
 const AT_ONCE_MS = 175_000;
 
+const { home } = await sharedGateway();
+
 describe("the installer beside a gateway whose token is not in the environment", () => {
-  const home = inject("sharedHome");
   const { OPENCLAW_GATEWAY_TOKEN: _, ...withoutToken } = home.env;
   const config = () => readFileSync(home.configPath, "utf8");
 
@@ -38,8 +40,6 @@ describe("the installer beside a gateway whose token is not in the environment",
 });
 
 describe("a second gateway beside one that was not detected", () => {
-  const home = inject("sharedHome");
-
   it("exits at once, and its own error is reported", async () => {
     const environment = await environmentOf(home);
     const openclaw = await OpenClaw.find({ kind: "host" }, environment);

@@ -4,12 +4,12 @@ import { access, appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { EMPTY_PLUGIN_ID, packEmptyPlugin } from "./empty-plugin.ts";
 import { residentBytes, threadNames, timesOpen } from "./process-facts.ts";
 import { NOTES } from "./setup.ts";
-import { helmdeckMemory, patchConfig, pathsOf } from "./shared.ts";
+import { helmdeckMemory, patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";
 
 const KEY = "konflux/deployment-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
@@ -25,8 +25,9 @@ let database: string;
 
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-life-")));
-  const plugins = [inject("tarball"), await packEmptyPlugin(folder)];
-  host = await startOpenClaw({ plugins, notes: NOTES, runtime: inject("runtime") });
+  const { tarball, runtime } = await resultOfSetUp();
+  const plugins = [tarball, await packEmptyPlugin(folder)];
+  host = await startOpenClaw({ plugins, notes: NOTES, runtime });
   database = join(host.home.stateDir, "helmdeck-memory", "memory.sqlite");
   const fact = { key: KEY, value: "Konflux: staging first, never on a Friday." };
   expect((await host.invokeTool("helmdeck__memory_store", fact)).status).toBe(200);
@@ -104,7 +105,7 @@ describe("uninstalling", () => {
   });
 
   it("and reinstalling and enabling in the running gateway makes all facts available again", async () => {
-    await host.installPlugin(inject("tarball"));
+    await host.installPlugin((await resultOfSetUp()).tarball);
     // OpenClaw keeps the entry of an uninstalled plugin, disabled. A person enables it with `openclaw plugins enable`.
     await patchConfig(host, { plugins: { entries: { "helmdeck-memory": { enabled: true } } } });
     expect(await foundPaths()).toEqual([PATH]);

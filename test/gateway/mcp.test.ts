@@ -7,7 +7,7 @@ import { atPlace, configBlock } from "../server/fixtures/howto.ts";
 import { agentTurn, hitsOf, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const MCPORTER = join(ROOT, "node_modules", ".bin", "mcporter");
 
 it("a fact stored with the shipped configuration for Claude Code is found by the plugin", async () => {

@@ -1,6 +1,6 @@
 /**
  * OpenClaw's own search of notes after our embedding service was removed, if nobody had chosen a provider before: new notes are found, as
- * on a host that never had our plugin.
+ * on a host that never had our plugin. Here OpenClaw had no note before; test/docker/host.test.ts shows the same with one.
  *
  * Budget: four minutes on two idle cores, all of it OpenClaw's own commands.
  */
@@ -17,7 +17,6 @@ import { environmentOf, installerIn, reporting } from "./installer.ts";
 const MODEL = "nomic-embed-text";
 /** The configuration of a person who never chose a provider: no `memory`, and no key for OpenClaw's default provider. */
 const NO_PROVIDER = { memory: null, plugins: { allow: ["memory-core", "ollama"] } };
-const NOTES = { "MEMORY.md": "# Notes\n\nKonflux is the build system at work.\n" };
 const TIMEOUT_MS = 900_000;
 
 let ollama: StandInOllama;
@@ -27,10 +26,10 @@ beforeAll(async () => {
 });
 afterAll(() => ollama?.close());
 
-describe("a running gateway whose notes were embedded by the sidecar", () => {
+describe("a running gateway that had no note yet", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
-    host = await OpenClawHost.make({ notes: NOTES, config: NO_PROVIDER });
+    host = await OpenClawHost.make({ notes: {}, config: NO_PROVIDER });
     await host.startGateway();
   });
   afterAll(() => host?.stop());
@@ -53,15 +52,15 @@ describe("a running gateway whose notes were embedded by the sidecar", () => {
 describe("without a gateway", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
-    host = await OpenClawHost.make({ notes: NOTES, config: NO_PROVIDER });
+    host = await OpenClawHost.make({ config: NO_PROVIDER });
   });
   afterAll(() => host?.stop());
 
-  it("OpenClaw refuses the index that version 0.1 left, and --repair fixes it", {
+  it("OpenClaw refuses the index that earlier versions left where there was no note yet, and --repair fixes it", {
     timeout: TIMEOUT_MS,
   }, async () => {
     await done(host, pointed(host));
-    // Simulates version 0.1, which restored the provider, failed to index, and then removed its journal.
+    // Simulates version 0.2, which restored the provider, left the index, and then removed its journal.
     await host.openclaw(["config", "unset", "memory.search"]);
     await (await environmentOf(host.home)).journal.forget({ keepCopy: false });
     writeNote(host, "The zanzibar harbour opens at nine.");

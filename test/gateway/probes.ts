@@ -78,6 +78,14 @@ export const PROBES: Readonly<Record<string, Reaches>> = {
     const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
     return read.details.status === "ok";
   },
+  "slash command undo": async (openclaw, sessionKey) => {
+    const key = `probe/${randomUUID()}`;
+    for (const value of ["right", "wrong"])
+      await openclaw.invokeTool("helmdeck__memory_store", { key, value });
+    await chat(openclaw, sessionKey, `/undo ${key}`);
+    const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
+    return JSON.stringify(read).includes("right");
+  },
   "slash command forget": async (openclaw, sessionKey) => {
     const key = `probe/${randomUUID()}`;
     await openclaw.invokeTool("helmdeck__memory_store", { key, value: "to be forgotten by a probe" });

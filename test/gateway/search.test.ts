@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const QUERY = "what was that thing about my Konflux deployment preference";
 const KEY = "konflux/deployment-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;

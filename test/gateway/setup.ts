@@ -1,27 +1,14 @@
 /** Set-up of the tests that share a gateway: packs the plugin and starts the gateway. */
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { z } from "zod";
 import { DIST } from "../../scripts/build/build.ts";
-import {
-  type OpenClawHome,
-  type OpenClawHost,
-  startOpenClaw,
-} from "../../scripts/openclaw-host/openclaw-host.ts";
+import { startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { atPlace, configBlock } from "../server/fixtures/howto.ts";
+import { beginSetUp, type Make, type SetUp } from "./set-up.ts";
 import { MODEL_ID, providerAt, startStandInModel } from "./stand-in-model.ts";
-
-declare module "vitest" {
-  interface ProvidedContext {
-    readonly sharedHome: OpenClawHome;
-    readonly sharedPid: number;
-    readonly modelUrl: string;
-  }
-}
 
 /** For web hooks, which strangers can call. */
 export const HOOK_TOKEN = "a-token-that-web-hooks-share";
@@ -32,55 +19,40 @@ export const NOTES = {
 };
 
 export default function setup(project: TestProject): Promise<() => Promise<void>> {
-  return setUpWith(LOCKED_OPENCLAW, project);
+  return beginSetUp(project, (...given) => startSharedGateway(LOCKED_OPENCLAW, ...given));
 }
 
 /** Starts the same gateway on any OpenClaw version. */
-export async function setUpWith(
+export async function startSharedGateway(
   runtime: OpenClawRuntime,
-  project: TestProject,
-): Promise<() => Promise<void>> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-pack-")));
+  ...[folder, onEnd]: Parameters<Make>
+): Promise<SetUp> {
+  const tarball = await packPlugin(folder);
   const model = await startStandInModel();
-  let host: OpenClawHost | undefined;
-  const teardown = async () => {
-    await host?.stop();
-    await model.close();
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    const tarball = await packPlugin(folder);
-    host = await startOpenClaw({
-      runtime,
-      plugins: [tarball],
-      notes: NOTES,
-      otherAgents: ["work", "boxed"],
-      config: {
-        agents: {
-          defaults: { model: { primary: `stand-in/${MODEL_ID}` } },
-          entries: { boxed: { sandbox: { mode: "all" } } },
-        },
-        tools: { sandbox: { tools: { allow: ["memory_search", "memory_get", "helmdeck__*"] } } },
-        models: { providers: { "stand-in": providerAt(model.baseUrl) } },
-        hooks: { enabled: true, token: HOOK_TOKEN },
-        mcp: {
-          servers: {
-            helmdeck: { command: process.execPath, args: [join(import.meta.dirname, "mcp-server.ts")] },
-            "helmdeck-engine": await shippedMcpServer(),
-          },
+  onEnd(() => model.close());
+  const host = await startOpenClaw({
+    runtime,
+    plugins: [tarball],
+    notes: NOTES,
+    otherAgents: ["work", "boxed"],
+    config: {
+      agents: {
+        defaults: { model: { primary: `stand-in/${MODEL_ID}` } },
+        entries: { boxed: { sandbox: { mode: "all" } } },
+      },
+      tools: { sandbox: { tools: { allow: ["memory_search", "memory_get", "helmdeck__*"] } } },
+      models: { providers: { "stand-in": providerAt(model.baseUrl) } },
+      hooks: { enabled: true, token: HOOK_TOKEN },
+      mcp: {
+        servers: {
+          helmdeck: { command: process.execPath, args: [join(import.meta.dirname, "mcp-server.ts")] },
+          "helmdeck-engine": await shippedMcpServer(),
         },
       },
-    });
-    project.provide("tarball", tarball);
-    project.provide("runtime", runtime);
-    project.provide("sharedHome", host.home);
-    project.provide("sharedPid", host.pid);
-    project.provide("modelUrl", model.baseUrl);
-    return teardown;
-  } catch (error) {
-    await teardown();
-    throw error;
-  }
+    },
+  });
+  onEnd(() => host.stop());
+  return { tarball, runtime, gateway: { home: host.home, pid: host.pid, modelUrl: model.baseUrl } };
 }
 
 /** Our own MCP server, configured as docs/howto/openclaw-mcp.md describes. */

@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DIST } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
+import { resultOfSetUp } from "./shared.ts";
 
 const BLOCKS = await bashBlocks("howto/share-one-memory.md");
 const RUN_WITHIN_MS = 90_000;
@@ -18,7 +19,7 @@ const cleanUps: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   host = await OpenClawHost.make({ otherAgents: ["work"] });
   cleanUps.push(() => host.stop());
-  await host.installPlugin(inject("tarball"));
+  await host.installPlugin((await resultOfSetUp()).tarball);
   const { node, entry } = host.home.runtime;
   await putProgram(bin(), "openclaw", `"${node}" "${entry}"`);
   await putProgram(bin(), "helmdeck-memory", `"${process.execPath}" "${join(DIST, "helmdeck-memory.mjs")}"`);

@@ -1,8 +1,9 @@
-/** Access to the shared gateway for test files. */
+/** What the test files use of their set-up: the packed plugin, and the shared gateway. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { inject } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, inject, vi } from "vitest";
 import { DIST } from "../../scripts/build/build.ts";
 import {
   type CommandResult,
@@ -11,19 +12,60 @@ import {
   OpenClawClient,
   type ToolReply,
 } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { readOutcome, type SetUp } from "./set-up.ts";
+import { type ModelRequest, scriptFor, textOf } from "./stand-in-model.ts";
 
-/** A client of the gateway that setup.ts started. Its commands end with the test that waits for them. */
-export function sharedOpenClaw(): OpenClawClient {
-  return new OpenClawClient(inject("sharedHome"), {
+/** Installing another OpenClaw downloads 900 MB. */
+const SET_UP_WITHIN_MS = 600_000;
+/** The other files that use the gateway take a minute or two each. */
+const TURN_OF_FILE_WITHIN_MS = 600_000;
+const LOOK_AGAIN_MS = 100;
+const TURN_WITHIN_MS = 90_000;
+const PATCH_WITHIN_MS = 60_000;
+
+/** Waits until this project's set-up has ended. */
+export async function resultOfSetUp(): Promise<SetUp> {
+  const file = inject("setUpFile");
+  const outcome = await vi.waitFor(() => readOutcome(file), {
+    timeout: SET_UP_WITHIN_MS,
+    interval: LOOK_AGAIN_MS,
+  });
+  if ("failure" in outcome) throw new Error(`the set-up failed: ${outcome.failure}`);
+  return outcome.setUp;
+}
+
+type Gateway = NonNullable<SetUp["gateway"]>;
+
+let ours: Promise<Gateway> | undefined;
+
+/**
+ * The gateway that setup.ts started, for one test file at a time. OpenClaw keeps one agent's database open at a time and waits at
+ * most five seconds for its state database. On a busy machine, concurrent turns and `openclaw` commands of several agents fail with
+ * "Agent database cleanup failed" or "database is locked", and so do that agent's next turns.
+ */
+export function sharedGateway(): Promise<Gateway> {
+  ours ??= takeTurn();
+  return ours;
+}
+
+/** The turn ends with the file, also if its process is killed. */
+async function takeTurn(): Promise<Gateway> {
+  const { gateway } = await resultOfSetUp();
+  if (gateway === undefined) throw new Error("these tests start their own gateways");
+  const turn = new DatabaseSync(`${inject("setUpFile")}.turn`);
+  afterAll(() => turn.close());
+  const wait = { timeout: TURN_OF_FILE_WITHIN_MS, interval: LOOK_AGAIN_MS };
+  await vi.waitFor(() => turn.exec("BEGIN EXCLUSIVE"), wait);
+  return gateway;
+}
+
+/** A client of the shared gateway. Its commands end with the test that waits for them. */
+export async function sharedOpenClaw(): Promise<OpenClawClient> {
+  return new OpenClawClient((await sharedGateway()).home, {
     spawn: (command: string, args: readonly string[], options: SpawnOptions): ChildProcess =>
       spawn(command, args, options),
   });
 }
-
-import { type ModelRequest, scriptFor, textOf } from "./stand-in-model.ts";
-
-const TURN_WITHIN_MS = 90_000;
-const PATCH_WITHIN_MS = 60_000;
 
 export interface Hit {
   readonly corpus: string;
@@ -114,7 +156,8 @@ export function subAgentIn(text: string): SubAgent {
 
 /** The system prompt of the latest request to the stand-in model whose messages contain the text. */
 export async function promptOf(text: string): Promise<string> {
-  const response = await fetch(`${inject("modelUrl")}/requests`);
+  const { modelUrl } = await sharedGateway();
+  const response = await fetch(`${modelUrl}/requests`);
   const requests = (await response.json()) as readonly ModelRequest[]; // the stand-in recorded these requests itself
   const asked = requests.findLast(({ messages }) =>
     messages.some((message) => textOf(message).includes(text)),

@@ -7,12 +7,12 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { OpenClawHost, type ToolReply } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
 import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
 import { NOTES } from "./setup.ts";
-import { patchConfig, pathsOf } from "./shared.ts";
+import { patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";
 
 const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
 const FACT = { key: "konflux/deployment-preference", value: "Konflux: staging first, never on a Friday." };
@@ -32,11 +32,12 @@ let setUp: string;
 
 beforeAll(async () => {
   helmdeck = await StandInHelmdeck.start();
+  const { tarball, runtime } = await resultOfSetUp();
   host = await OpenClawHost.make({
-    ...{ runtime: inject("runtime"), notes: NOTES, otherAgents: ["work", "bare"] },
+    ...{ runtime, notes: NOTES, otherAgents: ["work", "bare"] },
     config: entryWith(helmdeck.tokenOf(SHARED, { scopes: ["admin"] })),
   });
-  await host.installPlugin(inject("tarball"));
+  await host.installPlugin(tarball);
   setUp = await guided("source");
 });
 beforeAll(async () => {

@@ -8,11 +8,11 @@ import { writeFile } from "node:fs/promises";
 import { createServer as createTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Json, OpenClawHost, type ToolReply } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { EngineProcess, FrontDoor } from "./served-engine.ts";
 import { NOTES } from "./setup.ts";
-import { helmdeckMemory, hitsOf, patchConfig, pathsOf } from "./shared.ts";
+import { helmdeckMemory, hitsOf, patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";
 
 const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
 const FACT = { key: "konflux/deployment-preference", value: "Konflux: staging first, never on a Friday." };
@@ -39,9 +39,10 @@ let door: FrontDoor;
 let tokens: { readonly main: string; readonly work: string };
 
 beforeAll(async () => {
-  host = await OpenClawHost.make({ runtime: inject("runtime"), notes: NOTES, otherAgents: ["work", "bare"] });
+  const { tarball, runtime } = await resultOfSetUp();
+  host = await OpenClawHost.make({ runtime, notes: NOTES, otherAgents: ["work", "bare"] });
   engine = new EngineProcess(join(host.home.root, "engine"));
-  await host.installPlugin(inject("tarball"));
+  await host.installPlugin(tarball);
   const facts = await importFile();
   await helmdeckMemory(host, "import", facts).then(({ code, stderr }) =>
     expect([code, stderr]).toEqual([0, ""]),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentTurn, hitsOf, patchConfig, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const BODY = "BODY-OF-THE-FILE-4471";
 
 beforeAll(() => configure({ auditTools: "all", auditDeny: ["read"] }));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { helmdeckMemory, hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 
 describe("the tools", () => {
   it("store a fact that the next search finds, replace it, and forget it", async () => {

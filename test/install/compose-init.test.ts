@@ -1,6 +1,6 @@
 /**
- * The script of compose's one-shot service, run by bash with a stand-in for Ollama: it checks for the model, downloads it, tries it, and
- * reports why if that fails.
+ * The scripts of the compose file, run by bash with a stand-in for Ollama. The one-shot service checks for the model, downloads it, tries
+ * it, and reports why if that fails. The health check succeeds only if the model embeds.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -81,19 +81,52 @@ describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot
   });
 });
 
+describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("the sidecar's health check", () => {
+  it("succeeds if the model embeds", async () => {
+    ollama = await startStandInOllama({ models: [MODEL] });
+    expect(await health()).toBe(0);
+    expect(ollama.requests).toMatchObject([{ path: "/api/embed", body: { model: MODEL } }]);
+  });
+
+  it("fails without the model", async () => {
+    ollama = await startStandInOllama();
+    expect(await health()).toBe(1);
+  });
+
+  it("fails if the service lists the model but has too little memory for it", async () => {
+    ollama = await startStandInOllama({ models: [MODEL] });
+    const error = "llama runner process has terminated: signal: killed";
+    ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
+    expect(await health()).toBe(1);
+  });
+});
+
 const pulls = () => ollama.requests.filter(({ path }) => path === "/api/pull");
 
-/** The script as compose passes it to bash, but with another address of the service. */
-function script(): string {
+/** As compose passes them to bash, but with another address of the service. */
+function scripts(): { readonly init: string; readonly health: string } {
   const { services } = parse(readFileSync(join(ROOT, "compose.embeddings.yml"), "utf8"), { merge: true });
-  const [text] = services["helmdeck-embeddings-init"].command as readonly [string];
   const { hostname, port } = new URL(ollama.address);
-  return text
-    .replaceAll("$$", "$")
-    .replace("/dev/tcp/helmdeck-embeddings/11434", `/dev/tcp/${hostname}/${port}`);
+  const asRun = (text: string) =>
+    text.replaceAll("$$", "$").replace(/\/dev\/tcp\/[\w.-]+\/11434/, `/dev/tcp/${hostname}/${port}`);
+  return {
+    init: asRun(services["helmdeck-embeddings-init"].command[0]),
+    health: asRun(services["helmdeck-embeddings"].healthcheck.test.at(-1)),
+  };
 }
 
-function init(model = MODEL): Promise<{ readonly code: number; readonly said: string }> {
+async function init(model = MODEL): Promise<{ readonly code: number; readonly said: string }> {
+  return bash(["-euo", "pipefail", "-c", scripts().init], model);
+}
+
+async function health(): Promise<number> {
+  return (await bash(["-euc", scripts().health], MODEL)).code;
+}
+
+function bash(
+  args: readonly string[],
+  model: string,
+): Promise<{ readonly code: number; readonly said: string }> {
   const env = {
     PATH: [folder, process.env.PATH].join(delimiter),
     HOME: folder,
@@ -101,7 +134,7 @@ function init(model = MODEL): Promise<{ readonly code: number; readonly said: st
     EMBEDDING_MODEL: model,
   };
   return new Promise((resolve) => {
-    execFile("bash", ["-euo", "pipefail", "-c", script()], { env }, (error, stdout, stderr) =>
+    execFile("bash", [...args], { env }, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, said: stdout + stderr }),
     );
   });

@@ -91,9 +91,10 @@ describe("compose.embeddings.yml", () => {
     });
   });
 
-  it("checks the server's health without curl, which is not in the image", () => {
+  it("checks without curl, which is not in the image, that the model embeds", () => {
     const [, service] = services[0] ?? [];
-    expect(service?.healthcheck).toMatchObject({ test: ["CMD", "ollama", "list"] });
+    const test = ["CMD", "bash", "-euc", expect.stringContaining("/api/embed")];
+    expect(service?.healthcheck).toMatchObject({ test });
   });
 
   it("has no top-level name, which docker-compose v1.29 refuses", () => {

@@ -95,7 +95,8 @@ describe("after an uninstallation", () => {
     const facts = withOpenClaw({ memory: memory("file") }, INSTALLED);
     const none = await said(facts, UNINSTALL);
     expect(none).not.toContain("m.sqlite");
-    for (const name of ["m.sqlite", "m.key"]) writeFileSync(join(folder, name), "");
+    const formerKey = "m.key.former-0123456789abcdef";
+    for (const name of ["m.sqlite", "m.key", formerKey]) writeFileSync(join(folder, name), "");
     const former = join(folder, "npm", "projects", "openclaw-helmdeck-memory");
     mkdirSync(former, { recursive: true });
     mkdirSync(join(folder, "helmdeck-memory", "install"), { recursive: true });
@@ -107,6 +108,8 @@ describe("after an uninstallation", () => {
       `  your memory: ${folder}/m.sqlite`,
       "      install.sh --uninstall --purge",
       `  its key, without which it cannot be read: ${folder}/m.key`,
+      "      install.sh --uninstall --purge",
+      `  a former key, which opens older backups: ${folder}/${formerKey}`,
       "      install.sh --uninstall --purge",
       `  the plugin's files under its former name: ${former}`,
       `      rm -r "${former}"`,

@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { withEarlierChoices } from "../../install/earlier-choices.ts";
 import type { Environment } from "../../install/environment.ts";
 import { execute } from "../../install/execute.ts";
-import type { DockerReady, Facts, JournalFacts, OpenClawReady } from "../../install/installation-facts.ts";
+import type {
+  DockerReady,
+  Facts,
+  JournalFacts,
+  OpenClawReady,
+  Target,
+} from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
 import { type GivenOptions, type Options, parseOptions } from "../../install/options.ts";
 import { JsonReporter } from "../../install/report.ts";
@@ -148,8 +154,12 @@ export async function environmentIn(
 }
 
 /** Runs the steps as in a run that planned them. If `openclaw` runs, it is found. */
-export async function runSteps(steps: readonly Step[], environment: Environment) {
-  const openclaw = await OpenClaw.find({ kind: "host" }, environment);
+export async function runSteps(
+  steps: readonly Step[],
+  environment: Environment,
+  target: Target = { kind: "host" },
+) {
+  const openclaw = await OpenClaw.find(target, environment);
   let text = "";
   const reporter = new JsonReporter({ write: (more) => (text += more) });
   const outcome = await execute(steps, environment, openclaw, reporter);

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Target } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
 import type { Json } from "../../install/openclaw-json.ts";
 import type { Run } from "../../install/run-command.ts";
@@ -18,22 +19,28 @@ let folder: string;
 let configPath: string;
 /** The provider that made the index. Undefined if the index is for keyword search only. */
 let indexedBy: string | undefined;
+let hasVectors: boolean;
 /** Providers that answer now. */
 let alive: Set<string>;
 let hasNotes: boolean;
 let commands: string[];
 /** The number of resets that will still find the index busy. */
 let busy: number;
-/** The providers that the gateway embeds with, in order. The last one stays. */
+/** What the gateway's search answers, in order: the provider that it embeds with, or a problem. The last one stays. */
 let gatewayUses: string[];
 let isKilled: (command: string) => boolean;
 let warnings: readonly string[];
 let clockMs: number;
+/** Of the last step. */
+let remark: string | undefined;
+/** False: OpenClaw's commands succeed and change nothing. */
+let isEffective: boolean;
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-notes-")));
   configPath = join(folder, "openclaw.json");
   indexedBy = undefined;
+  hasVectors = false;
   alive = new Set(["ollama"]);
   hasNotes = true;
   commands = [];
@@ -42,6 +49,7 @@ beforeEach(() => {
   isKilled = () => false;
   warnings = [];
   clockMs = 0;
+  isEffective = true;
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -122,8 +130,56 @@ describe("after our service is removed, if no provider was set before", () => {
   it("the step warns if the gateway keeps using our service", async () => {
     gatewayUses = ["ollama"];
     await run(restore(), index({ awaitsGateway: true }));
-    expect(warnings.join()).toContain("openclaw gateway restart");
+    expect(warnings).toEqual([
+      "The gateway may still use its former settings. Restart it, then look again: openclaw gateway restart, then: install.sh --repair",
+    ]);
     expect(canIndex()).toBe(true);
+  });
+
+  it("the step asks the gateway again afterwards, and waits until it searches the new index", async () => {
+    gatewayUses = ["none", "stale", "paused", "restarts", "none"];
+    await run(restore(), index({ awaitsGateway: true }));
+    expect([gatewayUses, warnings]).toEqual([["none"], []]);
+  });
+
+  it.each<[string, Target, string]>([
+    ["on this machine", { kind: "host" }, "openclaw gateway restart"],
+    ["in a container", { kind: "container", name: "claw" }, "docker restart claw"],
+  ])(
+    "the step names the command that restarts a gateway %s whose search stays paused",
+    async (_, target, command) => {
+      await run(restore());
+      gatewayUses = ["none", "paused"];
+      await runIn(target, index({ awaitsGateway: true }));
+      expect(warnings).toEqual([
+        `The gateway does not search OpenClaw's notes: index was built for model fts-only, expected m. Restart it, then look again: ${command}, then: install.sh --repair`,
+      ]);
+    },
+  );
+});
+
+// verifies P-install-undone
+describe("our service is removed from an OpenClaw that had no note yet", () => {
+  beforeEach(async () => {
+    write({});
+    hasNotes = false;
+    await run(point(), index({ mustWork: true }));
+    expect([indexedBy, hasVectors]).toEqual(["ollama", false]);
+  });
+
+  it("a note that is written later can be indexed", async () => {
+    await run(restore(), index());
+    hasNotes = true;
+    expect([canIndex(), warnings]).toEqual([true, []]);
+    expect(remark).toBe("0 notes; OpenClaw indexes new ones when it next looks");
+  });
+
+  it("the step does not claim what it does not see", async () => {
+    isEffective = false;
+    await run(restore(), index());
+    expect(canIndex()).toBe(false);
+    expect(warnings.join()).toMatch(/did not rebuild.*it still belongs to the former provider.*--repair/);
+    expect((await Journal.read(join(folder, "journal"))).entries.indexDue).toBe(true);
   });
 });
 
@@ -179,21 +235,28 @@ describe("an index that cannot be built", () => {
 });
 
 /** Runs the steps in one run. The journal is read again, as in a new run. */
-async function run(...steps: readonly Step[]): Promise<void> {
+function run(...steps: readonly Step[]): Promise<void> {
+  return runIn({ kind: "host" }, ...steps);
+}
+
+async function runIn(target: Target, ...steps: readonly Step[]): Promise<void> {
   const pause = async (ms: number) => {
     clockMs += ms;
   };
   const environment = await environmentIn(folder, program, { pause, now: () => clockMs });
-  const outcome = await runSteps(steps, environment);
+  const outcome = await runSteps(steps, environment, target);
   warnings = outcome.warnings;
+  remark = outcome.steps.at(-1)?.remark;
   if (outcome.error !== undefined) throw new Error(outcome.error);
 }
 
 const done = (stdout = "") => ({ exitCode: 0, stdout, stderr: "" });
 const failed = (stderr: string) => ({ exitCode: 1, stdout: "", stderr });
 
-const program: Run = async (_, args, { input = "" } = {}) => {
-  const command = args.join(" ");
+/** In a container, `docker exec -i claw openclaw …`, and `sh` reads files. */
+const program: Run = async (file, args, { input = "" } = {}) => {
+  const command = (file === "docker" ? args.slice(4) : args).join(" ");
+  if (args[3] === "sh") return failed("");
   if (command === "--version") return done("OpenClaw 2026.9.6\n");
   commands.push(command);
   if (isKilled(command)) throw new Error("killed");
@@ -212,31 +275,50 @@ const chosen = (): string | undefined => read().memory?.search?.provider;
 const canIndex = () => alive.has(provider()) || (chosen() === undefined && indexedBy === undefined);
 
 function indexing() {
-  if (!hasNotes) return done("No memory files found; nothing indexed (main).\n");
+  if (!isEffective) return done();
   if (!canIndex()) return failed(`Memory index failed (main): provider ${provider()} is unavailable\n`);
   indexedBy = alive.has(provider()) ? provider() : undefined;
+  hasVectors = hasNotes && indexedBy !== undefined;
   return done();
 }
 
 function reset() {
   busy -= 1;
   if (busy >= 0) return failed("Memory reset failed: the index is busy\n");
-  indexedBy = undefined;
+  if (isEffective) [indexedBy, hasVectors] = [undefined, false];
   return done();
 }
 
 function status(): string {
-  const identity = indexedBy === provider() ? "valid" : "mismatched";
-  const vector = indexedBy === undefined ? {} : { dims: 768 };
-  const agent = { agentId: "main", status: { vector, custom: { indexIdentity: { status: identity } } } };
+  const identity =
+    indexedBy === provider()
+      ? { status: "valid" }
+      : {
+          status: "mismatched",
+          reason: `index was built for provider ${indexedBy ?? "none"}, expected ${provider()}`,
+        };
+  const vector = hasVectors ? { dims: 768 } : {};
+  const files = hasNotes ? 1 : 0;
+  const agent = { agentId: "main", status: { files, vector, custom: { indexIdentity: identity } } };
   return JSON.stringify([agent], null, 2);
 }
+
+/** The answers of OpenClaw 2026.9.6 to a search that its index does not allow. */
+const TROUBLE: Readonly<Record<string, Json>> = {
+  paused: {
+    unavailable: true,
+    error: "index was built for model fts-only, expected m",
+    warning: "Memory search is paused.",
+  },
+  stale: { provider: "none", stale: true, warning: "Memory index is stale: Refusing to run sync." },
+};
 
 function gateway() {
   const [uses = "none"] = gatewayUses;
   if (gatewayUses.length > 1) gatewayUses = gatewayUses.slice(1);
   if (uses === "restarts") return failed("Gateway not reachable\n");
-  return done(JSON.stringify({ ok: true, output: { details: { provider: uses } } }));
+  const details = TROUBLE[uses] ?? { provider: uses };
+  return done(JSON.stringify({ ok: true, output: { details } }));
 }
 
 /** A merge patch of two levels is enough here. */

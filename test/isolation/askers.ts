@@ -3,13 +3,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OpenMemory, StorageLocation } from "../../app/index.ts";
 import { type Entry, type EntryFilter, type MemoryStore, namespaceOf } from "../../engine/index.ts";
-import { memoryCorpusPack, memoryForgetPack, memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { makePromptPreparation } from "../../plugin/prompt.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
 import { createServer, mcpMount, mintToken } from "../../server/index.ts";
 import type { Seen } from "../cli/terminal.ts";
-import { gateFor, recordingLogger } from "../plugin/fake-host.ts";
+import { policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "../surfaces/command-lines.ts";
@@ -94,7 +94,7 @@ function useCases(memory: OpenMemory, subject: string): Asker {
   return {
     store: (fact) => textOf(() => memory.storeFact(subject, fact)),
     forget: (scope, dryRun) => textOf(() => memory.forget(subject, { scope, dryRun })),
-    fact: (key) => textOf(() => memory.getFact(subject, key)),
+    fact: (key) => textOf(() => memory.getFact(subject, { key })),
     facts: () => textOf(() => memory.listFacts(subject, {})),
     everything: () => textOf(() => memory.corpusPage(subject, { limit: 100 })),
     some: [
@@ -193,7 +193,7 @@ const SECRET = Buffer.from("a secret of the isolation test, long enough");
 async function serverOver(memory: OpenMemory, names: readonly string[]) {
   const context = testServerContext({
     memory,
-    packs: [memoryStorePack(memory), memoryForgetPack(memory), memoryCorpusPack(memory)],
+    packs: [memoryPack("store", memory), memoryPack("forget", memory), memoryPack("corpus", memory)],
   });
   const mount = mcpMount(context, {});
   const { app } = createServer(context, { secret: SECRET, requestsPerMinute: 0, mounts: [mount] });
@@ -267,7 +267,7 @@ async function serverOver(memory: OpenMemory, names: readonly string[]) {
 function pluginOver(memory: OpenMemory, names: readonly string[]): Surface["as"] {
   const agentOf = (subject: string) => `agent${names.indexOf(subject)}`;
   const subjects = Object.fromEntries(names.filter(isTakenEverywhere).map((name) => [agentOf(name), name]));
-  const parts = { access: accessTo(memory), gate: gateFor({ subjects }), log: recordingLogger() };
+  const parts = { access: accessTo(memory), policy: policyFor({ subjects }), log: recordingLogger() };
   const supplement = makeSupplement(parts);
   const prepare = makePromptPreparation(parts);
   const availableTools = new Set(["memory_search"]);

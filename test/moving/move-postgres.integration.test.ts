@@ -4,13 +4,19 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { OpenPlace } from "../../app/moving/move-memory.ts";
-import { moveMemory, placeAddress, reopenMemory, storePlace } from "../../app/moving.ts";
+import { moveMemory, placeAddress, planMove, reopenMemory, storePlace } from "../../app/moving.ts";
 import { betterSqliteDriver, namespaceOf, openSqliteStore } from "../../engine/index.ts";
 import { openPostgresStore, preparePostgres } from "../../engine/postgres.ts";
 import { CommandHome } from "../cli/command.ts";
 import { ENGINE, makeRoles, OWNER } from "../engine/store/postgres/postgres-rig.ts";
 import { KEY, makeTempFolder } from "../engine/store/sqlite-rig.ts";
-import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../postgres/server.ts";
+import {
+  type PostgresServer,
+  SUPERUSER,
+  startPostgres,
+  until,
+  whyWithoutPostgres,
+} from "../postgres/server.ts";
 import { makeMemory, rowsIn } from "./rows.ts";
 
 const missing = whyWithoutPostgres();
@@ -41,10 +47,12 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const sqlite = () =>
   storePlace({ address: { kind: "sqlite", name: here }, key: KEY, driver: betterSqliteDriver });
-const postgres = (): OpenPlace => async (to) => {
-  const address = await placeAddress(there, "--to", { env: {}, homeDir: folder, from: "argument" });
-  return storePlace({ address, key: KEY, driver: betterSqliteDriver, engineRoles: [ENGINE] })(to);
-};
+const postgres =
+  (engineRoles = [ENGINE]): OpenPlace =>
+  async (to) => {
+    const address = await placeAddress(there, "--to", { env: {}, homeDir: folder, from: "argument" });
+    return storePlace({ address, key: KEY, driver: betterSqliteDriver, engineRoles })(to);
+  };
 const moveThere = () => moveMemory({ from: sqlite(), to: postgres(), key: KEY, now: Date.now });
 const moveBack = () => moveMemory({ from: postgres(), to: sqlite(), key: KEY, now: Date.now });
 const openEngine = async () => {
@@ -209,5 +217,43 @@ describe.skipIf(missing !== undefined)(
       const store = await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver });
       await store.close(); // the failed move did not mark the source
     });
+
+    // verifies P-postgres-rights
+    test.each<{ who: string; user: string; message: RegExp; roles?: string[]; code?: string }>([
+      { who: "a superuser", user: SUPERUSER, message: /superuser or a role with BYPASSRLS/ },
+      { who: "a role without rights", user: ENGINE, message: /role may not move/ },
+      {
+        who: "the owner, for engines under a role that does not exist",
+        ...{ user: OWNER, roles: [ENGINE, "absent"], code: "invalid_input" },
+        message: /role absent does not exist/,
+      },
+      {
+        who: "the owner, for engines under a superuser",
+        ...{ user: OWNER, roles: [SUPERUSER], code: "invalid_input" },
+        message: /role postgres .* superuser/,
+      },
+    ])(
+      "refuses $who, creates no table and keeps no connection open",
+      async ({ user, roles, message, code = "store_unavailable" }) => {
+        there = server.url({ user, database });
+        const orders = { from: sqlite(), to: postgres(roles), key: KEY, now: Date.now };
+        await expect(moveMemory(orders)).rejects.toMatchObject({
+          code,
+          message: expect.stringMatching(message),
+        });
+        if (user !== ENGINE) await expect(planMove(orders)).rejects.toMatchObject({ code });
+        const preparing = preparePostgres({
+          connection: { connectionString: there },
+          engineRoles: roles ?? [],
+        });
+        await expect(preparing).rejects.toMatchObject({ code });
+        const [found] = await server.query("SELECT to_regnamespace('helmdeck_memory') AS schema", [], {
+          database,
+        });
+        expect(found).toEqual({ schema: null });
+        const connections = "SELECT FROM pg_stat_activity WHERE datname = $1";
+        await until(async () => (await server.query(connections, [database])).length === 0);
+      },
+    );
   },
 );

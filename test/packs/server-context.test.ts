@@ -99,7 +99,7 @@ describe("with memory", () => {
       input: { query: "konflux" },
     });
     expect(output).toMatchObject({ chunks: [{ docid: "user_facts/deploy" }] });
-    expect((await serverContext.memory.getFact("ben", "deploy")) ?? "nothing").toBe("nothing");
+    expect((await serverContext.memory.getFact("ben", { key: "deploy" })) ?? "nothing").toBe("nothing");
   });
 
   test("the shipped pipeline counts issues and stores the number, and its runs are in the audit and the defaults", async () => {
@@ -202,7 +202,7 @@ describe("closing", () => {
     ).rejects.toMatchObject({
       code: "cancelled",
     });
-    await expect(serverContext.memory.getFact("ana", "word")).rejects.toMatchObject({
+    await expect(serverContext.memory.getFact("ana", { key: "word" })).rejects.toMatchObject({
       code: "store_unavailable",
     });
   });
@@ -239,7 +239,7 @@ describe("without a key and data", () => {
 describe("with an invalid key", () => {
   const broken = { env: { HELMDECK_MEMORY_KEY: "none" } };
 
-  test("packs that need no memory run as usual, uncached, and leave no trace", async () => {
+  test("packs that need no memory run as usual, uncached, and it is told that they leave no record", async () => {
     const github = await fakeGitHub();
     const troubles: ServerContextTrouble[] = [];
     const serverContext = await openTestServerContext({
@@ -259,7 +259,9 @@ describe("with an invalid key", () => {
       });
     }
     expect(github.requests).toHaveLength(2);
-    expect(troubles).toEqual([]);
+    expect(new Set(troubles.map(({ what, error }) => `${what}: ${error.code}`))).toEqual(
+      new Set(["cache: memory_unavailable", "audit: memory_unavailable"]),
+    );
   });
 
   test("everything that needs memory fails with the reason", async () => {

@@ -57,7 +57,7 @@ describe("a key", () => {
     await rig.memory.storeFact("main", { key, value: "one" });
     await rig.memory.storeFact("main", { key, value: "two" });
     const commands = await commandsOf(rig, key);
-    const path = (await rig.memory.getFact("main", key))?.path ?? "";
+    const path = (await rig.memory.getFact("main", { key }))?.path ?? "";
     const name = key.startsWith("-") ? path : key;
     const options = ["--agent", "work"];
     expect(await Promise.all(commands.map(argumentsOf))).toEqual([
@@ -81,7 +81,7 @@ describe("a key", () => {
         const [, toEdit = ""] = await argumentsOf(edit);
         const [, toRenew = ""] = await argumentsOf(renew);
         const [, toForget = ""] = await argumentsOf(forget);
-        expect((await rig.memory.getFact("main", toEdit))?.key).toBe(name);
+        expect((await rig.memory.getFact("main", { key: toEdit }))?.key).toBe(name);
         expect((await rig.memory.renewFact("main", { key: toRenew })).key).toBe(name);
         expect(await rig.memory.forget("main", { scope: toForget, dryRun: true })).toMatchObject({
           deleted: 1,

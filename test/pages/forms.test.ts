@@ -25,7 +25,7 @@ async function importOf(rig: Rig, text: string, importId?: string): Promise<stri
   return (await importNotes(rig.memory, "markdown", [textFile(text)], request)).importId ?? "";
 }
 
-const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", key);
+const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", { key });
 
 describe("an edit", () => {
   test("removes the fact's import tag", async () => {
@@ -39,7 +39,7 @@ describe("an edit", () => {
     expect(await factOf(rig)).toMatchObject({ value: "Mine.", tags: ["ci"] });
   });
 
-  test("shows the fact before and after, then saves it; category, tags and expiry stay", async () => {
+  test("shows the fact before and after, then saves it; category and tags stay, and the usual 90 days begin anew", async () => {
     const rig = await rigWithFact();
     rig.clock.pass(10 * DAY_MS);
     const form = await rig.get(`/edit${OF}`);
@@ -50,18 +50,29 @@ describe("an edit", () => {
       "Before: will be kept in its history Through Konflux. Category team · tags ci, a b",
     );
     expect(textOf(preview)).toContain(
-      "After Through Argo, not Konflux. Category team · tags ci, a b · expires 2027-02-18 12:00 UTC (in 80 days)",
+      "After Through Argo, not Konflux. Category team · tags ci, a b · expires 2027-02-28 12:00 UTC (in 90 days)",
     );
     expect((await factOf(rig))?.value).toBe("Through Konflux.");
     const saved = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
     expect([saved.status, saved.location]).toEqual([303, `${BASE}/fact${OF}&done=edited`]);
     expect(await factOf(rig)).toMatchObject({
       ...{ value: "Through Argo,\nnot Konflux.", category: "team", tags: ["ci", "a b"] },
-      ...{ expiresAt: NOW + 90 * DAY_MS, writer: FORMS.writer },
+      ...{ expiresAt: NOW + 100 * DAY_MS, writer: FORMS.writer },
     });
     expect(textOf(await rig.get(`/fact${OF}&done=edited`))).toContain(
       "Saved. The former value is in its history.",
     );
+  });
+
+  test("keeps an end that somebody chose", async () => {
+    const rig = await rigWithFact();
+    await rig.memory.renewFact("main", { key: KEY, ttlSeconds: 7 * 86_400 });
+    rig.clock.pass(DAY_MS);
+    const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine.", step: "preview" };
+    const preview = await rig.post(`/edit${OF}`, typed);
+    expect(textOf(preview)).toMatch(/After Mine\..*expires 2026-11-27 12:00 UTC \(in 6 days\)/);
+    await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect((await factOf(rig))?.expiresAt).toBe(NOW + 7 * DAY_MS);
   });
 
   test("accepts a lifetime, a category and tags", async () => {
@@ -98,25 +109,34 @@ describe("an edit", () => {
     },
   );
 
-  test("without the fingerprint of the seen version is not saved", async () => {
-    const rig = await rigWithFact();
-    const { status } = await rig.post(`/edit${OF}`, { step: "confirm", value: "Blind.", category: "team" });
-    expect([status, (await factOf(rig))?.value]).toEqual([409, "Through Konflux."]);
-  });
+  test.each(["", "x", "1.5", "-1"])(
+    "that carries the revision %j shows a preview instead",
+    async (revision) => {
+      const rig = await rigWithFact();
+      const typed = { step: "confirm", value: "Blind.", category: "team", revision };
+      expect(textOf(await rig.post(`/edit${OF}`, typed))).toContain("Nothing is stored yet.");
+      expect((await factOf(rig))?.value).toBe("Through Konflux.");
+    },
+  );
 
-  test("of a forgotten fact reports that", async () => {
-    const rig = await rigWithFact();
-    const typed = fieldsOf(await rig.get(`/edit${OF}`));
-    await rig.memory.forget("main", { scope: `key:${KEY}` });
-    const { status, text } = await rig.post(`/edit${OF}`, { ...typed, step: "confirm" });
-    expect([status, text.includes("or was forgotten")]).toEqual([404, true]);
-    expect(await factOf(rig)).toBeUndefined();
-  });
+  test.each(["preview", "confirm"])(
+    "of a fact that was forgotten before its %s stores nothing and keeps what was typed",
+    async (step) => {
+      const rig = await rigWithFact();
+      const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "\nLong <b>work</b>." };
+      await rig.memory.forget("main", { scope: `key:${KEY}` });
+      const conflict = await rig.post(`/edit${OF}`, { ...typed, step });
+      expect(conflict.status).toBe(409);
+      expect(textOf(conflict)).toMatch(/Stored now Nothing is there\..*Yours Long <b>work<\/b>\./);
+      expect(fieldsOf(conflict)).toMatchObject({ value: "\nLong <b>work</b>.", category: "team" });
+      expect(await factOf(rig)).toBeUndefined();
+    },
+  );
 
   test("that fails shows the typed text and no other field", async () => {
     const rig = await rigWithFact();
     const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "\nLong <b>work</b>." };
-    await rig.memory.forget("main", { scope: `key:${KEY}` });
+    await rig.memory.close();
     const { text } = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
     expect(text).toContain("<h2>What you typed</h2>");
     expect(text).toMatch(
@@ -150,7 +170,7 @@ describe("an edit", () => {
       const { location } = await rig.post(`/edit${OF}`, { ...preview, step: "confirm" });
       expect(location).toBe(`${BASE}/fact${OF}&done=edited`);
     }
-    expect((await rig.memory.factHistory("main", KEY))?.former).toHaveLength(1);
+    expect((await rig.memory.factHistory("main", { key: KEY }))?.former).toHaveLength(1);
   });
 
   test.each(["a b", "100%", "a+b", "a#b?c=d&e", "🦔", "e\u0301", "\u0301", "..", "category:x", '"<i>'])(
@@ -233,6 +253,18 @@ describe("a refused form", () => {
 });
 
 describe("remembering", () => {
+  test("under an existing key keeps its category, tags and end if these are left empty", async () => {
+    const rig = await rigWithFact();
+    await rig.memory.renewFact("main", { key: KEY, ttlSeconds: 7 * 86_400 });
+    const typed = { ...fieldsOf(await rig.get("/remember")), key: KEY, value: "Mine.", step: "preview" };
+    const preview = await rig.post("/remember", typed);
+    expect(textOf(preview)).toMatch(/After Mine\. Category team · tags ci, a b · expires 2026-11-27/);
+    await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
+    expect(await factOf(rig)).toMatchObject({
+      ...{ value: "Mine.", category: "team", tags: ["ci", "a b"], expiresAt: NOW + 7 * DAY_MS },
+    });
+  });
+
   test("makes a key if none is given, and stores what the preview shows", async () => {
     const rig = await openRig({ changes: FORMS });
     const preview = await rig.post("/remember", {
@@ -339,8 +371,19 @@ describe("renewing", () => {
     expect(textOf(await rig.post(`/renew${OF}`, { step: "preview", life: "" }))).toContain(
       "Would expire 2027-05-09 12:00 UTC (in 90 days)",
     );
-    await rig.post(`/renew${OF}`, { step: "confirm", life: "" });
+    const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "" });
+    await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
     expect((await factOf(rig))?.expiresAt).toBe(NOW + 170 * DAY_MS);
+  });
+
+  test("renews no fact that changed after the preview, and shows what is there", async () => {
+    const rig = await rigWithFact();
+    const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "31536000" });
+    await rig.memory.storeFact("main", { key: KEY, value: "Theirs.", ttlSeconds: 7 * 86_400 });
+    const answer = await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect(answer.status).toBe(409);
+    expect(textOf(answer)).toMatch(/This fact has changed.*Nothing was renewed\..*Value now Theirs\./);
+    expect((await factOf(rig))?.expiresAt).toBe(NOW + 7 * DAY_MS);
   });
 
   test.each(["1", "x", "99999999999999999999"])("for %s seconds is refused at the form", async (life) => {
@@ -400,21 +443,25 @@ describe("forgetting", () => {
     expect((await rig.memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["keep"]);
   });
 
-  test.each([`key:${KEY}`, "category:team", "tools"])(
-    "%s forgets nothing that was stored after the preview",
-    async (scope) => {
-      const rig = await rigWithFact();
-      const run = { tool: "t", outcome: "ok", at_unix: NOW / 1_000 } as const;
-      await rig.memory.recordToolCall("main", run);
-      const preview = await rig.post("/forget", { step: "preview", scope });
-      await rig.memory.recordToolCall("main", { ...run, tool: "u" });
-      await rig.memory.storeFact("main", { key: "more", value: "x", category: "team", supersedes: [KEY] });
-      const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
-      expect([answer.status, textOf(answer).includes("the selection has changed")]).toEqual([409, true]);
-      expect((await rig.memory.listFacts("main", {})).facts).toHaveLength(1);
-      expect((await rig.memory.listRuns("main", {})).runs).toHaveLength(2);
-    },
-  );
+  test.each([
+    [`key:${KEY}`, /^Nothing was forgotten .* 1 entry stays: it was stored or changed after the preview/],
+    ["category:team", /1 entry stays: it was stored or changed after the preview \(more\)/],
+    ["tools", /^Forgot 1 entry .* 1 entry stays: it was stored or changed after the preview/],
+  ])("%s forgets nothing that was stored after the preview, and names it", async (scope, told) => {
+    const rig = await rigWithFact();
+    const run = { tool: "t", outcome: "ok", at_unix: NOW / 1_000 } as const;
+    await rig.memory.recordToolCall("main", run);
+    const preview = await rig.post("/forget", { step: "preview", scope });
+    await rig.memory.recordToolCall("main", { ...run, tool: "u" });
+    await rig.memory.storeFact("main", { key: "more", value: "x", category: "team", supersedes: [KEY] });
+    const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    expect(textOf(answer)).toMatch(told);
+    expect((await rig.memory.listFacts("main", {})).facts).toMatchObject([{ key: "more" }]);
+    expect((await rig.memory.factHistory("main", { key: KEY }))?.former).toMatchObject([
+      { value: "Through Konflux." },
+    ]);
+    expect((await rig.memory.listRuns("main", {})).runs).toHaveLength(scope === "tools" ? 1 : 2);
+  });
 
   test("all requires a typed phrase", async () => {
     const rig = await rigWithFact();
@@ -486,8 +533,10 @@ describe("forgetting", () => {
     const preview = await rig.get(`/forget?import=${id}`);
     await importOf(rig, "- Tea is green.\n", id);
     const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
-    expect(answer.status).toBe(409);
-    expect((await rig.memory.listFacts("main", { tag: `import:${id}` })).facts).toHaveLength(2);
+    expect(textOf(answer)).toContain("1 entry stays: it was stored or changed after the preview");
+    expect((await rig.memory.listFacts("main", { tag: `import:${id}` })).facts).toMatchObject([
+      { value: "Tea is green." },
+    ]);
   });
 
   test.each(["", "NONE", "a b", "no-such-import"])("an unknown import %j deletes nothing", async (id) => {

@@ -1,6 +1,6 @@
 /** The pages and commands for a memory at a running helmdeck: the data that helmdeck provides, and a sentence for the rest. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NO_EMBEDDINGS, type OpenMemory } from "../../app/index.ts";
+import { NO_EMBEDDINGS, type RemoteMemory } from "../../app/index.ts";
 import { makePages } from "../../pages/index.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
@@ -9,7 +9,7 @@ import { runPiped } from "../cli/terminal.ts";
 import { BASE, COMMANDS, FORMS, fieldsOf, openRig, textOf } from "./rig.ts";
 
 let helmdeck: StandInHelmdeck;
-let memory: OpenMemory;
+let memory: RemoteMemory;
 
 beforeAll(async () => {
   helmdeck = await StandInHelmdeck.start();
@@ -74,7 +74,7 @@ function typing(...args: readonly string[]) {
       ...{ databasePath: "/nowhere/memory.sqlite", keyPath: "/nowhere/key", env: {} },
       ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
     }),
-    elsewhere: async () => upstreamOf(helmdeck),
+    remote: async () => upstreamOf(helmdeck),
     defaultAgent: "main",
     subjectOf: (agentId) => ({ ok: true, subject: agentId, agentId }),
     hostFindings: async () => [],

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { makePages } from "../../pages/index.ts";
 import { NOW } from "../app/fixtures/memories.ts";
-import { type Answered, BASE, COMMANDS, FORMS, openRig, type Rig, textOf } from "./rig.ts";
+import { type Answered, BASE, COMMANDS, FORMS, fieldsOf, openRig, type Rig, textOf } from "./rig.ts";
 
 const KEY = "k";
 const GETS = [
@@ -25,11 +25,11 @@ const GETS = [
 ];
 const POSTS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   [`/edit?key=${KEY}`, { step: "preview", value: "typed zebra", category: "c" }],
-  [`/edit?key=${KEY}`, { step: "confirm", seen: "other", value: "typed zebra", category: "c" }],
+  [`/edit?key=${KEY}`, { step: "confirm", revision: "999", value: "typed zebra", category: "c" }],
   [`/edit?key=${KEY}`, { step: "change", value: "typed zebra" }],
   [`/renew?key=${KEY}`, { step: "preview", life: "604800" }],
   [`/supersede?key=${KEY}`, { step: "preview", key: "other", value: "typed zebra" }],
-  [`/undo?key=${KEY}`, { step: "confirm", seen: "other" }],
+  [`/undo?key=${KEY}`, { step: "confirm", revision: "999" }],
   ["/remember", { step: "preview", key: KEY, value: "typed zebra" }],
   ["/remember", { step: "preview", key: "", value: "" }],
   ["/forget", { step: "preview", scope: "all" }],
@@ -136,13 +136,7 @@ describe("after a change", () => {
     const rig = await openRig({ changes: FORMS });
     const key = `a/b c&d=é?#"'<`;
     const first = await rig.post("/remember", { step: "preview", key, value: "secret zebra" });
-    const seen = /name="seen" value="([^"]*)"/.exec(first.text)?.[1] ?? "";
-    const { status, location } = await rig.post("/remember", {
-      step: "confirm",
-      seen,
-      key,
-      value: "secret zebra",
-    });
+    const { status, location } = await rig.post("/remember", { ...fieldsOf(first), step: "confirm" });
     expect(status).toBe(303);
     const to = new URL(location ?? "", "http://localhost");
     expect([...to.searchParams]).toEqual([
@@ -251,7 +245,7 @@ describe("a viewer who sees only counts", () => {
           expect(page.text).not.toContain("qzx");
           expect(page.status).toBe(403);
         }
-        expect((await rig.memory.getFact("main", key))?.value).toBe(`${value} again`);
+        expect((await rig.memory.getFact("main", { key }))?.value).toBe(`${value} again`);
       }),
       { numRuns: 8 },
     );

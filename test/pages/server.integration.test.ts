@@ -62,7 +62,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
   const heading = (page: Page) => page.getByRole("heading", { level: 1 });
   const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name }).first();
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-  const factOf = (subject: string, key: string) => served.serverContext.memory.getFact(subject, key);
+  const factOf = (subject: string, key: string) => served.serverContext.memory.getFact(subject, { key });
 
   describe("for a person", () => {
     it("find, show, edit, renew, supersede, undo and forget a fact, each change with a preview", async () => {
@@ -394,7 +394,7 @@ const answerAsAttacker: RequestListener = (request, response) => {
   response.setHeader("Content-Type", "text/html").end(`<!doctype html><title>Elsewhere</title>
 <p id="state">trying</p><pre id="seen"></pre><a id="link" href="${target}/">A link</a>
 <form method="post" action="${target}/sign-out"><input type="hidden" name="form_token" value="x"><button id="sign-out">Win</button></form>
-<form method="post" action="${target}/forget"><input type="hidden" name="scope" value="key:canary/read"><input type="hidden" name="step" value="confirm"><input type="hidden" name="covers" value="1+0"><button id="forget">Win</button></form>
+<form method="post" action="${target}/forget"><input type="hidden" name="scope" value="key:canary/read"><input type="hidden" name="step" value="confirm"><input type="hidden" name="revision" value="1"><button id="forget">Win</button></form>
 <script>
 const read = fetch("${target}/", { credentials: "include" }).then((answer) => answer.text(), () => "refused");
 const opaque = fetch("${target}/facts?q=canary", { credentials: "include", mode: "no-cors" }).then(({ type }) => type, () => "refused");

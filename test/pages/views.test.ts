@@ -14,10 +14,11 @@ async function recordTool(rig: Rig, tool: string, more: object = {}): Promise<vo
 }
 
 describe("the timeline", () => {
-  test("shows how to get records if there are none", async () => {
+  test("says which records there can be if there are none", async () => {
     const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "tea", value: "Oolong" });
     expect(textOf(await rig.get("/timeline"))).toContain(
-      "No tool has left a record yet. When your agent runs",
+      'There are no records yet. Runs of packs and pipelines appear here, and calls of other tools if OpenClaw records them (auditTools: "all"). Storing, finding and forgetting facts leaves no record.',
     );
     expect(textOf(await rig.get("/timeline?kind=pack"))).toContain("No record matches. Show all of them");
   });
@@ -240,7 +241,7 @@ describe("one fact", () => {
     rig.clock.pass(2 * 3_600_000);
     const page = await rig.get("/fact?key=k");
     expect(page.text).toContain(`<pre class="value">${value}</pre>`);
-    const fact = await rig.memory.getFact("main", "k");
+    const fact = await rig.memory.getFact("main", { key: "k" });
     expect(textOf(page)).toContain(
       "Category c Tags t Stored by openclaw main (direct) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
         `Path helmdeck/c/k.md Fingerprint ${fact?.fingerprint}`,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeAuditHook } from "../../plugin/audit-hook.ts";
 import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";
 import { NOW, tokenFor } from "../server/fixtures/context-server.ts";
-import { configOf, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { configOf, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo } from "./fake-memory.ts";
 
 let engine: ServedEngine;
@@ -18,7 +18,7 @@ async function rowsAfter(event: unknown, scopes: readonly string[]): Promise<rea
   const rules = configOf({ auditTools: "all" });
   const parts = {
     access: accessTo(remote),
-    gate: gateFor(),
+    policy: policyFor(),
     log,
     servers: ["helmdeck"],
     rules,

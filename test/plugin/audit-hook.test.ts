@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PackAudit, ToolAudit } from "../../app/index.ts";
 import { auditRowOf, makeAuditHook } from "../../plugin/audit-hook.ts";
-import { configOf, GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { configOf, GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
 const SERVERS = ["helmdeck"];
@@ -140,8 +140,8 @@ describe("the hook", () => {
     const note = async (subject: string, row: PackAudit | ToolAudit) => void rows.push({ subject, row });
     const memory = fakeMemory({ recordPackRun: note, recordToolCall: note });
     const log = recordingLogger();
-    const gate = gateFor(config, { config: host });
-    const parts = { access: accessTo(memory), gate, log, servers: SERVERS, rules: configOf(config) };
+    const policy = policyFor(config, { config: host });
+    const parts = { access: accessTo(memory), policy, log, servers: SERVERS, rules: configOf(config) };
     return { rows, log, hook: makeAuditHook(parts) };
   }
 
@@ -191,7 +191,7 @@ describe("the hook", () => {
     const log = recordingLogger();
     const parts = {
       access: accessTo(new Error("s3cr3t")),
-      gate: gateFor(),
+      policy: policyFor(),
       log,
       servers: SERVERS,
       rules: configOf(),
@@ -266,6 +266,8 @@ describe("the hook", () => {
       ...["memory_search", "memory_get", "helmdeck__memory_store", "helmdeck__memory_forget"],
       ...[
         "helmdeck__memory_history",
+        "helmdeck__memory_renew",
+        "notes_memory_undo-3",
         "helmdeck-engine__helmdeck__memory_store",
         "x__helmdeck-memory_corpus-2",
       ],

@@ -1,18 +1,18 @@
-/** /remember, /forget and /memories with a real memory, and who may use them. */
+/** /remember, /undo, /forget and /memories with a real memory, and who may use them. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, keyForText, type OpenMemory } from "../../app/index.ts";
 import type { ChatCommand } from "../../plugin/chat-replies.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
-import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
 /** Sends `/command args` and returns the answer. */
 type Type = (command: ChatCommand, args?: string, context?: object) => Promise<string>;
 
 function chatOver(memory: OpenMemory | Parameters<typeof accessTo>[0], config: unknown = {}): Type {
-  const parts = { access: accessTo(memory), gate: gateFor(config), log: recordingLogger() };
+  const parts = { access: accessTo(memory), policy: policyFor(config), log: recordingLogger() };
   return async (command, args, context = MAIN_CONTEXT) => {
     // The command reads only these fields.
     const reply = await makeSlashCommand(command, parts).handler({ ...context, args } as SlashContext);
@@ -35,7 +35,7 @@ describe("/remember", () => {
     expect(await type("remember", text)).toBe(
       "Remembered as deploy-via-konflux, until 2027-02-18.\nTo undo this: /forget deploy-via-konflux",
     );
-    expect(await memory.getFact("main", "deploy-via-konflux")).toMatchObject({
+    expect(await memory.getFact("main", { key: "deploy-via-konflux" })).toMatchObject({
       value: text,
       category: "user_facts",
       writer: { surface: "openclaw", agent: "main", sessionKind: "main" },
@@ -54,22 +54,33 @@ describe("/remember", () => {
     expect(await keysOf(memory)).toEqual(["wifi-password-fridge", "wifi-password-fridge-2"]);
   });
 
-  test("a key can be given; its value is replaced, and the reply explains how to restore it", async () => {
+  test("a key can be given; its value is replaced, and the reply names the only way back", async () => {
     const clock = new TestClock();
     const { memory, type } = await chat(clock);
     await type("remember", "house/style = We write short sentences.");
     clock.pass(DAY_MS);
     const told = await type("remember", "house/style = We write\nshort = good sentences.");
-    expect(told).toContain("Remembered as house/style, until");
-    expect(told).toContain(
-      "It replaced the value from 2026-11-20. To restore that: openclaw helmdeck undo house/style",
+    expect(told).toBe(
+      "Remembered as house/style, until 2027-02-19.\nIt replaced the value from 2026-11-20. To restore that: /undo house/style",
     );
-    expect(await memory.getFact("main", "house/style")).toMatchObject({
+    expect(await memory.getFact("main", { key: "house/style" })).toMatchObject({
       value: "We write\nshort = good sentences.",
     });
-    expect((await memory.undoFact("main", "house/style")).restored).toMatchObject([
-      { value: "We write short sentences." },
-    ]);
+    const undone = await type("undo", "house/style");
+    expect(undone).toMatch(
+      /^Undid the store of house\/style on 2026-11-21.*\. Restored: house\/style, as of 2026-11-20.*\.\nThe undone value was deleted\./,
+    );
+    expect(await memory.getFact("main", { key: "house/style" })).toMatchObject({
+      value: "We write short sentences.",
+    });
+  });
+
+  test("no way back is named if the same value was there before", async () => {
+    const { type } = await chat();
+    await type("remember", "tea = Oolong");
+    expect(await type("remember", "tea = Oolong")).toBe(
+      "Remembered already, as tea, since 2026-11-20; now until 2027-02-18.",
+    );
   });
 
   test("similar facts are shown", async () => {
@@ -145,12 +156,27 @@ describe("/forget", () => {
       const shown = await type("forget", scope);
       expect(shown).toContain(`Nothing is forgotten yet. ${scope} is`);
       expect(shown).toContain("\n- deploy: What we say of deploy\n");
-      expect(shown).toContain(`To forget this for good: /forget ${scope} --yes`);
+      expect(shown).toContain(`To forget this for good: /forget ${scope} --yes 4`);
+      expect(await type("forget", `${scope} --yes`)).toBe(shown);
       expect(await keysOf(memory)).toHaveLength(4);
-      expect(await type("forget", `${scope} —yes`)).toContain(`Forgot ${scope}:`);
+      expect(await type("forget", `${scope} —yes 4`)).toContain(`Forgot ${scope}:`);
       expect(await keysOf(memory)).toEqual(scope === "category:user_facts" ? ["lamp"] : []);
     },
   );
+
+  // verifies P-forget-exact
+  test("what was stored after the preview stays, and is named", async () => {
+    const { memory, type } = await stocked();
+    await type("forget", "category:user_facts");
+    await inTurn(["late", "style"], (key) => memory.storeFact("main", { key, value: `Stored late: ${key}` }));
+    expect(await type("forget", "category:user_facts --yes 4")).toBe(
+      "Forgot category:user_facts: 2 entries, for good. 2 entries stay: they were stored or changed after the preview (late, style).",
+    );
+    expect(await keysOf(memory)).toEqual(["lamp", "late", "style"]);
+    expect(await type("forget", "category:user_facts --yes 4")).toBe(
+      "2 entries stay: they were stored or changed after the preview (late, style).",
+    );
+  });
 
   test("records of tool runs need --yes too, even a single one", async () => {
     const { memory, type } = await stocked();
@@ -171,6 +197,19 @@ describe("/forget", () => {
     const { type } = await stocked();
     expect(await type("forget", "deplyo")).toContain('so nothing was forgotten. Similar: "key:deploy".');
     expect(await type("forget", "")).toContain("/forget <key> forgets one fact");
+  });
+});
+
+describe("/undo", () => {
+  test.each([
+    ["", "/undo <key> undoes the last store of a fact"],
+    ["tea", "There is nothing to undo"],
+    ["coffee", "There is nothing to undo"],
+  ])("%j changes nothing if there is nothing to undo", async (typed, told) => {
+    const { memory, type } = await chat();
+    await memory.storeFact("main", { key: "tea", value: "Oolong" });
+    expect(await type("undo", typed)).toContain(told);
+    expect(await keysOf(memory)).toEqual(["tea"]);
   });
 });
 
@@ -200,7 +239,7 @@ describe("/memories", () => {
 });
 
 // verifies P-alone-subjects
-describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
+describe.each(["remember", "undo", "forget", "memories"] as const)("/%s", (command) => {
   const CLOSED: readonly [string, object, RegExp][] = [
     ["a group", GROUP_CONTEXT, /closed to groups/],
     ["a channel", { agentId: "main", sessionKey: "agent:main:slack:channel:c1" }, /closed to groups/],
@@ -218,7 +257,7 @@ describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
   test("is refused for a sandboxed agent", async () => {
     const memory = fakeMemory();
     const config = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
-    const parts = { access: accessTo(memory), gate: gateFor({}, { config }), log: recordingLogger() };
+    const parts = { access: accessTo(memory), policy: policyFor({}, { config }), log: recordingLogger() };
     const context: object = { ...MAIN_CONTEXT, args: "deploy" };
     const reply = await makeSlashCommand(command, parts).handler(context as SlashContext); // as above
     expect(reply.text).toContain("closed to sandboxed runs");
@@ -239,7 +278,7 @@ describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
     for (const args of ["deploy", "deploy = mine", "everything --yes", ""]) {
       expect(await type(command, args)).not.toContain("WORKS-ONLY");
     }
-    expect(await memory.getFact("work", "deploy")).toMatchObject({ value: "WORKS-ONLY" });
+    expect(await memory.getFact("work", { key: "deploy" })).toMatchObject({ value: "WORKS-ONLY" });
   });
 
   test("a failure gives one fixed sentence", async () => {

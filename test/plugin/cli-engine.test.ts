@@ -27,7 +27,7 @@ function typing(...args: readonly string[]) {
       ...{ databasePath: "/nowhere/memory.sqlite", keyPath: "/nowhere/key", env: {} },
       ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
     }),
-    elsewhere: async () => remoteOf(engine.url),
+    remote: async () => remoteOf(engine.url),
     defaultAgent: "main",
     subjectOf: (agentId) => subjectOf(agentId, config),
     hostFindings: async () => [],

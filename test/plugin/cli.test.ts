@@ -88,8 +88,8 @@ describe("the selected memory", () => {
     expect((await typing(["list", "--agent", "work"], given)).stdout).toContain("theirs");
     const settings = await given.settings();
     const memory = await openTestMemory({ ...settings, now: Date.now });
-    expect(await memory.getFact("shared", "theirs")).toMatchObject({ value: "of work" });
-    expect(await memory.getFact("main", "mine")).toMatchObject({
+    expect(await memory.getFact("shared", { key: "theirs" })).toMatchObject({ value: "of work" });
+    expect(await memory.getFact("main", { key: "mine" })).toMatchObject({
       writer: { surface: "cli", agent: "main" },
     });
   });
@@ -136,7 +136,7 @@ describe("OpenClaw's information", () => {
     const given = await parts({ hostWarnings: () => ["sub-agents find nothing"] });
     expect((await typing(["status"], given)).stdout).toContain("\n  sub-agents find nothing");
     const { stdout } = await typing(["status", "--json"], given);
-    expect(JSON.parse(stdout)).toMatchObject({ state: "ready", warnings: ["sub-agents find nothing"] });
+    expect(JSON.parse(stdout)).toMatchObject({ state: "none", warnings: ["sub-agents find nothing"] });
   });
 });
 

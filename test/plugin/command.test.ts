@@ -4,7 +4,7 @@ import { HELP } from "../../plugin/chat-replies.ts";
 import { parseChatRequest } from "../../plugin/chat-status.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
-import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const READY: MemoryStatus = {
@@ -25,7 +25,7 @@ function typing(
   const log = recordingLogger();
   const command = makeSlashCommand("helmdeck", {
     access: accessTo(memory),
-    gate: gateFor(config),
+    policy: policyFor(config),
     log,
     deadlineMs: 40,
   });

@@ -24,7 +24,7 @@ export interface FakeHost {
 }
 
 /** An access policy with a host that has no record of any session, unless a test says otherwise. */
-export function gateFor(config: unknown = {}, host: FakeHost = {}): AccessPolicy {
+export function policyFor(config: unknown = {}, host: FakeHost = {}): AccessPolicy {
   return makeAccessPolicy({
     readRecord: async () => undefined,
     log: recordingLogger(),

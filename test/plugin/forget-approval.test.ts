@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { FactView, Memory } from "../../app/memory.ts";
 import { makeApprovalHook } from "../../plugin/approval-hook.ts";
-import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT } from "./fake-host.ts";
+import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const TOOL = "helmdeck__memory_forget";
@@ -32,7 +32,7 @@ interface Call {
 
 async function decide(params: unknown, call: Call = {}) {
   const { tool = TOOL, context = AT_A_SCREEN, memory = TEA, config = {} } = call;
-  const hook = makeApprovalHook({ access: accessTo(memory), gate: gateFor(config), deadlineMs: 2_000 });
+  const hook = makeApprovalHook({ access: accessTo(memory), policy: policyFor(config), deadlineMs: 2_000 });
   return hook({ toolName: tool, params }, context);
 }
 
@@ -43,6 +43,7 @@ const refused = (reason: RegExp) => ({ block: true, blockReason: expect.stringMa
 describe("a person is asked", () => {
   test.each([
     ...["all", "everything", "packs", "pipelines", "tools", "category:work"],
+    ...["pack:lint", "pipeline:x", "tool:exec"],
     ...[" all ", "\tall\n", "category: work ", "import:notes-1", " import: notes-1 "],
   ])("before %j is forgotten", async (scope) => {
     expect(await decide({ scope })).toMatchObject(ASKED);
@@ -67,17 +68,39 @@ describe("a person is asked", () => {
   });
 });
 
-describe("no person is asked", () => {
+// verifies P-forget-exact
+describe("the call is limited to what the person is shown", () => {
+  const asked = (params: object, deleted = 2) => {
+    const limits: unknown[] = [];
+    const memory = fakeMemory({
+      ...holding(deleted),
+      forget: async (_subject, { scope, upTo }) => {
+        limits.push(upTo);
+        return { scope, deleted, dryRun: true, erased: "nothing", revision: 40 };
+      },
+      listFacts: async () => ({ facts: [], unreadable: [] }),
+    });
+    return decide(params, { memory }).then((decision) => ({ decision, limits }));
+  };
+
   test.each([
-    "key:tea",
-    "tea",
-    "ALL",
-    "helmdeck/user_facts/tea.md",
-    "pack:lint",
-    "pipeline:x",
-    "tool:exec",
-    "key:all",
-  ])("about %j", async (scope) =>
+    ["the number of the count", {}, undefined, 40],
+    ["an earlier number that the agent names", { up_to: 30 }, 30, 30],
+    ["no later number that the agent names", { up_to: 50 }, 50, 40],
+  ])("by %s", async (_what, given, counted, limit) => {
+    const { decision, limits } = await asked({ scope: "category:work", ...given });
+    expect(limits).toEqual([counted]);
+    expect(decision).toMatchObject({ ...ASKED, params: { scope: "category:work", up_to: limit } });
+  });
+
+  test("also if there is nothing to ask about", async () => {
+    const { decision } = await asked({ scope: "all" }, 0);
+    expect(decision).toEqual({ params: { scope: "all", up_to: 40 } });
+  });
+});
+
+describe("no person is asked", () => {
+  test.each(["key:tea", "tea", "ALL", "helmdeck/user_facts/tea.md", "key:all"])("about %j", async (scope) =>
     expect(await decide({ scope }, { memory: new Error("not opened") })).toBeUndefined(),
   );
 
@@ -104,7 +127,7 @@ describe("the call is refused", () => {
   test("when the count takes too long", async () => {
     const hook = makeApprovalHook({
       access: accessTo(fakeMemory({ forget: hanging })),
-      gate: gateFor(),
+      policy: policyFor(),
       deadlineMs: 20,
     });
     expect(await hook({ toolName: TOOL, params: { scope: "all" } }, AT_A_SCREEN)).toMatchObject(

@@ -5,7 +5,7 @@ import type { ClosedContext } from "../../plugin/config.ts";
 import type { HostApi, HostConfig } from "../../plugin/openclaw-api.ts";
 import { lendScheduler } from "../../plugin/scheduler.ts";
 import { recordReader, tellsOrigins } from "../../plugin/session-record.ts";
-import { gateFor, recordingLogger } from "./fake-host.ts";
+import { policyFor, recordingLogger } from "./fake-host.ts";
 import { hanging } from "./fake-memory.ts";
 
 const GROUP = "agent:main:telegram:group:-100";
@@ -47,18 +47,18 @@ interface Host {
   readonly originDeadlineMs?: number;
 }
 
-function gateOver(entries: Entries, host: Host = {}) {
+function policyOver(entries: Entries, host: Host = {}) {
   const { allow = [], getSessionEntry = ({ sessionKey }: { sessionKey: string }) => entries[sessionKey] } =
     host;
   const log = recordingLogger();
   const { config = {}, originDeadlineMs = 60_000 } = host;
   const readRecord = recordReader(apiOver(getSessionEntry));
-  return { log, gate: gateFor({ allow }, { config, readRecord, log, originDeadlineMs }) };
+  return { log, policy: policyFor({ allow }, { config, readRecord, log, originDeadlineMs }) };
 }
 
 function verdictOn(session: string, entries: Entries, host: Host = {}, sandboxed = false) {
-  const { gate } = gateOver(entries, host);
-  return gate.verdict({ agentId: "main", agentSessionKey: session, sandboxed });
+  const { policy } = policyOver(entries, host);
+  return policy.verdict({ agentId: "main", agentSessionKey: session, sandboxed });
 }
 
 describe.each([
@@ -153,19 +153,19 @@ describe.each([
   });
 
   test("of a session that the host last reported as sandboxed gets nothing", async () => {
-    const { gate } = gateOver({ [child]: spawned(DIRECT) });
-    await gate.verdict({ agentId: "main", agentSessionKey: DIRECT, sandboxed: true });
+    const { policy } = policyOver({ [child]: spawned(DIRECT) });
+    await policy.verdict({ agentId: "main", agentSessionKey: DIRECT, sandboxed: true });
     const asked = { agentId: "main", agentSessionKey: child, sandboxed: false };
-    expect(await gate.verdict(asked)).toEqual(closed("sandboxed"));
+    expect(await policy.verdict(asked)).toEqual(closed("sandboxed"));
   });
 
   test("is checked again each time", async () => {
     const entries: Record<string, object> = { [child]: spawned(MAIN) };
-    const { gate } = gateOver(entries);
+    const { policy } = policyOver(entries);
     const asked = { agentId: "main", agentSessionKey: child, sandboxed: false };
-    expect(await gate.verdict(asked)).toEqual(OPEN);
+    expect(await policy.verdict(asked)).toEqual(OPEN);
     entries[child] = spawned(GROUP);
-    expect(await gate.verdict(asked)).toEqual(closed("groups"));
+    expect(await policy.verdict(asked)).toEqual(closed("groups"));
   });
 
   test("gets nothing on a host that has no session records, answers too late or fails, which is logged once", async () => {
@@ -179,10 +179,10 @@ describe.each([
       { getSessionEntry: hanging, originDeadlineMs: 5 },
     ];
     for (const host of hosts) {
-      const { gate, log } = gateOver({}, host);
+      const { policy, log } = policyOver({}, host);
       const asked = { agentId: "main", agentSessionKey: child, sandboxed: false };
-      expect(await gate.verdict(asked)).toEqual(closed("unknown_origin"));
-      expect(await gate.verdictWithoutSandboxFlag(asked)).toEqual(closed("unknown_origin"));
+      expect(await policy.verdict(asked)).toEqual(closed("unknown_origin"));
+      expect(await policy.verdictWithoutSandboxFlag(asked)).toEqual(closed("unknown_origin"));
       expect(log.lines).toEqual([expect.stringContaining("unknown origin")]);
       expect(log.lines.join()).not.toContain("s3cr3t");
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { MyMemory } from "../../app/index.ts";
 import { linesFor, makePromptPreparation } from "../../plugin/prompt.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
-import { gateFor, MAIN } from "./fake-host.ts";
+import { MAIN, policyFor } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const DEADLINE_MS = 30;
@@ -24,7 +24,11 @@ function holding(...categories: readonly (readonly [name: string, count: number]
 }
 
 function linesOver(myMemory: () => Promise<MyMemory>, deadlineMs = DEADLINE_MS) {
-  return makePromptPreparation({ access: accessTo(fakeMemory({ myMemory })), gate: gateFor(), deadlineMs });
+  return makePromptPreparation({
+    access: accessTo(fakeMemory({ myMemory })),
+    policy: policyFor(),
+    deadlineMs,
+  });
 }
 
 /** Tokenizers of current models (o200k, cl100k) use one token per 4.5 of these characters. 4.3 leaves a margin. */
@@ -103,7 +107,7 @@ describe("prompt lines", () => {
     ["nobody", {}],
   ])("are absent for %s", async (_, caller) => {
     const memory = fakeMemory({ myMemory: async () => holding(["user_facts", 1]) });
-    const prepare = makePromptPreparation({ access: accessTo(memory), gate: gateFor() });
+    const prepare = makePromptPreparation({ access: accessTo(memory), policy: policyFor() });
     expect(await prepare({ ...caller, availableTools: ALL_TOOLS })).toEqual([]);
     expect(memory.calls).toEqual([]);
   });
@@ -116,8 +120,8 @@ describe("prompt lines", () => {
 
   test("are absent, within the deadline, if the host does not report a session's origin in time", async () => {
     const memory = fakeMemory({ myMemory: async () => holding(["user_facts", 1]) });
-    const gate = gateFor({}, { readRecord: hanging, originDeadlineMs: 60_000 });
-    const prepare = makePromptPreparation({ access: accessTo(memory), gate, deadlineMs: DEADLINE_MS });
+    const policy = policyFor({}, { readRecord: hanging, originDeadlineMs: 60_000 });
+    const prepare = makePromptPreparation({ access: accessTo(memory), policy, deadlineMs: DEADLINE_MS });
     const subAgent = { ...MAIN, agentSessionKey: "agent:main:subagent:1" };
     expect(await prepare({ ...subAgent, availableTools: ALL_TOOLS })).toEqual([]);
     expect(memory.calls).toEqual([]);

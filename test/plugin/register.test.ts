@@ -78,7 +78,7 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
       registerMemoryPromptPreparation: 1,
       on: 3,
       registerTool: 3,
-      registerCommand: 4,
+      registerCommand: 5,
       registerService: 1,
       registerGatewayMethod: 1,
       registerHttpRoute: 1,
@@ -150,9 +150,10 @@ describe("every entry point", () => {
       command(0).handler({ ...context, args: "search x" }),
       command(0).handler({ ...context, args: "" }),
       command(1).handler({ ...context, args: "x = y" }),
-      command(2).handler({ ...context, args: "all --yes" }),
-      command(3).handler({ ...context, args: "" }),
-      command(3).handler({ ...context, args: "x" }),
+      command(2).handler({ ...context, args: "x" }),
+      command(3).handler({ ...context, args: "all --yes" }),
+      command(4).handler({ ...context, args: "" }),
+      command(4).handler({ ...context, args: "x" }),
     ]);
   }
 
@@ -192,6 +193,7 @@ describe("every entry point", () => {
         ...["search", "search", "search"],
         "status",
         ...["storeFact", "storeFact"],
+        "undoFact",
       ].sort(),
     );
     expect(new Set(memory.calls.map(({ args }) => args[0]))).toEqual(new Set(["main"]));

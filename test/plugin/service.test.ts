@@ -151,6 +151,32 @@ describe("recovery", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("a host that refuses a report neither fails the start nor ends the checks", async () => {
+    const { service, log } = serviceOver(answering(failed, failed, READY));
+    const reports: string[] = [];
+    const serviceHealth = {
+      reportFailure: () => {
+        reports.push("failure");
+        throw new Error("canary: the service is not running");
+      },
+      clearFailure: () => void reports.push("clear"),
+    };
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const context = { serviceHealth } as unknown as ServiceContext;
+    await service.start(context);
+    for (let looks = 0; looks < 2; looks += 1) await vi.advanceTimersByTimeAsync(RECHECK_MS);
+    vi.useRealTimers();
+    await new Promise((resolve) => setImmediate(resolve)); // Node reports unhandled rejections by then
+    process.off("unhandledRejection", unhandled);
+    await service.stop?.(context);
+    expect({ reports, unhandled: unhandled.mock.calls }).toEqual({
+      reports: ["failure", "failure", "clear"],
+      unhandled: [],
+    });
+    expect(log.lines.join()).not.toContain("canary");
+  });
+
   test("nothing is checked after a stop", async () => {
     const memory = answering(failed);
     const { service, context } = serviceOver(memory);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, type Memory, type RecallAnswer, type RecallHit } from "../../app/index.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
-import { gateFor, MAIN, recordingLogger } from "./fake-host.ts";
+import { MAIN, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const DEADLINE_MS = 40;
@@ -36,7 +36,7 @@ function supplementOver(memory: Memory | Error, config: unknown = {}, more: { re
   const log = recordingLogger();
   const supplement = makeSupplement({
     access: accessTo(memory),
-    gate: gateFor(config),
+    policy: policyFor(config),
     log,
     deadlineMs: DEADLINE_MS,
     ...more,
@@ -162,7 +162,7 @@ describe("search", () => {
 
   test("a memory that hangs while it opens is abandoned at the deadline", async () => {
     const access = { ...accessTo(fakeMemory()), open: hanging };
-    const parts = { access, gate: gateFor(), log: recordingLogger(), deadlineMs: DEADLINE_MS };
+    const parts = { access, policy: policyFor(), log: recordingLogger(), deadlineMs: DEADLINE_MS };
     await expect(makeSupplement(parts).search({ ...MAIN, query: "x" })).rejects.toThrow("in time");
   });
 

@@ -9,7 +9,7 @@ import {
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { makeHistoryTool } from "../../plugin/history-tool.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";
-import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const STORED: StoredFact = {
@@ -23,7 +23,7 @@ const FORGOTTEN: Forgotten = { scope: "key:deploy", deleted: 1, dryRun: false, e
 
 function toolsOver(memory: Memory | Error, context: ToolContext = MAIN_CONTEXT, config: unknown = {}) {
   const log = recordingLogger();
-  const parts = { access: accessTo(memory), gate: gateFor(config), log, deadlineMs: 40 };
+  const parts = { access: accessTo(memory), policy: policyFor(config), log, deadlineMs: 40 };
   const store = makeStoreTool(parts, context);
   const forget = makeForgetTool(parts, context);
   return {
@@ -232,7 +232,9 @@ describe("identity", () => {
   test("a misspelt dry run deletes nothing", async () => {
     const memory = fakeMemory();
     const failure = await failureOf(toolsOver(memory).forget({ scope: "key:a", dryRun: true }));
-    expect(failure.message).toBe("invalid_input: dryRun is not known; this tool takes scope, dry_run.");
+    expect(failure.message).toBe(
+      "invalid_input: dryRun is not known; this tool takes scope, dry_run, up_to.",
+    );
     expect(memory.calls).toEqual([]);
   });
 
@@ -248,7 +250,7 @@ describe("identity", () => {
 });
 
 test("the descriptions state what memory is not for", () => {
-  const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
+  const parts = { access: accessTo(fakeMemory()), policy: policyFor(), log: recordingLogger() };
   expect(makeStoreTool(parts, MAIN_CONTEXT).description).toMatch(
     /Not for passwords, tokens or other secrets/,
   );
@@ -273,7 +275,7 @@ test.each([
 ] as const)(
   "the first 180 characters of %s explain in complete sentences what it does and when to use it",
   (_, make, said) => {
-    const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
+    const parts = { access: accessTo(fakeMemory()), policy: policyFor(), log: recordingLogger() };
     const shown = make(parts, MAIN_CONTEXT).description.slice(0, SHOWN_CHARACTERS);
     expect(shown.slice(0, shown.lastIndexOf(". ") + 1)).toMatch(said);
   },

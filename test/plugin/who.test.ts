@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { knownAgents, liveConfig } from "../../plugin/access-policy.ts";
 import { isQuiet } from "../../plugin/identity.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
-import { gateFor, MAIN } from "./fake-host.ts";
+import { MAIN, policyFor } from "./fake-host.ts";
 
 const CALLER = { agentId: "main", agentSessionKey: "agent:main:main" };
 
@@ -11,7 +11,7 @@ describe("known agents", () => {
     expect(knownAgents({})).toBeUndefined();
     expect(knownAgents({ agents: {} })).toBeUndefined();
     const caller = { agentId: "nosuch", agentSessionKey: "agent:nosuch:main" };
-    expect(await gateFor().verdict(caller)).toMatchObject({ ok: true });
+    expect(await policyFor().verdict(caller)).toMatchObject({ ok: true });
   });
 
   test("are those listed by id, and in the older list", () => {
@@ -23,17 +23,17 @@ describe("known agents", () => {
 
   test("no longer include a removed agent, which loses access at once", async () => {
     let config: HostConfig = { agents: { entries: { main: {}, work: {} } } };
-    const gate = gateFor({}, { configNow: () => config });
+    const policy = policyFor({}, { configNow: () => config });
     const caller = { agentId: "work", agentSessionKey: "agent:work:main" };
-    expect(await gate.verdict(caller)).toMatchObject({ ok: true });
+    expect(await policy.verdict(caller)).toMatchObject({ ok: true });
     config = { agents: { entries: { main: {} } } };
-    expect(await gate.verdict(caller)).toEqual({ ok: false, reason: "unknown_agent" });
+    expect(await policy.verdict(caller)).toEqual({ ok: false, reason: "unknown_agent" });
   });
 });
 
 describe("if the host does not report whether a run is sandboxed", () => {
   const verdictUnder = (config: HostConfig, agentSessionKey = "agent:main:main") =>
-    gateFor({}, { config }).verdictWithoutSandboxFlag({ agentId: "main", agentSessionKey });
+    policyFor({}, { config }).verdictWithoutSandboxFlag({ agentId: "main", agentSessionKey });
   const CLOSED = { ok: false, reason: "sandboxed" };
 
   test.each<[string, HostConfig]>([
@@ -64,20 +64,20 @@ describe("if the host does not report whether a run is sandboxed", () => {
   });
 
   test("the host's last report about the session overrides the configuration", async () => {
-    const gate = gateFor();
-    await gate.verdict({ ...CALLER, sandboxed: true });
-    expect(await gate.verdictWithoutSandboxFlag(CALLER)).toEqual(CLOSED);
-    await gate.verdict({ ...CALLER, sandboxed: false });
-    expect(await gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
+    const policy = policyFor();
+    await policy.verdict({ ...CALLER, sandboxed: true });
+    expect(await policy.verdictWithoutSandboxFlag(CALLER)).toEqual(CLOSED);
+    await policy.verdict({ ...CALLER, sandboxed: false });
+    expect(await policy.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
   });
 
   test("the number of remembered reports is limited", async () => {
-    const gate = gateFor();
-    await gate.verdict({ ...CALLER, sandboxed: true });
+    const policy = policyFor();
+    await policy.verdict({ ...CALLER, sandboxed: true });
     for (let index = 0; index < 1_000; index += 1) {
-      await gate.verdict({ ...MAIN, agentSessionKey: `agent:main:subagent:${index}` });
+      await policy.verdict({ ...MAIN, agentSessionKey: `agent:main:subagent:${index}` });
     }
-    expect(await gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
+    expect(await policy.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
   });
 });
 
@@ -102,8 +102,8 @@ test.each([
   "agent:main:main:active-memory:0b9f7f3e12ab",
   "agent:main:telegram:direct:12:active-memory:0b9f7f3e12ab",
 ])("%s searches before a turn without a request, and gets only sure hits", async (agentSessionKey) => {
-  for (const gate of [gateFor(), gateFor({ allow: ["groups", "hooks", "sandboxed"] })]) {
-    const verdict = await gate.verdict({ agentId: "main", agentSessionKey, sandboxed: false });
+  for (const policy of [policyFor(), policyFor({ allow: ["groups", "hooks", "sandboxed"] })]) {
+    const verdict = await policy.verdict({ agentId: "main", agentSessionKey, sandboxed: false });
     expect(verdict).toEqual({
       ok: true,
       subject: "main",
@@ -116,9 +116,9 @@ test.each([
 });
 
 describe("contexts that the operator opened", () => {
-  const gate = gateFor({ allow: ["groups", "hooks", "sandboxed"] });
+  const policy = policyFor({ allow: ["groups", "hooks", "sandboxed"] });
   const from = (agentSessionKey: string, sandboxed = false) =>
-    gate.verdict({ agentId: "main", agentSessionKey, sandboxed });
+    policy.verdict({ agentId: "main", agentSessionKey, sandboxed });
 
   test.each([
     ["a group", "agent:main:telegram:group:-100", false, "groups"],

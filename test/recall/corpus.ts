@@ -36,7 +36,7 @@ export function idOf(key: string): EntryId {
 
 export function corpusEntry(sketch: FactSketch): CorpusEntry {
   const { key, value, category = "user_facts", tags = [], createdAt = NOW - 86_400_000, expiresAt } = sketch;
-  const entry: Entry = {
+  const entry: Omit<Entry, "revision"> = {
     ...{ namespace: OWNER, origin: "fact", id: idOf(key), key, category, tags, createdAt },
     value: Buffer.from(value),
     updatedAt: sketch.updatedAt ?? createdAt,
@@ -53,8 +53,9 @@ export class WritableSource implements CorpusSource {
   /** The number of rows returned, and the number of calls. */
   rowsRead = 0;
   calls = 0;
-  /** If set, the next calls wait for it. */
+  /** If set, the next calls wait for it: all of them, or those after the first page. */
   gate: Promise<void> | undefined;
+  gatesFirstPage = true;
   /** If set, calls fail with it. */
   failure: Error | undefined;
   #log: { readonly id: EntryId; readonly entry?: CorpusEntry }[] = [];
@@ -91,7 +92,7 @@ export class WritableSource implements CorpusSource {
     this.calls += 1;
     const { gate, failure } = this;
     const answer = this.#read(since, limit);
-    if (gate !== undefined) await gate;
+    if (gate !== undefined && (this.gatesFirstPage || since > 0)) await gate;
     if (failure !== undefined) throw failure;
     return answer;
   }

@@ -106,21 +106,40 @@ function openGate() {
 
 describe("while the index is being built", () => {
   test("a search answers from the indexed part and reports that; later it is complete without a note", async () => {
-    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
-    const recall = recallOf(source, { patienceMs: 0 });
-    await recall.warm(OWNER);
+    const source = new WritableSource([
+      { key: "a", value: "The kayak is crimson." },
+      { key: "b", value: "The canoe is crimson." },
+    ]);
     const gate = openGate();
     source.gate = gate.promise;
-    source.put({ key: "b", value: "The canoe is crimson." });
+    source.gatesFirstPage = false;
+    const recall = recallOf(source, { patienceMs: 0, batchSize: 1 });
     const partial = await recall.search(OWNER, { query: "crimson" });
     expect(partial.results.map(({ key }) => key)).toEqual(["a"]);
-    expect(partial.reason).toMatch(/still indexing/i);
-    source.gate = undefined;
+    expect(partial).toMatchObject({ reason: expect.stringMatching(/still indexing/i), incomplete: true });
     gate.resolve();
     await recall.warm(OWNER);
     const complete = await recallOf(source).search(OWNER, { query: "crimson" });
     expect(complete.results.map(({ key }) => key).sort()).toEqual(["a", "b"]);
     expect(complete).not.toHaveProperty("reason");
+  });
+
+  // verifies P-answers-current
+  test("a search never answers without its source, however long that takes to fail", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source, { patienceMs: 0 });
+    await recall.warm(OWNER);
+    source.remove("a"); // by another engine
+    const gate = openGate();
+    source.gate = gate.promise;
+    const searches = [1, 2].map(() => recall.search(OWNER, { query: "crimson" }).catch((error) => error));
+    const hundredTurns = (async () => {
+      for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    })();
+    expect(await Promise.race([...searches, hundredTurns])).toBeUndefined();
+    source.failure = new Error("the path is frozen");
+    gate.reject(source.failure);
+    expect(await Promise.all(searches)).toEqual([source.failure, source.failure]);
   });
 
   test("building yields to other work", async () => {
@@ -188,6 +207,24 @@ describe("while the index is being built", () => {
     expect(await answer).toEqual(["a"]);
     second.resolve();
     expect(await keys(recall, "crimson")).toEqual(["a"]);
+  });
+
+  test("gives way to others while it removes many facts", async () => {
+    const value = Array.from({ length: 100 }, (_, at) => `word${at}`).join(" ");
+    const facts = Array.from({ length: 500 }, (_, at) => ({ key: `k${at}`, value }));
+    const source = new WritableSource(facts);
+    const index = new NamespaceIndex(OWNER, { source, batchSize: 1_000 });
+    await index.catchUp();
+    for (const { key } of facts) source.remove(key);
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    await index.catchUp();
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThan(2);
   });
 
   test("only one reading runs at a time, however quickly searches follow each other", async () => {

@@ -65,6 +65,28 @@ describe("a question", () => {
     expect(await questions.read("q", embedder)).toMatchObject({ kind: "read" });
   });
 
+  test("that was asked later than an equal one has a budget of its own", async () => {
+    const space = drawSpace();
+    let tries = 0;
+    const embedder = drawSpace({
+      embedQuery: (text) => {
+        tries += 1;
+        return tries === 1 ? never() : space.embedder.embedQuery(text);
+      },
+    }).embedder;
+    const { clock, questions } = timed();
+    const first = questions.read("q", embedder);
+    await clock.alarmIn(BUDGET_MS);
+    clock.advance(BUDGET_MS - 100);
+    const second = questions.read("q", embedder);
+    await clock.alarmIn(BUDGET_MS);
+    clock.advance(100);
+    expect(await first).toEqual({ kind: "missed", code: "deadline_exceeded" });
+    expect(await second).toMatchObject({ kind: "read" });
+    expect(tries).toBe(2);
+    expect(clock.pending).toEqual([]);
+  });
+
   test("is abandoned as soon as the service refuses", async () => {
     const embedder = drawSpace({
       embedQuery: () => Promise.reject(new HelmdeckError("model_missing", "No such model.")),

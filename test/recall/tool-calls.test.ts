@@ -126,7 +126,7 @@ describe("among many calls", () => {
     });
     await index.catchUp();
     expect(told.sort()).toEqual(["fact", "pack"]);
-    expect(index.calls.documentCount).toBe(1);
+    expect(index.toolCalls.documentCount).toBe(1);
   });
 
   test("at most one call is shown, after the facts and with a lower score", async () => {

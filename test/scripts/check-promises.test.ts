@@ -4,11 +4,13 @@ import { problemsIn as problemsOf } from "../../scripts/check-promises.ts";
 
 // Split in two, so that the check does not take the examples in this file for tests of promises.
 const VERIFIES = "// verif" + "ies";
-const promises = (...ids: readonly string[]) => ({
+const NEEDS_NO_MUTANT = "## It stays out of the way";
+const promises = (...ids: readonly string[]) => promisesUnder(NEEDS_NO_MUTANT, ...ids);
+const promisesUnder = (heading: string, ...ids: readonly string[]) => ({
   file: "docs/promises.md",
   text: [
     "# Promises",
-    "",
+    heading,
     "| id | promise |",
     "|---|---|",
     ...ids.map((id) => `| \`${id}\` | It holds. |`),
@@ -17,7 +19,7 @@ const promises = (...ids: readonly string[]) => ({
 const file = (...lines: readonly string[]) => ({ file: "test/a.test.ts", text: lines.join("\n") });
 const mention = (text: string) => ({ file: "docs/security-model.md", text });
 const problemsIn = (document: ReturnType<typeof file>, tests: readonly ReturnType<typeof file>[]) =>
-  problemsOf(document, tests, mention(""));
+  problemsOf(document, tests, [], mention(""));
 
 describe("check:promises", () => {
   test.each([
@@ -47,9 +49,22 @@ describe("check:promises", () => {
     ]);
   });
 
+  test("fails on a promise about data that no mutant breaks, and on a mutant that breaks no promise", () => {
+    const document = promisesUnder("## What you stored is there", "P-a", "P-b");
+    const tests = [file(`${VERIFIES} P-a, P-b`, "test(")];
+    const mutants = [
+      { name: "one", breaks: "P-a" },
+      { name: "other", breaks: "P-z" },
+    ];
+    expect(problemsOf(document, tests, mutants, mention(""))).toEqual([
+      "docs/promises.md:6: P-b: no mutant breaks it",
+      "test/mutants: other: P-z: not in docs/promises.md",
+    ]);
+  });
+
   test("fails on an unknown id in the security model", () => {
     const tests = [file(`${VERIFIES} P-a`, "test(")];
-    expect(problemsOf(promises("P-a"), tests, mention("Safe (`P-a`).\nSound (`P-a`, `P-b`)."))).toEqual([
+    expect(problemsOf(promises("P-a"), tests, [], mention("Safe (`P-a`).\nSound (`P-a`, `P-b`)."))).toEqual([
       "docs/security-model.md:2: P-b: not in docs/promises.md",
     ]);
   });

@@ -22,7 +22,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A mutant of the namespace module. */
 function mutantOf(name: string, edit: typeof UNESCAPED, testName = TEST) {
-  return { name, breaks: name, test: testName, edits: [{ file: "engine/store/namespace.ts", ...edit }] };
+  const edits = [{ file: "engine/store/namespace.ts", ...edit }];
+  return { name, breaks: "P-alone-subjects", test: testName, edits };
 }
 
 test("each outcome is told apart, and all but the catch make it fail", async () => {

@@ -2,7 +2,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { factOfRequest, storeRequestSchema } from "../../app/index.ts";
+import { fromWire } from "../../app/index.ts";
+import { storeRequestSchema } from "../../app/operations/store-fact.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { projectFact, SeamHome, SLUG } from "./fixtures.ts";
 
@@ -140,7 +141,7 @@ describe("offer save here", () => {
       const memory = await openTestMemory({ databasePath, keyPath });
       // REST and MCP check the arguments of helmdeck__memory_store with this schema.
       const request = storeRequestSchema.parse(offer?.target.arguments);
-      await memory.storeFact(String(offer?.target.namespace), factOfRequest(request));
+      await memory.storeFact(String(offer?.target.namespace), fromWire(request));
       expect(await home.seam().recallHere({ phase })).toContain(body);
     },
   );

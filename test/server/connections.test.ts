@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { buffer, json, text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { IN_FLIGHT_LIMITS } from "../../server/guards/in-flight.ts";
 import {
   createServer,
@@ -112,7 +112,7 @@ async function serve(limits: Partial<SocketLimits> = {}): Promise<Listening> {
   });
   const large = packThat("test.large", async () => ({ text: LARGE }));
   const memory = await openTestMemory();
-  const serverContext = testServerContext({ memory, packs: [slow, large, memoryStorePack(memory)] });
+  const serverContext = testServerContext({ memory, packs: [slow, large, memoryPack("store", memory)] });
   const server = createServer(serverContext, {
     secret: SECRET,
     mounts: [mcpMount(serverContext)],

@@ -3,11 +3,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HelmdeckError, type Memory } from "../../app/index.ts";
-import { unavailableMemory } from "../../app/unavailable-memory.ts";
+import { memoryFrom } from "../../app/memory.ts";
 import { recallRequestIn } from "../../server/mcp/here-resource.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
-import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
 import { testServerContext } from "./fixtures/mcp-context.ts";
 
 async function connect(memory: Memory, subject: string): Promise<Client> {
@@ -103,11 +103,10 @@ describe("the resource of a project", () => {
   });
 
   test("gives the reason if memory does not open", async () => {
-    const broken = unavailableMemory(
-      new HelmdeckError("key_wrong", "Another key made it."),
-      await tempPlace(),
-      "test",
-    );
+    const refuse = async () => {
+      throw new HelmdeckError("memory_unavailable", "Another key made it.");
+    };
+    const broken = memoryFrom(() => refuse);
     await expect(recallAs(await connect(broken, "alice"), "heron/recall")).rejects.toThrow(
       "Another key made it",
     );

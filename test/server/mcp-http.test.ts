@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ServerContext } from "../../packs/index.ts";
-import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
 import { MOST_IN_BATCH, SESSION_LIMITS } from "../../server/mcp/mcp-over-http.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
@@ -89,10 +89,10 @@ async function ping(url: URL, token: string, session: string): Promise<number> {
 describe("a session", () => {
   test("serves the memory of the token's subject", async () => {
     const memory = await openTestMemory();
-    const { url } = await serve(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
+    const { url } = await serve(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
     const { client } = await connect(url, "ada");
     await client.callTool({ name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } });
-    expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
+    expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
     const { contents } = await client.readResource({ uri: MEMORY });
     expect(contents).toMatchObject([{ text: expect.stringContaining('"scope":"caller=ada"') }]);
   });
@@ -120,7 +120,7 @@ describe("a session", () => {
 
   test("accepts a small batch, and refuses one that would bypass the caller's rate limit", async () => {
     const memory = await openTestMemory();
-    const { url } = await serve(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
+    const { url } = await serve(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
     const token = await tokenOf("ada");
     const session = await open(url, token);
     const stores = (count: number) =>

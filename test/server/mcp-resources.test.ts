@@ -4,8 +4,8 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HelmdeckError, type Memory } from "../../app/index.ts";
-import { unavailableMemory } from "../../app/unavailable-memory.ts";
-import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { memoryFrom } from "../../app/memory.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { type McpService, makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
@@ -57,7 +57,7 @@ class Listener {
 }
 
 function serviceOver(memory: Memory, ticks = new Ticks()): McpService {
-  const service = makeMcpService(testServerContext({ memory, packs: [memoryStorePack(memory)] }), {
+  const service = makeMcpService(testServerContext({ memory, packs: [memoryPack("store", memory)] }), {
     ticker: ticks.ticker,
   });
   onTestFinished(() => service.watch.close());
@@ -105,8 +105,10 @@ describe("resources", () => {
   });
 
   test("give the reason if memory is unavailable, and tools are still listed", async () => {
-    const reason = new HelmdeckError("key_wrong", "The memory key belongs to another database.");
-    const memory = unavailableMemory(reason, await tempPlace(), "better-sqlite3");
+    const refuse = async () => {
+      throw new HelmdeckError("memory_unavailable", "The memory key belongs to another database.");
+    };
+    const memory = memoryFrom(() => refuse);
     const service = makeMcpService(
       testServerContext({ memory, packs: [packThat("odd.pack", async () => ({}))] }),
     );

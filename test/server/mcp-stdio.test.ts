@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Memory } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
-import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
@@ -66,7 +66,7 @@ function recentRuns(memory: Memory) {
 test("accepted requests are finished and answered when the input ends", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
-  const piped = new Piped(testServerContext({ memory, packs: [memoryStorePack(memory), pack] }));
+  const piped = new Piped(testServerContext({ memory, packs: [memoryPack("store", memory), pack] }));
   piped.send(...HELLO, callOf(2, "helmdeck__memory_store", { key: "tea", value: "oolong" }));
   piped.send(callOf(3, "paint__slow_wall", { theme: "blue" }));
   await pack.begun;
@@ -82,12 +82,12 @@ test("accepted requests are finished and answered when the input ends", async ()
     ["2.0", 3],
   ]);
   expect(piped.messages()[2]?.result).toMatchObject({ structuredContent: { theme: "blue" } });
-  expect((await memory.getFact("main", "tea"))?.value).toBe("oolong");
+  expect((await memory.getFact("main", { key: "tea" }))?.value).toBe("oolong");
 });
 
 test("lines that are not messages are counted and not answered, and the server continues", async () => {
   const memory = await openTestMemory();
-  const piped = new Piped(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
+  const piped = new Piped(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
   piped.send(...HELLO, "SECRET: not json", '{"jsonrpc":"1.0"}', { jsonrpc: "2.0", id: 2, method: "ping" });
   piped.stdin.end();
   await piped.ended;

@@ -9,7 +9,7 @@ import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.j
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HelmdeckError } from "../../app/index.ts";
 import { openLocalSessions, type Pack, type ServerContext } from "../../packs/index.ts";
-import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { type McpServiceOptions, makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
@@ -47,7 +47,7 @@ function textIn({ content }: CallToolResult): string {
 describe("tools", () => {
   test("include every pack and pipeline, with schemas and hints, under names without dots", async () => {
     const memory = await openTestMemory();
-    const packs = [memoryStorePack(memory), new SlowPack()];
+    const packs = [memoryPack("store", memory), new SlowPack()];
     const client = await connect(testServerContext({ memory, packs, pipelines: new SlowPipeline() }));
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -75,19 +75,19 @@ describe("tools", () => {
 
   test("answer with the output as data and the same as text", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
+    const client = await connect(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
     const result = await call(client, "helmdeck__memory_store", { key: "tea", value: "oolong" });
     expect(result.structuredContent).toMatchObject({ key: "tea", category: "user_facts" });
     expect(JSON.parse(textIn(result))).toEqual(result.structuredContent);
     expect(result._meta).toMatchObject({ "helmdeck/run": { pack: "helmdeck.memory_store", cached: false } });
-    expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
+    expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
   });
 
   test("can also be called by helmdeck's dotted names, which are not listed", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
+    const client = await connect(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
     await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
-    expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
+    expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain("helmdeck.memory_store");
   });
@@ -124,7 +124,7 @@ describe("tools", () => {
     const defects: unknown[] = [];
     const fail = () => Promise.reject(broken);
     const client = await connect(await contextWith(packThat("odd.pack", fail)), ADA, {
-      onDefect: (error) => defects.push(error),
+      onFailure: (error) => defects.push(error),
     });
     const result = await call(client, "odd__pack");
     expect(textIn(result)).toMatch(/^internal: /);

@@ -8,8 +8,8 @@ import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { WholeServer } from "./fixtures/whole-server.ts";
 
 /** The list is part of the context of every conversation. */
-const MOST_BYTES = 6_000;
-const NAMES = ["search", "get", "store", "list", "forget", "history", "corpus"].map(
+const MOST_BYTES = 7_000;
+const NAMES = ["search", "get", "store", "list", "forget", "history", "undo", "renew", "corpus"].map(
   (name) => `helmdeck__memory_${name}`,
 );
 const MARK = "quagga";
@@ -50,7 +50,7 @@ function countOf(text: string, part: string): number {
 }
 
 describe("a server without packs", () => {
-  test("lists the memory tools in at most 6 KB", async () => {
+  test("lists the memory tools in at most 7 KB", async () => {
     const sent = JSON.stringify(await (await connect(true)).listTools());
     expect(JSON.parse(sent).tools.map(({ name }: { name: string }) => name)).toEqual(NAMES);
     expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(MOST_BYTES);
@@ -59,12 +59,7 @@ describe("a server without packs", () => {
 
   test("lists at least its own tools if it lists everything", async () => {
     const { tools } = await (await connect(false)).listTools();
-    const others = [
-      "helmdeck__memory_renew",
-      "github__list_issues",
-      "swe__solve",
-      "pipeline__github__open-issues",
-    ];
+    const others = ["github__list_issues", "swe__solve", "pipeline__github__open-issues"];
     expect(tools.map(({ name }) => name).sort()).toEqual([...NAMES, ...others].sort());
   });
 
@@ -86,6 +81,13 @@ describe.each([
       expect((await call(client, `${dot}memory_store`, { key, value: "v" })).isError).toBeUndefined();
       expect(textOf(await call(client, `${dot}memory_corpus`, { limit: 1 }))).toContain(key);
       expect(textOf(await call(client, `${dot}memory_renew`, { key }))).toContain(key);
+      await call(client, `${dot}memory_store`, { key, value: "w" });
+      expect(textOf(await call(client, `${dot}memory_undo`, { key }))).toMatch(
+        /"undone":.*"value": ?"w".*"restored":.*"value": ?"v"/s,
+      );
+      expect(textOf(await call(client, `${dot}memory_undo`, { key }))).toMatch(
+        /^not_found: .*nothing to undo/,
+      );
       expect(textOf(await call(client, `${dot}memory_forget`, { scope: key }))).toMatch(/"deleted": ?1\b/);
     }
   });

@@ -1,6 +1,6 @@
 /** REST as a client sees it: helmdeck's routes and shapes, over a real memory and the real pack engine. */
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ContextServer, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 import { SlowPipeline } from "./fixtures/mcp-context.ts";
 
@@ -38,6 +38,7 @@ describe("store", () => {
       key: "deploy/tool",
       category: "user_facts",
       expires_at: "2027-02-18T12:00:00.000Z",
+      revision: 1,
       path: "helmdeck/user_facts/deploy/tool.md",
     });
   });
@@ -97,6 +98,7 @@ describe("facts", () => {
       updated_at: "2026-11-20T12:00:00.000Z",
       expires_at: "2027-02-18T12:00:00.000Z",
       fingerprint: createHash("sha256").update("React over Vue").digest("hex").slice(0, 16),
+      revision: 1,
       path: "helmdeck/user_facts/k.md",
       writer: { surface: "rest", agent: "alice" },
     });
@@ -140,11 +142,25 @@ describe("forget", () => {
 
   it("only counts in a dry run, and deletes otherwise", async () => {
     const dry = await alice.post("/api/v1/memory/forget", { scope: "key:k", dry_run: true });
-    expect(dry.body).toEqual({ scope: "key:k", deleted: 1, dry_run: true, erased: "nothing" });
+    expect(dry.body).toEqual({
+      ...{ scope: "key:k", deleted: 1, dry_run: true, erased: "nothing" },
+      revision: expect.any(Number),
+    });
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
     const real = await alice.post("/api/v1/memory/forget", { scope: "key:k" });
     expect(real.body).toEqual({ scope: "key:k", deleted: 1, dry_run: false, erased: "complete" });
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(404);
+  });
+
+  // verifies P-condition-judged
+  it("leaves what was stored after the dry run, and names it", async () => {
+    const dry = await alice.post("/api/v1/memory/forget", { scope: "category:user_facts", dry_run: true });
+    await alice.post("/api/v1/memory/store", { key: "late", value: "after" });
+    const asked = { scope: "category:user_facts", up_to: dry.body.revision };
+    const { status, body } = await alice.post("/api/v1/memory/forget", asked);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ deleted: dry.body.deleted, newer: { count: 1, keys: ["late"] } });
+    expect((await alice.get("/api/v1/memory/facts/late")).status).toBe(200);
   });
 
   it("accepts the same names from a search result for get and for forget", async () => {
@@ -213,10 +229,12 @@ describe("defaults and callers", () => {
     expect((await admin.get("/api/v1/memory/callers")).body).toEqual({
       callers: [{ namespace: "alice", count: 1 }],
     });
+    const counting = vi.spyOn(served.open.store, "namespaces");
     expect((await bob.get("/api/v1/memory/callers")).body).toEqual({ callers: [] });
     expect((await alice.get("/api/v1/memory/callers")).body).toEqual({
       callers: [{ namespace: "alice", count: 1 }],
     });
+    expect(counting).not.toHaveBeenCalled(); // others' entries cost the caller's question no time
   });
 });
 

@@ -82,6 +82,7 @@ describe("serve", () => {
     const env = { HELMDECK_JWT_SECRET: SECRET, HELMDECK_MEMORY_KEY: KEY };
     const { url, summary } = await serve(["--require-memory"], env);
     expect(summary).toMatchObject({ memory: "ready", authentication: "HELMDECK_JWT_SECRET" });
+    expect(summary).toMatchObject({ notice: "It is empty: nothing was stored there yet." });
     expect((await store(url, { key: "k", value: "v" })).status).toBe(401);
     const token = (await home.run(["token", "--subject", "main"], { env })).stdout.trim();
     const stored = await store(
@@ -217,26 +218,30 @@ describe("serve does not start", () => {
 });
 
 describe("a server that is stopped", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("by %s ends with exit code 0", async (signal) => {
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("by %s ends with exit code 0", async (signal) => {
     const { process: child, ended, url } = await serve();
     await store(url, { key: "k", value: "v" }); // leaves a connection open
     child.kill(signal);
     expect(await ended).toEqual([0, null]);
   });
 
+  it("by a closed terminal, which may send SIGHUP twice, answers the requests that are running", async () => {
+    const { process: child, ended, url } = await serve();
+    const answered = beginRequest(url);
+    await fetch(`${url}/healthz`); // by then the server has accepted the other connection too
+    const stopping = untilLogged(child, "stopping");
+    child.kill("SIGHUP");
+    await stopping;
+    child.kill("SIGHUP");
+    expect(await answered.finish()).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await ended).toEqual([0, null]);
+  });
+
   it("by a second signal ends at once, even with requests still running", async () => {
     const { process: child, ended, url } = await serve();
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname).on("error", () => {});
-    socket.write(
-      "POST /api/v1/packs/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
-    );
+    const { socket } = beginRequest(url);
     await fetch(`${url}/healthz`); // by then the server has accepted the other connection too
-    const stopping = new Promise<void>((resolve) => {
-      createInterface(child.stderr).on("line", (line) => {
-        if (line.includes("stopping")) resolve();
-      });
-    });
+    const stopping = untilLogged(child, "stopping");
     child.kill("SIGTERM");
     await stopping;
     child.kill("SIGTERM");
@@ -257,6 +262,29 @@ describe("a server that is stopped", () => {
     expect(acknowledged.filter((key) => !kept.has(key))).toEqual([]);
   });
 });
+
+/** Sends a request up to its body's first byte. */
+function beginRequest(url: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on("error", () => {});
+  socket.write(
+    "POST /api/v1/packs/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+  );
+  const finish = async (): Promise<string> => {
+    socket.write('"a": 12}');
+    const [answer] = await once(socket, "data");
+    return String(answer);
+  };
+  return { socket, finish };
+}
+
+function untilLogged(child: Served["process"], words: string): Promise<void> {
+  return new Promise((resolve) => {
+    createInterface(child.stderr).on("line", (line) => {
+      if (line.includes(words)) resolve();
+    });
+  });
+}
 
 /** Eight concurrent writers. The server is killed after thirty answers, while other requests are in progress. */
 async function storeUntilKilled(served: Served, name: string, acknowledged: string[]): Promise<void> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { agentTurn, pathsOf, promptOf, sharedOpenClaw } from "../gateway/shared.ts";
 import { scriptFor } from "../gateway/stand-in-model.ts";
 
-const openclaw = sharedOpenClaw();
+const openclaw = await sharedOpenClaw();
 const PATH = "helmdeck/user_facts/deploy/preference.md";
 const FACT = "We always deploy through Konflux, by merging to main.";
 const QUERY = "what was that thing about my Konflux deployment preference";

@@ -11,13 +11,13 @@ import {
   type StorageLocation,
   startWorkerMemory,
 } from "../../app/index.ts";
-import { memoryForgetPack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool } from "../../plugin/agent-tools.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import type { Seen } from "../cli/terminal.ts";
-import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
+import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
@@ -101,7 +101,7 @@ export const FORGET_SURFACES: readonly ForgetSurface[] = [
     caller: "main",
     driver: betterSqliteDriver,
     open: async ({ memory }) => {
-      const parts = { access: accessTo(memory), gate: gateFor(), log: recordingLogger() };
+      const parts = { access: accessTo(memory), policy: policyFor(), log: recordingLogger() };
       const tool = makeForgetTool(parts, MAIN_CONTEXT);
       return {
         forget: (scope, dry_run = false) =>
@@ -206,7 +206,7 @@ function inScript(run: (args: readonly string[]) => Promise<Seen>, flags: readon
 }
 
 function contextOf(memory: Memory) {
-  return testServerContext({ memory, packs: [memoryForgetPack(memory)] });
+  return testServerContext({ memory, packs: [memoryPack("forget", memory)] });
 }
 
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {

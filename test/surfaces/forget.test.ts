@@ -118,6 +118,21 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     },
   );
 
+  test.each([false, true])(
+    "refuses key: and a name if a fact is called that as a whole, too (dry run: %s)",
+    async (dry) => {
+      await stored("all", "key:all");
+      const { refusal } = await forget("key:all", dry);
+      expect(refusal).toMatch(/invalid_input.*matches 2 entries/);
+      for (const spelling of ["helmdeck/CATEGORY/all.md with its category", "key:key:all"])
+        expect(refusal).toContain(spelling);
+      expect(await left()).toEqual(["all", "key:all"]);
+      expectForgotten(await forget("key:key:all"));
+      expect(await left()).toEqual(["all"]);
+      expectForgotten(await forget("key:all"));
+    },
+  );
+
   test.each([
     ["deploy", "deploy/preference"],
     ["key:deploy/Preference", "deploy/preference"],

@@ -15,7 +15,7 @@ import {
   rfc3339,
   type StorageLocation,
 } from "../../app/index.ts";
-import { memoryCorpusPack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
@@ -23,8 +23,9 @@ import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
-import { gateFor, MAIN, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
+import { MAIN, MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
+import { sized } from "../run/size.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { openclawHelmdeck } from "./command-lines.ts";
 import { type ReadHit, readPrinted, readReply, readSnippet } from "./read-frame.ts";
@@ -34,6 +35,7 @@ const CALLER = "unknown";
 const WRITER = { surface: "openclaw", agent: "main", sessionKind: "direct" };
 const SURE = "zebrafish";
 const POSSIBLE = "zebrafish repaired the harbour crane during the storm";
+const FRAMES = sized(50, 200);
 const STORED = NOW;
 const UPDATED = NOW + 3 * DAY_MS;
 
@@ -101,10 +103,10 @@ interface Hostile {
 async function surfacesOver(memory: OpenMemory) {
   const parts = {
     access: accessTo(memory),
-    gate: gateFor({ subjects: { main: CALLER } }),
+    policy: policyFor({ subjects: { main: CALLER } }),
     log: recordingLogger(),
   };
-  const context = testServerContext({ memory, packs: [memoryCorpusPack(memory)] });
+  const context = testServerContext({ memory, packs: [memoryPack("corpus", memory)] });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   const caller = { subject: CALLER, authenticated: true, scopes: [] };
@@ -204,7 +206,7 @@ async function expectUnforged(surfaces: Surfaces, place: StorageLocation, given:
 }
 
 // verifies P-text-framed
-test("200 hostile keys and values each parse as one hit with its true kind, key, category and days", async () => {
+test(`${FRAMES} hostile keys and values each parse as one hit with its true kind, key, category and days`, async () => {
   const clock = new TestClock();
   const place = await tempPlace();
   const memory = await openTestMemory({ ...place, now: clock.now });
@@ -218,6 +220,6 @@ test("200 hostile keys and values each parse as one hit with its true kind, key,
       await memory.storeFact(CALLER, given, WRITER);
       await expectUnforged(surfaces, place, given);
     }),
-    { numRuns: 200, endOnFailure: true },
+    { numRuns: FRAMES, endOnFailure: true },
   );
 });

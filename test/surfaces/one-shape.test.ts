@@ -7,14 +7,17 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { betterSqliteDriver, factSchema, importLines, type OpenMemory, openMemory } from "../../app/index.ts";
+import { betterSqliteDriver, importLines, type OpenMemory, openMemory } from "../../app/index.ts";
+import { factSchema } from "../../app/operations/facts.ts";
 import { memoryPacks } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
+import type { SlashContext } from "../../plugin/openclaw-api.ts";
+import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import type { Seen } from "../cli/terminal.ts";
-import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
+import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
@@ -98,8 +101,8 @@ const byOpenClaw = async (...args: readonly string[]) =>
   jsonOf(await openclawHelmdeck(place(), [args[0] ?? "", "--json", ...args.slice(1)], CALLER));
 
 async function byTool(make: typeof makeStoreTool, args: Json): Promise<Json> {
-  const gate = gateFor({ subjects: { main: CALLER } });
-  const tool = make({ access: accessTo(memory), gate, log: recordingLogger() }, MAIN_CONTEXT);
+  const policy = policyFor({ subjects: { main: CALLER } });
+  const tool = make({ access: accessTo(memory), policy, log: recordingLogger() }, MAIN_CONTEXT);
   return fieldsOf((await tool.execute("call", args)).details);
 }
 
@@ -135,7 +138,8 @@ describe("the same", () => {
     expect(await byOpenClaw("list")).toEqual({ facts: [fact], unreadable: [] });
     expect(await overMcp("get", { key: FACT.key })).toEqual(fact);
     expect(await overMcp("list", {})).toEqual({ facts: [fact], unreadable: [] });
-    expect(await exported()).toContainEqual(fact);
+    const { revision: _, ...line } = fact; // a revision is its store's own
+    expect(await exported()).toContainEqual(line);
   });
 
   test("hit is one object on both command lines, and has the fields of the document on REST and MCP", async () => {
@@ -157,6 +161,7 @@ describe("the same", () => {
       key: FACT.key,
       category: "work",
       expires_at: time,
+      revision: expect.any(Number),
       path: "helmdeck/work/deploy/preference.md",
       replaced: { updated_at: time, refreshed: true },
     };
@@ -170,7 +175,7 @@ describe("the same", () => {
 
   test("store removes a fact's import tag on every surface, a renewal on none", async () => {
     const brought = { ...FACT, tags: ["ci", "import:notes-1"] };
-    const tagsNow = async () => (await memory.getFact(CALLER, FACT.key))?.tags;
+    const tagsNow = async () => (await memory.getFact(CALLER, { key: FACT.key }))?.tags;
     const renewals = [
       () => overRest("/api/v1/memory/renew", { key: FACT.key }),
       () => overMcp("renew", { key: FACT.key }),
@@ -197,10 +202,64 @@ describe("the same", () => {
     }
   });
 
+  // verifies P-forget-exact
+  test("number of a dry run limits a forget on REST, MCP and for the agent", async () => {
+    const surfaces: readonly ((body: Json) => Promise<Json>)[] = [
+      (body) => overRest("/api/v1/memory/forget", body),
+      (body) => overMcp("forget", body),
+      (body) => byTool(makeForgetTool, body),
+    ];
+    for (const forget of surfaces) {
+      await memory.storeFact(CALLER, { key: "shown", value: "Shown.", category: "limited" });
+      const { revision } = await forget({ scope: "category:limited", dry_run: true });
+      await memory.storeFact(CALLER, { key: "late", value: "Late.", category: "limited" });
+      const answer = await forget({ scope: "category:limited", up_to: revision });
+      expect(answer).toMatchObject({ deleted: 1, newer: { count: 1, keys: ["late"] } });
+      expect(await memory.getFact(CALLER, { key: "late" })).toBeDefined();
+      await memory.forget(CALLER, { scope: "category:limited" });
+    }
+  });
+
+  test("store without category, tags and lifetime keeps those of the fact, on every surface", async () => {
+    const key = "kept/fact";
+    const policy = policyFor({ subjects: { main: CALLER } });
+    const chat = (args: string) => {
+      const command = makeSlashCommand("remember", {
+        access: accessTo(memory),
+        policy,
+        log: recordingLogger(),
+      });
+      const context: object = { ...MAIN_CONTEXT, args };
+      return command.handler(context as SlashContext); // all that it reads
+    };
+    const stores: readonly ((value: string) => Promise<unknown>)[] = [
+      (value) => byHelmdeck("store", key, value),
+      (value) => byHelmdeck("edit", key, value),
+      (value) => byOpenClaw("store", key, value),
+      (value) => byOpenClaw("edit", key, value),
+      (value) => overRest("/api/v1/memory/store", { key, value }),
+      (value) => overRest("/api/v1/memory/store", { key, value, category: null, tags: null, ttl_seconds: 0 }),
+      (value) => overMcp("store", { key, value }),
+      (value) => byTool(makeStoreTool, { key, value }),
+      async (value) => chat(`${key} = ${value}`),
+    ];
+    const first = { key, value: "First.", category: "work", tags: ["ci"], ttlSeconds: 7 * 86_400 };
+    const { expiresAt } = await memory.storeFact(CALLER, first);
+    for (const [index, store] of stores.entries()) {
+      await store(`Value ${index}.`);
+      expect(await memory.getFact(CALLER, { key })).toMatchObject({
+        ...{ value: `Value ${index}.`, category: "work", tags: ["ci"], expiresAt },
+      });
+    }
+    await byHelmdeck("store", key, "Dropped.", "--no-tags", "--category", "user_facts");
+    expect(await memory.getFact(CALLER, { key })).toMatchObject({ category: "user_facts", tags: [] });
+    await memory.forget(CALLER, { scope: `key:${key}` });
+  });
+
   test("renewed fact is one object on REST, MCP and both command lines", async () => {
     const asked = { key: FACT.key, ttl_seconds: 86_400 };
     const renewed = await overRest("/api/v1/memory/renew", asked);
-    const sameButEnd = { ...renewed, expires_at: expect.any(String) };
+    const sameButEnd = { ...renewed, expires_at: expect.any(String), revision: expect.any(Number) };
     expect(factSchema.strict().parse(renewed)).toMatchObject(FACT);
     expect(await overMcp("renew", asked)).toEqual(sameButEnd);
     expect(await byHelmdeck("renew", FACT.key, "--ttl", "1d")).toEqual(sameButEnd);
@@ -364,7 +423,7 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
 describe("a fact's writer is stored as the surface identifies it:", () => {
   const claims = { writer: { surface: "openclaw", agent: "somebody else" }, agent: "somebody else" };
   const fact = (key: string) => ({ key, value: "Tekton builds it." });
-  const writerOf = async (key: string) => (await memory.getFact(CALLER, key))?.writer;
+  const writerOf = async (key: string) => (await memory.getFact(CALLER, { key }))?.writer;
 
   // verifies P-alone-writer
   test.each<[string, (key: string) => Promise<unknown>, Json]>([

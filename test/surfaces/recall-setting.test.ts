@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, onTestFinished, test } from "vitest";
 import { RECALL_MODES, type StorageLocation } from "../../app/index.ts";
-import { memoryCorpusPack } from "../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
@@ -25,7 +25,7 @@ async function surfaces() {
   const place = await tempPlace();
   const memory = await openTestMemory({ ...place, now: Date.now });
   await inTurn(FACTS, (fact) => memory.storeFact(CALLER, fact));
-  const context = testServerContext({ memory, packs: [memoryCorpusPack(memory)] });
+  const context = testServerContext({ memory, packs: [memoryPack("corpus", memory)] });
   const rest = createServer(context, { requestsPerMinute: 0 }).app;
   const { client } = await clientOf(context);
   const commandLine = (...args: readonly string[]) =>

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { guessFormat, wantsFormat, workspaceNotes } from "../../app/index.ts";
 import { markdownItems } from "../../app/transfer/formats/markdown-items.ts";
-import { keyOfParts, NoteKeys, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
+import { keyOfParts, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
 import { rfc3339, validateFact } from "../../engine/index.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
@@ -48,10 +48,9 @@ describe("the notes of OpenClaw", () => {
       "2026-11-18T00:00:00.000Z",
       "2026-11-18T00:00:00.000Z",
     ]);
-    const directive = await memory.getFact(
-      "main",
-      "user/directives/prefer-concise-progress-updates-during-implementation",
-    );
+    const directive = await memory.getFact("main", {
+      key: "user/directives/prefer-concise-progress-updates-during-implementation",
+    });
     expect(rfc3339(directive?.createdAt ?? 0)).toBe("2026-10-02T00:00:00.000Z");
   });
 
@@ -92,7 +91,7 @@ test("mem0's memories keep ids, times, categories and owners, and expired ones a
       reason: "It has already expired in its source.",
     },
   ]);
-  const fact = await memory.getFact("main", "mem0/6f0c1e7a-3f7e-4a55-9a53-0d2b7a2f1c11");
+  const fact = await memory.getFact("main", { key: "mem0/6f0c1e7a-3f7e-4a55-9a53-0d2b7a2f1c11" });
   expect(fact).toMatchObject({
     value: "Prefers staging deploys before production",
     tags: ["deploys", "user_id=operator", "type=preference", `import:${result.importId}`],
@@ -126,7 +125,7 @@ test("mem0: a graph's relations become facts, the names of its other library are
     "mem0/a": "kept",
     "mem0/relations/ana/works_at/example-works": "ana works_at Example Works",
   });
-  expect(await memory.getFact("main", "mem0/a")).toMatchObject({
+  expect(await memory.getFact("main", { key: "mem0/a" })).toMatchObject({
     createdAt: Date.parse("2026-10-05T08:00:00.123Z"),
     tags: ["user_id=ana", `import:${result.importId}`],
   });
@@ -156,7 +155,10 @@ test("server-memory's observations and relations become facts, with the entity's
     "graph/konflux/runs_on/runner": "Konflux runs_on Runner",
     "graph/runner": "Runner: host",
   });
-  expect((await memory.getFact("main", "graph/runner"))?.tags).toEqual(["host", `import:${importId}`]);
+  expect((await memory.getFact("main", { key: "graph/runner" }))?.tags).toEqual([
+    "host",
+    `import:${importId}`,
+  ]);
 });
 
 test("server-memory: a line of another type is refused by its number", async () => {
@@ -296,13 +298,15 @@ describe("a key made from words", () => {
   });
 
   test("that is repeated gets a number, also when names already look numbered", {
-    timeout: 5_000,
-  }, () => {
-    const keys = new NoteKeys();
-    keys.give("step", "first");
-    for (let number = 2; number < 30_000; number += 1) keys.give(`step-${number}`, "v");
-    const numbered = Array.from({ length: 5_000 }, (_none, index) => keys.give("step", `${index}`));
-    expect([numbered[0], numbered.at(-1)]).toEqual(["step-30000", "step-34999"]);
+    timeout: 20_000,
+  }, async () => {
+    const memory = await openTestMemory();
+    const named = Array.from({ length: 3_000 }, (_none, index) => `- Step ${index + 2}: v\n`);
+    const plain = Array.from({ length: 1_000 }, (_none, index) => `- Step: ${index}\n`);
+    const file = textFile(["- Step: first\n", ...named, ...plain].join(""));
+    expect(await importNotes(memory, "markdown", [file])).toMatchObject({ stored: 4_001 });
+    expect((await memory.getFact("main", { key: "notes/notes/step-4001" }))?.value).toBe("Step: 999");
+    expect(await importNotes(memory, "markdown", [file])).toMatchObject({ refreshed: 4_001, stored: 0 });
   });
 
   test("is deterministic and valid for any text", () => {

@@ -113,13 +113,13 @@ describe("helmdeck's rows:", () => {
       { key: "never", value: "v", ...times, expiresAt: null },
       { key: "ahead", value: "v", createdAt: goTime(NOW + DAY_MS) },
     ]);
-    expect(await memory.getFact("main", "year")).toMatchObject({
+    expect(await memory.getFact("main", { key: "year" })).toMatchObject({
       createdAt: Date.parse("2026-03-01T10:00:00.123Z"),
       updatedAt: Date.parse("2026-04-01T10:00:00.5Z"),
       expiresAt: NOW + 360 * DAY_MS,
     });
-    expect((await memory.getFact("main", "never"))?.expiresAt).toBe(NOW + 90 * DAY_MS);
-    expect((await memory.getFact("main", "ahead"))?.updatedAt).toBe(NOW);
+    expect((await memory.getFact("main", { key: "never" }))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+    expect((await memory.getFact("main", { key: "ahead" }))?.updatedAt).toBe(NOW);
   });
 
   test.each([
@@ -132,7 +132,7 @@ describe("helmdeck's rows:", () => {
   ])("a row of the category %s keeps it as a tag", async (category, like) => {
     const memory = await openTestMemory();
     await importRows(memory, [{ key: "k", value: "v", category, tags: ["a", " ", "a", "b "] }]);
-    const fact = await memory.getFact("main", "k");
+    const fact = await memory.getFact("main", { key: "k" });
     expect(fact?.category).toEqual(like);
     expect(fact?.tags.slice(0, 3)).toEqual(["a", "b", category.slice(0, 64)]);
   });
@@ -142,7 +142,7 @@ describe("helmdeck's rows:", () => {
     const { importId } = await importRows(memory, [
       { key: "k", value: "v", category: "import:mine", tags: ["import:markdown-1", "kept"] },
     ]);
-    expect((await memory.getFact("main", "k"))?.tags).toEqual(["kept", `import:${importId}`]);
+    expect((await memory.getFact("main", { key: "k" }))?.tags).toEqual(["kept", `import:${importId}`]);
   });
 
   test.each<[string, Partial<HelmdeckRow>, RegExp]>([

@@ -35,17 +35,18 @@ describe("a second import", () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });
     const first = await importText(memory, MD);
-    const before = await memory.getFact("main", TOOL);
+    const before = await memory.getFact("main", { key: TOOL });
     clock.pass(DAY_MS);
     const second = await importText(memory, MD);
     expect(second).toMatchObject({ stored: 0, replaced: 0, refreshed: 2, kept: 0 });
     expect(second.importId).toBeUndefined();
-    expect(await memory.getFact("main", TOOL)).toEqual({
+    expect(await memory.getFact("main", { key: TOOL })).toEqual({
       ...before,
       expiresAt: (before?.expiresAt ?? 0) + DAY_MS,
+      revision: expect.any(Number),
     });
     expect(before?.tags).toEqual([`import:${first.importId}`]);
-    expect(await memory.factHistory("main", TOOL)).toMatchObject({ former: [] });
+    expect(await memory.factHistory("main", { key: TOOL })).toMatchObject({ former: [] });
   });
 
   test("of an edited file replaces edited notes, also when they are edited back, and keeps removed ones", async () => {
@@ -123,7 +124,7 @@ describe("an import", () => {
     expect(result.foreseen?.first).toHaveLength(10);
     expect([await factsOf(memory), await memory.revision("main")]).toEqual([{}, revision]);
     await importText(memory, text, { ttlSeconds: 7_200 });
-    expect((await memory.getFact("main", "notes/notes/item-3"))?.expiresAt).toBe(NOW + 7_200_000);
+    expect((await memory.getFact("main", { key: "notes/notes/item-3" }))?.expiresAt).toBe(NOW + 7_200_000);
   });
 
   test("reads at most the size limit of a file", async () => {
@@ -193,9 +194,9 @@ describe("forgetting an import", () => {
       [TOOL]: "Tool: Argo",
       [HOST]: "Host: another",
     });
-    expect((await memory.getFact("main", TOOL))?.tags).toEqual(["own"]);
-    expect(await memory.factHistory("main", TOOL)).toMatchObject({ former: [] });
-    const { former = [] } = (await memory.factHistory("main", HOST)) ?? {};
+    expect((await memory.getFact("main", { key: TOOL }))?.tags).toEqual(["own"]);
+    expect(await memory.factHistory("main", { key: TOOL })).toMatchObject({ former: [] });
+    const { former = [] } = (await memory.factHistory("main", { key: HOST })) ?? {};
     expect(former.map(({ value }) => value)).toEqual(["Host: first"]);
     expect(await forget(memory, importId)).toMatchObject({ deleted: 0, erased: "nothing" });
   });
@@ -215,7 +216,7 @@ describe("forgetting an import", () => {
     const memory = await openTestMemory();
     const { importId } = await importText(memory, MD);
     await memory.storeFact("main", { key: "mine", value: "v", tags: [`import:${importId}`, "kept"] });
-    expect((await memory.getFact("main", "mine"))?.tags).toEqual(["kept"]);
+    expect((await memory.getFact("main", { key: "mine" }))?.tags).toEqual(["kept"]);
   });
 
   test("of a later import restores the earlier one's facts, and forgetting that deletes the rest", async () => {

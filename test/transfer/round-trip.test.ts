@@ -18,7 +18,7 @@ async function exportOf(memory: OpenMemory, to: typeof exportLines | typeof expo
 
 async function everyFact(memory: OpenMemory): Promise<readonly object[]> {
   const { facts } = await memory.listFacts("main", { limit: 1_000 });
-  return facts.map(({ writer: _, ...fact }) => fact).sort((a, b) => (a.key < b.key ? -1 : 1));
+  return facts.map(({ writer: _, revision: __, ...fact }) => fact).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 const HARD = [
@@ -131,7 +131,7 @@ describe("an export as Markdown", () => {
     const { refused, stored } = await importNotes(memory, "markdown", [textFile(text)]);
     expect([stored, refused.map(({ line }) => line)]).toEqual([2, [2, 6, 9]]);
     expect(JSON.stringify(refused)).not.toContain("hunter2");
-    expect(await memory.getFact("main", "d")).toMatchObject({ value: "four", category: "team" });
+    expect(await memory.getFact("main", { key: "d" })).toMatchObject({ value: "four", category: "team" });
   });
 
   test("of an import keeps its tags and adds none", async () => {

@@ -82,10 +82,10 @@ describe("a database of 0.1.0", () => {
     const place = await placed();
     expect(await lookAt(place)).toEqual({ schema: 2, sound: "ok", rows: ROWS });
     const memory = await open(place, driver);
-    expect((await memory.getFact("main", "über/naïve 🔑"))?.value).toBe("ünïcode keys and välues");
-    expect(await memory.getFact("main", "editor")).toMatchObject({ category: "preferences" });
-    expect((await memory.getFact("work", "other"))?.value).toBe("what another agent knows");
-    expect(await memory.getFact("main", "expired/ticket")).toBeUndefined();
+    expect((await memory.getFact("main", { key: "über/naïve 🔑" }))?.value).toBe("ünïcode keys and välues");
+    expect(await memory.getFact("main", { key: "editor" })).toMatchObject({ category: "preferences" });
+    expect((await memory.getFact("work", { key: "other" }))?.value).toBe("what another agent knows");
+    expect(await memory.getFact("main", { key: "expired/ticket" })).toBeUndefined();
     expect((await memory.search("main", { query: "harbour" })).results[0]).toMatchObject({ key: "long/one" });
     expect((await memory.doctor()).store).toMatchObject({ schemaVersion: 5, unreadable: 0, integrity: "ok" });
     expect(await memory.store.vectorSpaces()).toEqual(["ollama/nomic-embed-text"]);
@@ -211,7 +211,7 @@ function failingAt(step: number): { readonly driver: SqliteDriver; readonly hasF
     if (done >= step) throw new Error("the process is killed here");
   };
   const driver: SqliteDriver = {
-    name: nodeSqliteDriver.name,
+    ...nodeSqliteDriver,
     open: async (path, mode) => {
       const connection = await nodeSqliteDriver.open(path, mode);
       return {

@@ -43,6 +43,8 @@ export type ImportItem = Place &
         readonly entry: NewEntry;
         /** The common prefix of all keys of the note's file, possibly ""; absent for an entry. */
         readonly noteOf?: string;
+        /** The key is a name that several notes may have; the import numbers them. */
+        readonly isNamed?: true;
         /** The owner in a source with several owners. */
         readonly from?: string;
       }
@@ -75,7 +77,7 @@ export const MOST_NOTE_TAGS = FACT_LIMITS.tags - 1;
 /** The item of a note: its entry, or why the policy refuses it. */
 export function noteItem(place: Place, noteOf: string, note: Note, context: ReadContext): ImportItem {
   try {
-    return { ...place, noteOf, entry: noteEntry(note, context) };
+    return { ...place, noteOf, isNamed: true, entry: noteEntry(note, context) };
   } catch (error) {
     if (!isHelmdeckError(error)) throw error;
     return { ...place, problem: error };

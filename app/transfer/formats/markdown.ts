@@ -6,25 +6,25 @@ import { noteItem } from "./format.ts";
 import { isJson, looksLike } from "./guess-format.ts";
 import { isMarkdownExport, MARK_BYTES, readMarkdownExport } from "./markdown-export.ts";
 import { type MarkdownItem, markdownItems } from "./markdown-items.ts";
-import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
+import { keyOfParts, nameOfText, Repetitions, slugOf } from "./note-keys.ts";
 import { peekFile } from "./peeked-file.ts";
 import { readWhole } from "./whole-text.ts";
 
 const MOST_MIB = 4;
 
 export const readMarkdown: ReadItems = async function* (files, context) {
-  const keys = new NoteKeys();
+  const repetitions = new Repetitions();
   for (const file of files) {
     const { start, file: begun } = await peekFile(file, MARK_BYTES);
     if (isMarkdownExport(start)) yield* readMarkdownExport(begun, context);
-    else yield* notesOfFile(begun, { root: rootOf(file.name), keys }, context);
+    else yield* notesOfFile(begun, { root: rootOf(file.name), repetitions }, context);
   }
 };
 
 export interface NoteFile {
   /** The prefix of all keys of the file. */
   readonly root: string;
-  readonly keys: NoteKeys;
+  readonly repetitions: Repetitions;
   /** Additional data of an item; undefined text: why it is skipped. */
   readonly about?: (item: MarkdownItem) => Omit<Note, "key" | "value"> | { readonly leftOut: string };
 }
@@ -32,7 +32,7 @@ export interface NoteFile {
 /** The items of one file. */
 export async function* notesOfFile(
   file: ImportFile,
-  { root, keys, about = () => ({}) }: NoteFile,
+  { root, repetitions, about = () => ({}) }: NoteFile,
   context: ReadContext,
 ): AsyncGenerator<ImportItem, void, undefined> {
   const text = await readWhole(file, MOST_MIB);
@@ -55,8 +55,8 @@ export async function* notesOfFile(
       continue;
     }
     const parts = [root, ...item.headings.map((heading) => slugOf(heading)), nameOfText(item.text)];
-    const key = keys.give(keyOfParts(parts), item.text);
-    if (key === undefined) yield { ...place, leftOut: "a repetition" };
+    const key = keyOfParts(parts);
+    if (repetitions.has(key, item.text)) yield { ...place, leftOut: "a repetition" };
     else yield noteItem(place, root, { ...known, key, value: item.text }, context);
   }
 }

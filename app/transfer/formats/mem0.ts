@@ -18,7 +18,7 @@ import {
   type ReadItems,
 } from "./format.ts";
 import { looksLike } from "./guess-format.ts";
-import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
+import { keyOfParts, nameOfText, Repetitions, slugOf } from "./note-keys.ts";
 import { readWhole } from "./whole-text.ts";
 
 const MOST_MIB = 64;
@@ -59,14 +59,15 @@ interface Answer {
 }
 
 export const readMem0: ReadItems = async function* (files, context) {
-  const keys = new NoteKeys();
+  const repetitions = new Repetitions();
   for (const file of files) {
     const { memories, relations, isPage } = answerIn(file.name, await readWhole(file, MOST_MIB));
     const place = (index: number): Place => ({ file: file.name, line: index + 1 });
-    for (const [index, given] of memories.entries()) yield memoryItem(place(index), given, keys, context);
+    for (const [index, given] of memories.entries())
+      yield memoryItem(place(index), given, repetitions, context);
     const seen = memories.length;
     for (const [index, given] of relations.entries()) {
-      yield relationItem(place(seen + index), given, keys, context);
+      yield relationItem(place(seen + index), given, repetitions, context);
     }
     if (isPage) yield { ...place(seen + relations.length), leftOut: FURTHER_PAGES };
   }
@@ -90,13 +91,18 @@ function answerIn(name: string, json: string): Answer {
   );
 }
 
-function relationItem(place: Place, given: unknown, keys: NoteKeys, context: ReadContext): ImportItem {
+function relationItem(
+  place: Place,
+  given: unknown,
+  repetitions: Repetitions,
+  context: ReadContext,
+): ImportItem {
   const read = relation.safeParse(given);
   if (!read.success) return refused(place, "This is not a relation of mem0's graph.");
   const parts = [read.data.source, read.data.relationship, read.data.target];
   const value = parts.join(" ");
-  const key = keys.give(keyOfParts([ROOT, "relations", ...parts.map((part) => slugOf(part))]), value);
-  return key === undefined
+  const key = keyOfParts([ROOT, "relations", ...parts.map((part) => slugOf(part))]);
+  return repetitions.has(key, value)
     ? { ...place, leftOut: "a repetition" }
     : noteItem(place, ROOT, { key, value }, context);
 }
@@ -105,7 +111,12 @@ function refused(place: Place, problem: string): ImportItem {
   return { ...place, problem: new HelmdeckError("invalid_input", problem) };
 }
 
-function memoryItem(place: Place, given: unknown, keys: NoteKeys, context: ReadContext): ImportItem {
+function memoryItem(
+  place: Place,
+  given: unknown,
+  repetitions: Repetitions,
+  context: ReadContext,
+): ImportItem {
   const read = memory.safeParse(inSnakeCase(given));
   if (!read.success) {
     const field = String(read.error.issues[0]?.path[0] ?? "");
@@ -118,8 +129,8 @@ function memoryItem(place: Place, given: unknown, keys: NoteKeys, context: ReadC
   const found = read.data;
   const value = found.memory.trim();
   const name = slugOf(found.id ?? "") || nameOfText(value);
-  const key = keys.give(keyOfParts([ROOT, name]), value);
-  if (key === undefined) return { ...place, leftOut: "a repetition" };
+  const key = keyOfParts([ROOT, name]);
+  if (repetitions.has(key, value)) return { ...place, leftOut: "a repetition" };
   const times = defined({
     createdAt: timeOf(found.created_at),
     updatedAt: timeOf(found.updated_at),

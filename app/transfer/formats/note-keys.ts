@@ -1,7 +1,4 @@
-/**
- * Makes keys of notes from names and first words: the same text gives the same key in each import, and each key is unique within
- * an import.
- */
+/** Makes keys of notes from names and first words: the same text gives the same key in each import. Several notes may get one key. */
 import { createHash } from "node:crypto";
 
 /** In bytes of UTF-8: six headings, the file's name and the words together fit into a key. */
@@ -49,34 +46,15 @@ export function keyOfParts(parts: readonly string[]): string {
   return kept.join("/");
 }
 
-/** For one import: a repeated key gets a number, in the order of the file. */
-export class NoteKeys {
-  /** By key, digests of the values that requested it. */
-  readonly #given = new Map<string, Set<string>>();
-  /** The last number used for a key. */
-  readonly #numbers = new Map<string, number>();
+/** For one import: finds notes that repeat another one, by key and text. */
+export class Repetitions {
+  readonly #seen = new Set<string>();
 
-  /** Undefined when the same text already has this key. */
-  give(wanted: string, value: string): string | undefined {
-    const digest = createHash("sha256").update(value).digest("base64");
-    const values = this.#given.get(wanted);
-    if (values?.has(digest)) return undefined;
-    if (values === undefined) {
-      this.#given.set(wanted, new Set([digest]));
-      return wanted;
-    }
-    values.add(digest);
-    return this.#numbered(wanted, values.size);
-  }
-
-  /** Continues after the last number: a file may have many items of one name, and names that look numbered. */
-  #numbered(wanted: string, least: number): string {
-    let number = Math.max(least, (this.#numbers.get(wanted) ?? 0) + 1);
-    while (this.#given.has(`${wanted}-${number}`)) number += 1;
-    this.#numbers.set(wanted, number);
-    const key = `${wanted}-${number}`;
-    this.#given.set(key, new Set());
-    return key;
+  has(key: string, text: string): boolean {
+    const digest = createHash("sha256").update(`${key}\0${text}`).digest("base64");
+    if (this.#seen.has(digest)) return true;
+    this.#seen.add(digest);
+    return false;
   }
 }
 

@@ -10,7 +10,7 @@ import { readTime } from "../transfer-times.ts";
 import type { ImportFile, ReadItems } from "./format.ts";
 import { type NoteFile, notesOfFile } from "./markdown.ts";
 import type { MarkdownItem } from "./markdown-items.ts";
-import { keyOfParts, NoteKeys, slugOf } from "./note-keys.ts";
+import { keyOfParts, Repetitions, slugOf } from "./note-keys.ts";
 
 const DAILY_CATEGORY = "daily_notes";
 const DAILY = /^(\d{4}-\d\d-\d\d)(?:-(.*))?\.md$/i;
@@ -18,9 +18,9 @@ const OBSERVED = /\bobserved:\s*([^|\s]+)/;
 const STATUS = /\bstatus:\s*([a-z]+)/;
 
 export const readOpenClaw: ReadItems = async function* (files, context) {
-  const keys = new NoteKeys();
+  const repetitions = new Repetitions();
   const known = files.map((file) => ({ file, ...kindOf(file) })); // checks all names before reading the first file
-  for (const { file, root, about } of known) yield* notesOfFile(file, { root, keys, about }, context);
+  for (const { file, root, about } of known) yield* notesOfFile(file, { root, repetitions, about }, context);
 };
 
 function kindOf({ name }: ImportFile): Pick<Required<NoteFile>, "root" | "about"> {

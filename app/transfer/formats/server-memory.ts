@@ -14,7 +14,7 @@ import {
   type ReadItems,
 } from "./format.ts";
 import { LINE_BYTES, lineProblem } from "./json-lines.ts";
-import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
+import { keyOfParts, nameOfText, Repetitions, slugOf } from "./note-keys.ts";
 
 const ROOT = "graph";
 
@@ -35,17 +35,22 @@ const graphLine = z.discriminatedUnion("type", [
 type GraphLine = z.infer<typeof graphLine>;
 
 export const readServerMemory: ReadItems = async function* (files, context) {
-  const keys = new NoteKeys();
+  const repetitions = new Repetitions();
   for (const { name, open } of files) {
     for await (const line of readLines(open(), LINE_BYTES)) {
       const place = { file: name, line: line.number };
       if ("problem" in line) yield { ...place, problem: lineProblem(line.problem) };
-      else yield* itemsOf(place, line.text, keys, context);
+      else yield* itemsOf(place, line.text, repetitions, context);
     }
   }
 };
 
-function* itemsOf(place: Place, text: string, keys: NoteKeys, context: ReadContext): Generator<ImportItem> {
+function* itemsOf(
+  place: Place,
+  text: string,
+  repetitions: Repetitions,
+  context: ReadContext,
+): Generator<ImportItem> {
   const read = graphLine.safeParse(jsonOf(text));
   if (!read.success) {
     const message = "This is not an entity or relation of server-memory, one JSON object per line.";
@@ -55,11 +60,10 @@ function* itemsOf(place: Place, text: string, keys: NoteKeys, context: ReadConte
   if (read.data.type === "entity" && read.data.observations.some(isBlank)) {
     yield { ...place, leftOut: "an empty observation" };
   }
-  for (const { key: wanted, ...note } of notesOf(read.data)) {
-    const key = keys.give(wanted, note.value);
-    yield key === undefined
+  for (const note of notesOf(read.data)) {
+    yield repetitions.has(note.key, note.value)
       ? { ...place, leftOut: "a repetition" }
-      : noteItem(place, ROOT, { ...note, key }, context);
+      : noteItem(place, ROOT, note, context);
   }
 }
 

@@ -20,7 +20,13 @@ export function filterCondition(filter: EntryFilter): Condition {
     filter.key === undefined ? undefined : equals("key", filter.key),
     filter.prefix === undefined ? undefined : startsWith(filter.prefix),
     filter.cursor === undefined ? undefined : afterCursor(filter.cursor),
+    filter.upTo === undefined ? undefined : { sql: "seq <= ?", values: [filter.upTo] },
   ]);
+}
+
+/** What a filter covers but for its bound. */
+export function newerCondition({ upTo = Number.MAX_SAFE_INTEGER, ...filter }: EntryFilter): Condition {
+  return all([filterCondition(filter), { sql: "seq > ?", values: [upTo] }]);
 }
 
 /** The namespaces of a filter. */

@@ -1,4 +1,5 @@
 /** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
+import { historyChange } from "../../rules/plans.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
@@ -50,5 +51,5 @@ async function setRowRight(
   void writing.connection.query(UPDATE_ENTRY, [...valuesOf(right, sealer.seal(right, content)), columns.id]);
   const before = await readFormer(writing.connection, sealer, columns.id);
   const history = before.map((former) => withCorrectedTimes(former, correction));
-  await writeFormer(writing, sealer, { subject, entryId: columns.id }, { before, history });
+  await writeFormer(writing, sealer, { subject, entryId: columns.id }, historyChange(before, history));
 }

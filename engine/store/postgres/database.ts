@@ -2,9 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
+import { within } from "../../timing.ts";
+import { Client } from "./client.ts";
 import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
-import { explainPostgresError, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
+import { explainPostgresError, isAnswer, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
+import { Attempts, SilenceWatch } from "./reaching.ts";
 
 /** Connection options of `pg`. The password may be a function, which is called for each connection. */
 export type PostgresConnection = Pick<
@@ -32,7 +35,7 @@ export interface DatabaseOptions {
   readonly busyTimeoutMs?: number;
   /** Default 30,000. */
   readonly statementTimeoutMs?: number;
-  /** How long a call retries while the server cannot be reached; default 5,000. */
+  /** How long a call retries while another server takes over, and asks whether a lost commit was kept; default 5,000. */
   readonly patienceMs?: number;
 }
 
@@ -42,10 +45,15 @@ const DEFAULT_SCHEMA = "helmdeck_memory";
 const DEFAULTS = { connections: 10, busyTimeoutMs: 5_000, statementTimeoutMs: 30_000, patienceMs: 5_000 };
 /** A stalled engine in a transaction holds a subject's lock. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-const CONNECT_WITHIN_MS = 5_000;
+const CONNECT_WITHIN_MS = 4_500;
+/** Whether a server still answers is known within this time. */
+const ANSWER_WITHIN_MS = 3_500;
+/** Calls that follow one that reached no server fail like it, instead of waiting as long. */
+const KNOWN_UNREACHABLE_MS = 500;
 /** Then the operating system checks whether the server's machine still answers, ten times, a second apart. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 500];
+/** Between questions whether a commit was kept. */
+const OUTCOME_PAUSE_MS = 20;
 
 /** OIDs of PostgreSQL types whose values fit a JavaScript number here. */
 const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
@@ -83,6 +91,9 @@ export class Database {
   #pool: pg.Pool;
   /** Calls that wait for a connection of `#pool`: each function makes one of them leave. */
   readonly #waiting = new Set<() => void>();
+  readonly #silence = new SilenceWatch(() => this.#answers());
+  /** When a call last reached no server. */
+  #unreachableAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor({ connection, schema = DEFAULT_SCHEMA, hosts = [], needs = "any", ...more }: DatabaseOptions) {
@@ -103,6 +114,7 @@ export class Database {
       const pool = new pg.Pool({
         ...this.#config,
         ...host,
+        Client,
         pipeline: true,
         max: connections,
         // A server that stopped without closing its connections ends no statement. A working one has answered before.
@@ -110,7 +122,8 @@ export class Database {
         types: { getTypeParser },
         onConnect: async (client) => {
           const timeouts = [statementTimeoutMs, busyTimeoutMs, IDLE_IN_TRANSACTION_MS].map(String);
-          const { rows } = await client.query(SET_UP, [schema, ...timeouts]);
+          const setUp = { text: SET_UP, values: [schema, ...timeouts], query_timeout: CONNECT_WITHIN_MS };
+          const { rows } = await client.query(setUp);
           const { life, timeline, read_only: readOnly } = rows[0] ?? {};
           if (this.#isFormer(timeline)) throw new UnsuitableServer();
           this.#lives.set(client, life);
@@ -147,27 +160,51 @@ export class Database {
     }
   }
 
-  /** Runs one piece of work, and retries it from the beginning when the connection is lost before the commit. */
+  /**
+   * Runs one piece of work, and retries it from the beginning when the connection is lost before the commit: briefly while no
+   * server can be reached, longer while one starts or another one takes over.
+   */
   async perform<T>(work: Task<T>): Promise<T> {
-    const until = performance.now() + this.#patienceMs;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    const attempts = new Attempts(this.#patienceMs, this.#hosts.length);
+    for (;;) {
       this.requireOpen();
+      this.#requireReachable(attempts);
       const pool = this.#pool;
+      let isReached = false;
       try {
-        return await this.#lend(pool, work);
+        return await this.#lend(pool, (connection, client) => {
+          isReached = true;
+          return work(connection, client);
+        });
       } catch (error) {
-        const hasTime = performance.now() + pauseMs < until;
-        if (error instanceof CommitLost && (await this.#hasCommitted(error, until))) return error.answer as T; // the answer of this work
-        const mayTry = (this.#mayTryAgain(error, pool) || error instanceof CommitLost) && hasTime;
-        if (!mayTry) throw explainPostgresError(error, this.name);
-        await delay(pauseMs * (0.5 + Math.random() / 2)); // prevents all engines from reconnecting at the same moment
+        if (error instanceof CommitLost && (await this.#hasCommitted(error, attempts.until)))
+          return error.answer as T; // the answer of this work
+        const isAnswered = isReached || isAnswer(error);
+        attempts.noteFailure(isAnswered);
+        const mayTry = error instanceof CommitLost || this.#mayTryAgain(error, pool);
+        if (!mayTry || !attempts.hasTime) throw this.#givingUp(error, isAnswered);
+        await attempts.pause();
       }
     }
   }
 
+  #givingUp(error: unknown, isAnswered: boolean): HelmdeckError {
+    if (!isAnswered) this.#noteReach(false);
+    return explainPostgresError(error instanceof CommitLost ? new PoolLeft() : error, this.name); // it was not committed
+  }
+
+  #noteReach(isReached: boolean): void {
+    this.#unreachableAt = isReached ? Number.NEGATIVE_INFINITY : performance.now();
+  }
+
+  #requireReachable({ begunAt }: Attempts): void {
+    if (begunAt - this.#unreachableAt < KNOWN_UNREACHABLE_MS)
+      throw explainPostgresError(new PoolLeft(), this.name);
+  }
+
   /** A long-lived connection outside of the pool; not connected yet. */
-  clientBeside(): pg.Client {
-    return new pg.Client({ ...this.#config, ...this.#hosts[this.#host] });
+  clientBeside(connectionTimeoutMillis = CONNECT_WITHIN_MS): pg.Client {
+    return new Client({ ...this.#config, ...this.#hosts[this.#host], connectionTimeoutMillis });
   }
 
   #mayTryAgain(error: unknown, pool: pg.Pool): boolean {
@@ -186,9 +223,28 @@ export class Database {
 
   /** Ends a pool. Calls that wait for it fail as if their connection were lost: it serves them no longer. */
   async #leave(pool: pg.Pool): Promise<void> {
+    this.#letGo();
+    await pool.end();
+  }
+
+  /** Calls that wait for a connection fail as if theirs were lost. */
+  #letGo(): void {
     for (const leave of this.#waiting) leave();
     this.#waiting.clear();
-    await pool.end();
+  }
+
+  /** Also true for a refusal, such as one of too many connections. */
+  async #answers(): Promise<boolean> {
+    const client = this.clientBeside(ANSWER_WITHIN_MS);
+    client.on("error", () => undefined); // connecting reports it
+    try {
+      await client.connect();
+      return true;
+    } catch (error) {
+      return isAnswer(error);
+    } finally {
+      client.end().catch(() => undefined);
+    }
   }
 
   async close(): Promise<void> {
@@ -199,6 +255,12 @@ export class Database {
 
   async #lend<T>(pool: pg.Pool, work: Task<T>): Promise<T> {
     const client = await this.#connectTo(pool);
+    this.#noteReach(true);
+    const unwatch = this.#silence.begin(() => {
+      if (this.#hosts.length < 2) this.#noteReach(false);
+      client.connection.stream.destroy(); // its statements fail, so that a lost commit is noticed
+      this.#letGo();
+    });
     let failure: unknown;
     const note = (error: unknown): void => {
       failure = error;
@@ -211,6 +273,7 @@ export class Database {
       if (isLost(error) || error instanceof CommitLost) failure = error;
       throw error;
     } finally {
+      unwatch();
       client.off("error", note);
       client.release(failure !== undefined);
     }
@@ -235,6 +298,7 @@ export class Database {
         (client) => (this.#waiting.delete(leave) ? resolve(client) : client.release()),
         (error: unknown) => {
           this.#waiting.delete(leave);
+          if (isLost(error)) this.#letGo(); // otherwise each of them would wait as long
           reject(error);
         },
       );
@@ -260,17 +324,16 @@ export class Database {
   async #hasCommitted({ transaction }: CommitLost, until: number): Promise<boolean> {
     for (;;) {
       const pool = this.#pool;
-      const outcome = await this.#lend(pool, (connection) => fateOf(transaction, connection)).catch(
-        (error) => {
-          if (this.#mayTryAgain(error, pool)) return "in progress"; // not there yet
-          throw unknownOutcome(this.name);
-        },
-      );
+      const asked = this.#lend(pool, (connection) => fateOf(transaction, connection)).catch((error) => {
+        if (this.#mayTryAgain(error, pool)) return "in progress"; // not there yet
+        throw unknownOutcome(this.name);
+      });
+      const outcome = await within(Math.max(0, until - performance.now()), asked, () => undefined);
       if (outcome === "committed") return true;
       if (outcome === "aborted") return false;
-      if (outcome === undefined || performance.now() + LONGEST_PAUSE_MS > until)
+      if (outcome === undefined || performance.now() + OUTCOME_PAUSE_MS > until)
         throw unknownOutcome(this.name);
-      await delay(FIRST_PAUSE_MS);
+      await delay(OUTCOME_PAUSE_MS);
     }
   }
 

@@ -8,7 +8,7 @@ import { openRow, type StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
-import { type FoundFormer, formerAfter } from "./former-rows.ts";
+import { type FoundRow, formerAfter } from "./former-rows.ts";
 import { schemaStateOf } from "./schema.ts";
 import { ALWAYS, type Condition } from "./sql.ts";
 
@@ -89,7 +89,7 @@ async function countUnreadableFormer(sealer: Sealer, reading: Reading): Promise<
   let unreadable = 0;
   for (let after: number | undefined = 0; after !== undefined; ) {
     const page: Parameters<typeof formerAfter>[2] = { after, most: ROWS_AT_ONCE };
-    const rows: readonly FoundFormer[] = await reading((connection) =>
+    const rows: readonly FoundRow[] = await reading((connection) =>
       formerAfter(connection, sealer, page, ALWAYS),
     );
     unreadable += rows.filter(({ former }) => former === undefined).length;

@@ -12,7 +12,7 @@ import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { INSERT_ENTRY, valuesOf } from "./entry-rows.ts";
-import { requireRowSecurity } from "./open-postgres.ts";
+import { requireEngineRoles, requireRowSecurity } from "./open-postgres.ts";
 import { explainPostgresError, isForbidden } from "./postgres-errors.ts";
 import { grantAccess, migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
 import type { SqlValue } from "./sql.ts";
@@ -36,16 +36,14 @@ export async function openMovablePostgres({
   ...options
 }: MovablePostgresOptions): Promise<MovableStore | undefined> {
   const database = new Database({ ...options, connections: 1, statementTimeoutMs: STATEMENT_MS });
+  const store = new MovablePostgres(database, await lend(database));
+  let isThere = false;
   try {
-    const lent = await lend(database);
-    const store = new MovablePostgres(database, lent);
-    if (await store.prepare(to, engineRoles)) return store;
-    await store.close();
-    return undefined;
-  } catch (error) {
-    await database.close();
-    throw error;
+    isThere = await store.prepare(to, engineRoles);
+  } finally {
+    if (!isThere) await store.close();
   }
+  return isThere ? store : undefined;
 }
 
 interface Lent {
@@ -53,7 +51,7 @@ interface Lent {
   readonly giveBack: () => void;
 }
 
-/** One connection for the whole move, since it holds the locks. */
+/** One connection for the whole move, since it holds the locks. On failure the database is closed. */
 function lend(database: Database): Promise<Lent> {
   const { promise, resolve, reject } = Promise.withResolvers<Lent>();
   const ended = Promise.withResolvers<void>();
@@ -62,7 +60,7 @@ function lend(database: Database): Promise<Lent> {
       resolve({ connection, giveBack: ended.resolve });
       return ended.promise;
     })
-    .catch(reject);
+    .catch((error: unknown) => database.close().finally(() => reject(error)));
   return promise;
 }
 
@@ -86,6 +84,7 @@ class MovablePostgres implements MovableStore {
   prepare(to: MovablePostgresOptions["to"], engineRoles: readonly string[]): Promise<boolean> {
     return this.#perform(async (connection) => {
       await requireRowSecurity(connection);
+      await requireEngineRoles(connection, engineRoles);
       if (to !== "look") await connection.lockAlone();
       const { version, mark } = await schemaStateOf(connection);
       if (version === 0 && to !== "enter") return false;

@@ -3,13 +3,13 @@
  * the key is right.
  */
 import { defined } from "../../defined.ts";
-import { HelmdeckError } from "../../errors.ts";
+import { HelmdeckError, invalidField } from "../../errors.ts";
+import { DEFAULT_QUOTA, type Quota } from "../../rules/quota.ts";
 import { Beginnings } from "../beginnings.ts";
 import { KEEP_REMOVALS } from "../cursors.ts";
 import type { KeyChangingStore } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { MemoryReader, MemoryStore, StoreFacts, UnixMs } from "../memory-store.ts";
-import { DEFAULT_QUOTA, type Quota } from "../quota.ts";
 import { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { decodeTimeSeen } from "../time-seen.ts";
@@ -111,7 +111,11 @@ export function readPostgresFacts(options: PostgresReaderOptions): Promise<Store
 /** Creates or migrates the tables, and grants engines' roles access: for a role that may create tables. */
 export async function preparePostgres(options: DatabaseOptions & MigrateOptions): Promise<void> {
   await withDatabase(options, async (database) => {
-    await database.perform((connection) => migrate(connection, options));
+    await database.perform(async (connection) => {
+      await requireRowSecurity(connection);
+      await requireEngineRoles(connection, options.engineRoles ?? []);
+      await migrate(connection, options);
+    });
     await database.close();
   });
 }
@@ -183,9 +187,27 @@ export async function requireRowSecurity(connection: Connection): Promise<void> 
   throw new HelmdeckError(
     "store_unavailable",
     `The memory database ${connection.name} cannot be opened by a superuser or a role with BYPASSRLS, because row-level security does ` +
-      "not apply to it. Create a separate role for engines.",
+      "not apply to it. Use a role without these rights.",
     { details: { role: "superuser" } },
   );
+}
+
+/** Engines could not open the store under these roles. Checked before anything is created for them. */
+export async function requireEngineRoles(connection: Connection, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const [role] = await connection.query(
+      "SELECT (rolsuper OR rolbypassrls)::int AS passes FROM pg_roles WHERE rolname = ?",
+      [name],
+    );
+    if (role === undefined)
+      throw unfitRole(name, "does not exist on the server; create it with CREATE ROLE … LOGIN");
+    if (role.passes === 1)
+      throw unfitRole(name, "is a superuser or has BYPASSRLS; name one without these rights");
+  }
+}
+
+function unfitRole(name: string, rule: string): HelmdeckError {
+  return invalidField("engine_role", rule, { named: `The role ${name}` });
 }
 
 function partsOf(

@@ -121,6 +121,11 @@ export function isLost(error: unknown): boolean {
   return NETWORK_CODES.has(state) || /^(08|57P0[1235]|25P0[34])/.test(state);
 }
 
+/** A server answered: with a refusal, or that it is starting and will accept connections soon. */
+export function isAnswer(error: unknown): boolean {
+  return !isLost(error) || codeOf(error) === "57P03";
+}
+
 /** A retry may succeed at once: the server aborted one of several deadlocked transactions. */
 export function isToBeTriedAgain(error: unknown): boolean {
   return /^(40001|40P01)$/.test(codeOf(error) ?? "");

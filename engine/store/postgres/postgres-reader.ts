@@ -1,10 +1,10 @@
 /** The read-only part of the PostgreSQL store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
+import { shownHistory } from "../../rules/history.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
 import { changesLimitOf, listLimitOf } from "../entry-rules.ts";
-import { shownHistory } from "../history.ts";
 import type {
   CategoryCount,
   Changes,
@@ -23,6 +23,7 @@ import type {
   NamespaceCount,
   Origin,
   ReferenceVectors,
+  Revision,
   StoreCapabilities,
   StoreIdentity,
   StoreReport,
@@ -140,7 +141,8 @@ export class PostgresReader implements MemoryReader {
     });
   }
 
-  async revision(namespace: Namespace): Promise<number> {
+  /** A subject's sessions always count. */
+  async revision(namespace: Namespace): Promise<Revision> {
     const owner = ownerOf(namespace);
     const { newestSeq } = await this.reading(namespace, (connection) => readSubject(connection, owner));
     return newestSeq;

@@ -1,10 +1,14 @@
 /** The PostgreSQL store: the reader, plus writes, each in one transaction. */
+import { defined } from "../../defined.ts";
+import { requireReached } from "../../rules/conditions.ts";
+import { checkSuperseded } from "../../rules/history.ts";
+import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
-import { checkSuperseded } from "../history.ts";
 import type { KeyChangeReport } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
   DecideRenewal,
+  DeleteOptions,
   Entry,
   EntryFilter,
   EntryId,
@@ -23,7 +27,6 @@ import type {
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
-import type { Quota } from "../quota.ts";
 import type { ResealOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, reseal, whileChanging } from "./change-key.ts";
@@ -31,15 +34,13 @@ import type { ChangeNotifications } from "./change-notifications.ts";
 import { filterCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { eraseCovered } from "./covered-former.ts";
+import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./postgres-vectors.ts";
-import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
 import { writeReferences } from "./references.ts";
-import { removeEntries } from "./removals.ts";
-import { renewEntry } from "./renew-entry.ts";
+import { readNewer, removeEntries } from "./removals.ts";
 import { sweepExpired } from "./sweep.ts";
 import { WriteTransactions } from "./transactions.ts";
-import { undoEntry } from "./undo-entry.ts";
 import type { Writing } from "./writing.ts";
 
 export interface PostgresStoreParts extends PostgresReaderParts {
@@ -60,26 +61,27 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     this.#notifications = parts.notifications;
   }
 
-  async put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
+  async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
     checkNewEntry(entry);
-    const others = checkSuperseded(entry, supersedes);
+    const supersedes = checkSuperseded(entry, options.supersedes);
     return this.#transactions.write([entry.namespace], (writing) =>
-      putEntry(this.#putting, entry, writing, others),
+      putEntry(this.#putting, entry, writing, { ...options, supersedes }),
     );
   }
 
   async putMany(
     entries: readonly NewEntry[],
-    { onConflict = "replace" }: PutManyOptions = {},
+    { keysSince = new Map(), ...rules }: PutManyOptions = {},
   ): Promise<readonly PutResult[]> {
     for (const entry of entries) checkNewEntry(entry);
     const namespaces = entries.map(({ namespace }) => namespace);
     return this.#transactions.write(
       namespaces,
       async (writing) => {
+        for (const [namespace, since] of keysSince) await judgeKeys(namespace, since, writing);
         const results: PutResult[] = [];
         for (const entry of entries) {
-          results.push(await putUnlessKept(this.#putting, entry, writing, onConflict));
+          results.push(await putEntry(this.#putting, entry, writing, rules));
         }
         return results;
       },
@@ -87,15 +89,11 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     );
   }
 
-  async renew(
-    ref: EntryRef,
-    decide: DecideRenewal,
-    { givesWay = false }: RenewOptions = {},
-  ): Promise<Entry | undefined> {
+  async renew(ref: EntryRef, decide: DecideRenewal, options: RenewOptions = {}): Promise<Entry | undefined> {
     return this.#transactions.write(
       [ref.namespace],
-      (writing) => renewEntry(this.#putting, ref, decide, writing),
-      { givesWay },
+      (writing) => renewEntry(this.#putting, ref, decide, writing, options),
+      defined({ givesWay: options.givesWay }),
     );
   }
 
@@ -105,8 +103,8 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     );
   }
 
-  delete({ namespace, origin, key }: EntryRef): Promise<Erasure> {
-    return this.deleteWhere({ namespace, origins: [origin], key });
+  delete({ namespace, origin, key }: EntryRef, options?: DeleteOptions): Promise<Erasure> {
+    return this.deleteWhere({ namespace, origins: [origin], key, ...options });
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
@@ -114,11 +112,13 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     return this.#transactions.write(
       [filter.namespace],
       async (writing) => {
-        const former = await eraseCovered(writing, this.sealer, filter);
         const subject = writing.of(filter.namespace);
+        requireReached(filter, subject.newestSeq);
+        const { erased: former, newer: kept } = await eraseCovered(writing, this.sealer, filter);
+        const newer = await readNewer(writing, filter, kept);
         const { rows, live } = await removeEntries(writing, subject, condition, this.#putting);
         const erased = rows + former > 0 ? "pending" : "complete";
-        return { deleted: live, erased, ...(former > 0 && { former }) };
+        return { deleted: live, erased, ...(former > 0 && { former }), ...defined({ newer }) };
       },
       { numbers: 0 },
     );

@@ -1,5 +1,9 @@
 /** Removes rows with their dependent rows, and records removals for the change feed. */
-import { ownedBy } from "./conditions.ts";
+
+import { NEWER_NAMED, newerOf } from "../../rules/conditions.ts";
+import type { EntryFilter, Newer } from "../memory-store.ts";
+import { liveCondition, newerCondition, ownedBy } from "./conditions.ts";
+import { selectEntries } from "./entry-rows.ts";
 import { all, type Condition } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
 import { bytesOf } from "./texts.ts";
@@ -45,6 +49,22 @@ export async function removeEntries(
   writing.noteSeq(subject, Number(gone?.seq));
   if (subject.removals > 2 * keepRemovals) await pruneRemovals(writing, subject, keepRemovals);
   return { rows, live: Number(gone?.live) };
+}
+
+/** What stays because it was written after the filter's bound; `kept`: keys of facts whose histories stay for that. */
+export async function readNewer(
+  { connection, now }: Writing,
+  filter: EntryFilter,
+  kept: readonly string[],
+): Promise<Newer | undefined> {
+  if (filter.upTo === undefined) return undefined;
+  const meant = all([newerCondition(filter), liveCondition(now)]);
+  const rest = { sql: `ORDER BY seq LIMIT ${NEWER_NAMED}`, values: [] };
+  const [[counted], named] = await Promise.all([
+    connection.query(`SELECT count(*) AS n FROM entries WHERE ${meant.sql}`, meant.values),
+    selectEntries(connection, "key", meant, rest),
+  ]);
+  return newerOf(Number(counted?.n) + kept.length, [...named.map(({ key }) => `${key}`), ...kept]);
 }
 
 /** Rarely, since pruning makes slow readers start over. */

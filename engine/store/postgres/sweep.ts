@@ -4,13 +4,14 @@
  * The attacker can write the database and has no key. An expiry is a clear column, so each row must authenticate before it is
  * trusted: a row that does not is kept, and doctor reports it.
  */
+import { isHelmdeckError } from "../../errors.ts";
 import type { UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import { openRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
-import type { Putting } from "./put-entry.ts";
+import type { Putting } from "./entry-writes.ts";
 import { removeEntries } from "./removals.ts";
 import { all } from "./sql.ts";
 import { textOf } from "./texts.ts";
@@ -21,7 +22,7 @@ const ROWS_AT_ONCE = 500;
 
 type ReadingAll = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 
-/** Returns their number. */
+/** Returns their number. Leaves a subject for whom somebody else writes to the next sweep. */
 export async function sweepExpired(
   putting: Putting,
   transactions: WriteTransactions,
@@ -35,16 +36,22 @@ export async function sweepExpired(
     const owner = textOf(row.owner) as Namespace; // always written as a namespace
     for (let after: Place | undefined = FIRST; after !== undefined; ) {
       const from: Place = after;
-      const swept = await transactions.write(
+      const sweeping = transactions.write(
         [owner],
         (writing) => sweepSome(putting, writing, owner, { until, after: from }),
         { numbers: 0 },
       );
+      const swept = await sweeping.catch(asNothing);
       deleted += swept.rows;
       after = swept.after;
     }
   }
   return deleted;
+}
+
+function asNothing(error: unknown): { readonly rows: 0; readonly after: undefined } {
+  if (isHelmdeckError(error, "store_locked")) return { rows: 0, after: undefined };
+  throw error;
 }
 
 interface Place {

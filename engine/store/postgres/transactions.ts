@@ -55,7 +55,7 @@ export class WriteTransactions {
     { givesWay = false, numbers = 1 }: WriteOptions = {},
   ): Promise<T> {
     const owners = [...new Set(namespaces.map(ownerOf))].sort(compareText); // in a fixed order, to avoid deadlocks
-    return this.#queue.alone(owners, async () => {
+    const perform = async () => {
       await this.look();
       const answered = await this.#transaction(async (connection) => {
         if (givesWay) void connection.run(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
@@ -71,7 +71,8 @@ export class WriteTransactions {
       });
       this.#parts.notifications.notify(answered.changed);
       return answered.answer;
-    });
+    };
+    return this.#queue.alone(owners, perform, givesWay ? GIVES_WAY_MS : undefined);
   }
 
   /** Saves the clock's reading if it has advanced enough, and corrects entries that were written while it was wrong. */

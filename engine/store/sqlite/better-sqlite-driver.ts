@@ -1,5 +1,8 @@
 /** SQLite through better-sqlite3, which brings its own SQLite: for the command line, servers and tests. */
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { HelmdeckError } from "../../errors.ts";
+import { isWholeInThread } from "./check-thread.ts";
 import { nodeSqliteDriver } from "./node-sqlite-driver.ts";
 import type {
   SqliteConnection,
@@ -38,6 +41,10 @@ export const betterSqliteDriver: SqliteDriver = {
         database.close();
       },
     };
+  },
+  isWhole: async (path) => {
+    const library = pathToFileURL(createRequire(import.meta.url).resolve("better-sqlite3")).href;
+    return isWholeInThread({ path, library, options: { readonly: true, fileMustExist: true } });
   },
 };
 

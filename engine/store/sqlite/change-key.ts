@@ -10,6 +10,7 @@ import { begunChange, finishedChange, type KeyChangeReport, requireChanging } fr
 import type { MasterKey } from "../master-key.ts";
 import type { Sealer } from "../sealing.ts";
 import { finishReseal } from "./reseal.ts";
+import { requireNotNewer } from "./schema.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoredKeys, saveStoredKeys } from "./store-row.ts";
 import { followKeys } from "./stored-keys.ts";
@@ -17,6 +18,7 @@ import { followKeys } from "./stored-keys.ts";
 /** Makes `newKey` the current key. Both keys open the database until {@link finishKeyChange}; calling it again has no effect. */
 export function beginKeyChange(session: SqliteSession, { ring }: Sealer, newKey: MasterKey): void {
   session.write(() => {
+    requireNotNewer(session);
     const stored = readStoredKeys(session);
     followKeys(session, ring, stored);
     const changed = begunChange(ring, stored, newKey);

@@ -46,7 +46,13 @@ export function restCondition(filter: EntryFilter): Condition {
     filter.key === undefined ? undefined : equals("key", filter.key),
     filter.prefix === undefined ? undefined : startsWith("key", filter.prefix),
     filter.cursor === undefined ? undefined : afterCursor(filter.cursor),
+    filter.upTo === undefined ? undefined : { sql: "+seq <= ?", values: [filter.upTo] },
   ]);
+}
+
+/** What a filter covers but for its bound. */
+export function newerCondition({ upTo = Number.MAX_SAFE_INTEGER, ...filter }: EntryFilter): Condition {
+  return all([filterCondition(filter), { sql: "+seq > ?", values: [upTo] }]);
 }
 
 /** The live entries of a listing after its cursor. */
@@ -90,7 +96,7 @@ export function all(conditions: readonly (Condition | undefined)[]): Condition {
   const given = conditions.filter((condition) => condition !== undefined).filter((one) => one !== ALWAYS);
   if (given.length === 0) return ALWAYS;
   return {
-    sql: given.map((condition) => condition.sql).join(" AND "),
+    sql: given.map((condition) => `(${condition.sql})`).join(" AND "),
     values: given.flatMap((condition) => condition.values),
   };
 }

@@ -1,4 +1,5 @@
 /** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
+import { historyChange } from "../../rules/plans.ts";
 import type { Sealer } from "../sealing.ts";
 import { ALL_COLUMNS, parseColumns } from "../stored-rows.ts";
 import { type Correction, withCorrectedTimes } from "../time-seen.ts";
@@ -34,11 +35,7 @@ export function correctTimes(
     const right = { ...withCorrectedTimes(columns, correction), seq: nextSeq() };
     update.run(...valuesOf(right, sealer.seal(right, content)), columns.id);
     const history = readFormer({ session, sealer }, columns.id);
-    writeFormer(
-      { session, sealer },
-      columns.id,
-      history,
-      history.map((former) => withCorrectedTimes(former, correction)),
-    );
+    const corrected = history.map((former) => withCorrectedTimes(former, correction));
+    writeFormer({ session, sealer }, columns.id, historyChange(history, corrected));
   }
 }

@@ -4,12 +4,11 @@
  * Their names are sealed, so every history is opened, in slices. Histories that were written meanwhile are checked again by the
  * transaction that deletes the entries; after that, no covered value can enter a history.
  */
-import { invalidField } from "../../errors.ts";
-import { isCovered, mayCoverFormer } from "../history.ts";
-import type { EntryFilter, FormerKey, FormerKeysPage, FormerKeysQuery } from "../memory-store.ts";
+import { formerCursor, formerKeyOf, isCoveredAlone, mayCoverFormer } from "../../rules/history.ts";
+import type { EntryFilter, FormerKeysPage, FormerKeysQuery } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { all, liveCondition, type Moment, namespaceCondition, ownerCondition } from "./conditions.ts";
-import { type FoundFormer, formerAfter, formerOfWritten } from "./former-rows.ts";
+import { type FoundRow, formerAfter, formerOfWritten } from "./former-rows.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 const ROWS_AT_ONCE = 200;
@@ -26,8 +25,9 @@ export function readFormerKeys(
   moment: Moment,
 ): FormerKeysPage {
   const meant = all([namespaceCondition(namespace), liveCondition(moment)]);
-  const rows = formerAfter(parts, afterCursor(cursor), ROWS_AT_ONCE, meant);
-  const keys = rows.flatMap(keyOf);
+  const after = cursor === undefined ? Number.MIN_SAFE_INTEGER : formerCursor(cursor);
+  const rows = formerAfter(parts, after, ROWS_AT_ONCE, meant);
+  const keys = rows.flatMap(formerKeyOf);
   const last = rows.at(-1);
   return rows.length < ROWS_AT_ONCE || last === undefined ? { keys } : { keys, nextCursor: `${last.number}` };
 }
@@ -40,6 +40,7 @@ export class CoveredRun {
   /** The last sequence number when the slices began. */
   #since: number | undefined;
   #erased = 0;
+  readonly #newer = new Set<string>();
 
   constructor(parts: Parts, filter: EntryFilter) {
     this.#parts = parts;
@@ -49,6 +50,11 @@ export class CoveredRun {
   /** Former values erased so far. */
   get erased(): number {
     return this.#erased;
+  }
+
+  /** Keys of facts that were written after the filter's bound, so that covered values stay in their histories. */
+  get newer(): readonly string[] {
+    return [...this.#newer];
   }
 
   /** Runs a transaction; one that fails has erased nothing. */
@@ -90,29 +96,20 @@ export class CoveredRun {
     return true;
   }
 
-  #next(): readonly FoundFormer[] {
+  #next(): readonly FoundRow[] {
     return formerAfter(this.#parts, this.#after, ROWS_AT_ONCE, ownerCondition(this.#filter));
   }
 
-  /** An unreadable value may be covered, so it is erased. Values erased with their own fact are not counted. */
-  #erase(found: FoundFormer): void {
-    const { number, former, isMeant, of } = found;
+  #erase(found: FoundRow): void {
+    const { number, isMeant, of } = found;
     this.#after = number;
-    if (!isMeant || isCovered(of, this.#filter)) return;
-    if (former !== undefined && !isCovered(former, this.#filter)) return;
+    if (!isMeant || !isCoveredAlone(found, this.#filter)) return;
+    const { upTo = of.revision } = this.#filter;
+    if (of.revision > upTo) {
+      this.#newer.add(of.key);
+      return;
+    }
     this.#parts.session.statement("DELETE FROM history WHERE number = ?").run(number);
     this.#erased += 1;
   }
-}
-
-function keyOf(found: FoundFormer): readonly FormerKey[] {
-  if (found.former === undefined) return [];
-  const { key, category, tags, updatedAt } = found.former;
-  return [{ of: found.of, key, category, tags, updatedAt }];
-}
-
-function afterCursor(cursor: string | undefined): number {
-  const after = cursor === undefined ? Number.MIN_SAFE_INTEGER : Number(cursor);
-  if (Number.isSafeInteger(after)) return after;
-  throw invalidField("cursor", "is not from an earlier page; leave it out");
 }

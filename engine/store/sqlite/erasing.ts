@@ -1,6 +1,8 @@
 /** Deletes entries: few in one transaction, many in slices. A checkpoint after each erases their bytes. */
+import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
-import type { EntryFilter, EntryRef, Erasure, UnixMs } from "../memory-store.ts";
+import { NEWER_NAMED, newerOf, requireReached } from "../../rules/conditions.ts";
+import type { DeleteOptions, EntryFilter, EntryRef, Erasure, Newer, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
 import type { Checkpointer } from "./checkpoint.ts";
@@ -10,6 +12,7 @@ import {
   type Forget,
   filterCondition,
   liveCondition,
+  newerCondition,
   sparedCondition,
 } from "./conditions.ts";
 import { CoveredRun } from "./covered-former.ts";
@@ -49,6 +52,12 @@ interface Erased {
   readonly checkpointTime: number | undefined;
 }
 
+/** What is deleted, or being deleted, and what stays. */
+interface Begun {
+  readonly done: Erasure | Forget;
+  readonly newer: Newer | undefined;
+}
+
 /** Rows of the first transaction on a full disk. */
 const ROWS_ON_FULL_DISK = 64;
 /** Before any expiry. */
@@ -61,8 +70,8 @@ export class Eraser {
     this.#parts = parts;
   }
 
-  delete({ namespace, origin, key }: EntryRef): Promise<Erasure> {
-    return this.deleteWhere({ namespace, origins: [origin], key });
+  delete({ namespace, origin, key }: EntryRef, options?: DeleteOptions): Promise<Erasure> {
+    return this.deleteWhere({ namespace, origins: [origin], key, ...options });
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
@@ -77,8 +86,10 @@ export class Eraser {
     const begun = (await begin()) ?? (await this.#lookThrough(former).then(begin));
     if (begun === undefined)
       throw new HelmdeckError("internal", "A delete needed the histories to be checked first.");
-    const erased = "seq" in begun ? await this.#finish(begun) : begun;
-    return space.shrinkFile(former.erased === 0 ? erased : { ...erased, former: former.erased });
+    const { done, newer } = begun;
+    const erased = "seq" in done ? await this.#finish(done) : done;
+    const others = { ...(former.erased > 0 && { former: former.erased }), ...defined({ newer }) };
+    return space.shrinkFile({ ...erased, ...others });
   }
 
   async deleteExpired(): Promise<Erasure> {
@@ -113,17 +124,34 @@ export class Eraser {
    * Deletes few entries in one transaction; for many, only begins (see `forgets.ts`). Undefined, having done nothing, while many
    * histories must be checked first.
    */
-  #eraseOrBegin(filter: EntryFilter, most: number, former: CoveredRun): Erasure | Forget | undefined {
+  #eraseOrBegin(filter: EntryFilter, most: number, former: CoveredRun): Begun | undefined {
     const begun = this.#parts.transactions.write((writing) => {
+      requireReached(filter, writing.row.history.lastSeq);
       if (!former.finish()) return undefined;
+      const newer = this.#newer(filter, former, writing);
       const condition = all([filterCondition(filter), sparedCondition(writing.moment.forgets)]);
       const counts = this.#count(condition, most, writing);
-      if (counts.rows <= most) return this.#erase(condition, counts, writing, former.erased);
+      if (counts.rows <= most) return { done: this.#erase(condition, counts, writing, former.erased), newer };
       const forget = { seq: writing.nextSeq(), filter };
       beginForget(this.#parts.session, forget);
-      return forget;
+      return { done: forget, newer };
     });
-    return begun === undefined || "seq" in begun ? begun : this.#checkpointed(begun);
+    if (begun === undefined) return undefined;
+    const { done, newer } = begun;
+    return { done: "seq" in done ? done : this.#checkpointed(done), newer };
+  }
+
+  /** What stays because it was written after the filter's bound. */
+  #newer(filter: EntryFilter, former: CoveredRun, { moment }: Writing): Newer | undefined {
+    if (filter.upTo === undefined) return undefined;
+    const { sql, values } = all([newerCondition(filter), liveCondition(moment)]);
+    const { session } = this.#parts;
+    const counted = session.statement(`SELECT count(*) AS n FROM entries WHERE ${sql}`).get(...values);
+    const named = session
+      .statement(`SELECT key FROM entries WHERE ${sql} ORDER BY +seq LIMIT ${NEWER_NAMED}`)
+      .all(...values);
+    const keys = [...named.map(({ key }) => `${key}`), ...former.newer];
+    return newerOf(Number(counted?.n) + former.newer.length, keys);
   }
 
   /** Finishes a delete, slice by slice. */

@@ -1,19 +1,15 @@
 /** The rows of histories: sealed with their fact's id, and deleted with the fact's row. */
-import { decodeFormer, encodeFormer } from "../former-content.ts";
-import type { FormerKey, FormerValue } from "../memory-store.ts";
+import type { FoundFormer } from "../../rules/history.ts";
+import type { HistoryChange } from "../../rules/plans.ts";
+import type { FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
-import { parseTags } from "../stored-rows.ts";
+import { type FormerRow, openFormer, parseTags, sealFormer } from "../stored-rows.ts";
 import type { Condition } from "./conditions.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 const COLUMNS = "number, entry_id, written_at, history.sealed";
-
-/** A former value read from its row. */
-interface FormerRow extends FormerValue {
-  readonly number: number;
-}
 
 interface Parts {
   readonly session: SqliteSession;
@@ -24,38 +20,27 @@ interface Parts {
 export function readFormer({ session, sealer }: Parts, entryId: string): readonly FormerRow[] {
   const select = `SELECT ${COLUMNS} FROM history WHERE entry_id = ? ORDER BY number`;
   const rows = orNone(() => session.statement(select).all(entryId));
-  return rows.flatMap((row) => openFormer(sealer, row) ?? []);
+  return rows.flatMap((row) => openFormer(row, sealer) ?? []);
 }
 
-/**
- * Writes a fact's history, given the rows `before`; call it in a write transaction. Unchanged rows stay.
- */
+/** Writes the change of a fact's history; call it in a write transaction. */
 export function writeFormer(
   { session, sealer }: Parts,
   entryId: string,
-  before: readonly FormerValue[],
-  history: readonly FormerValue[],
+  { gone, added }: HistoryChange<FormerRow>,
 ): void {
-  const staying = history.findIndex((former) => !before.includes(former));
-  const stay = staying === -1 ? history : history.slice(0, staying);
   const remove = session.statement("DELETE FROM history WHERE entry_id = ? AND number = ?");
-  for (const former of before) {
-    if ("number" in former && !stay.includes(former)) remove.run(entryId, Number(former.number));
-  }
-  for (const former of history.slice(stay.length)) insertFormer({ session, sealer }, entryId, former);
+  for (const { number } of gone) remove.run(entryId, number);
+  for (const former of added) insertFormer({ session, sealer }, entryId, former);
 }
 
-/** A former value, and the fact of its history. */
-export interface FoundFormer {
+export interface FoundRow extends FoundFormer {
   readonly number: number;
-  /** Undefined when it does not open or was not requested. */
-  readonly former: FormerValue | undefined;
-  /** Whether the fact matches the query. */
+  /** Whether the fact matches the query; only then, the value is opened. */
   readonly isMeant: boolean;
-  readonly of: FormerKey["of"];
 }
 
-const FOUND = `${COLUMNS}, entries.key AS fact_key, entries.category AS fact_category, entries.tags AS fact_tags`;
+const FOUND = `${COLUMNS}, seq AS fact_seq, entries.key AS fact_key, entries.category AS fact_category, entries.tags AS fact_tags`;
 
 /** The next rows of all histories after a number; opens only those of matching facts. */
 export function formerAfter(
@@ -63,7 +48,7 @@ export function formerAfter(
   after: number,
   most: number,
   { sql, values }: Condition,
-): readonly FoundFormer[] {
+): readonly FoundRow[] {
   const select = `SELECT ${FOUND}, (${sql}) AS is_meant FROM history LEFT JOIN entries ON entries.id = entry_id
     WHERE number > ? ORDER BY number LIMIT ?`;
   return orNone(() => session.statement(select).all(...values, after, most)).map((row) =>
@@ -76,7 +61,7 @@ export function formerOfWritten(
   { session, sealer }: Parts,
   seq: number,
   { sql, values }: Condition,
-): readonly FoundFormer[] {
+): readonly FoundRow[] {
   const select = `SELECT ${FOUND}, 1 AS is_meant FROM entries CROSS JOIN history ON entry_id = entries.id
     WHERE seq > ? AND ${sql}`;
   return session
@@ -85,13 +70,18 @@ export function formerOfWritten(
     .map((row) => foundIn(row, sealer));
 }
 
-function foundIn(row: SqliteRow, sealer: Sealer): FoundFormer {
+function foundIn(row: SqliteRow, sealer: Sealer): FoundRow {
   const isMeant = row.is_meant === 1;
   return {
     number: Number(row.number),
-    former: isMeant ? openFormer(sealer, row) : undefined,
+    former: isMeant ? openFormer(row, sealer) : undefined,
     isMeant,
-    of: { key: `${row.fact_key}`, category: `${row.fact_category}`, tags: parseTags(`${row.fact_tags}`) },
+    of: {
+      revision: Number(row.fact_seq),
+      key: `${row.fact_key}`,
+      category: `${row.fact_category}`,
+      tags: parseTags(`${row.fact_tags}`),
+    },
   };
 }
 
@@ -105,27 +95,11 @@ function orNone(read: () => readonly SqliteRow[]): readonly SqliteRow[] {
   }
 }
 
-function openFormer(sealer: Sealer, row: SqliteRow): FormerRow | undefined {
-  const { number, entry_id: entryId, written_at: writtenAt, sealed } = row;
-  if (typeof number !== "number" || typeof entryId !== "string" || typeof writtenAt !== "number")
-    return undefined;
-  const content =
-    sealed instanceof Uint8Array ? sealer.openHistory({ number, entryId, writtenAt }, sealed) : undefined;
-  const former = content && decodeFormer(content, writtenAt);
-  return former && { ...former, number };
-}
-
 function insertFormer({ session, sealer }: Parts, entryId: string, former: FormerValue): void {
   const number = Number(session.statement("SELECT coalesce(max(number), 0) + 1 AS n FROM history").get()?.n);
-  const writtenAt = former.updatedAt;
   session
     .statement("INSERT INTO history (number, entry_id, written_at, sealed) VALUES (?, ?, ?, ?)")
-    .run(
-      number,
-      entryId,
-      writtenAt,
-      sealer.sealHistory({ number, entryId, writtenAt }, encodeFormer(former)),
-    );
+    .run(number, entryId, former.updatedAt, sealFormer(former, { number, entryId }, sealer));
 }
 
 /** Drops a subject's oldest former value to make room; false when there is none. */

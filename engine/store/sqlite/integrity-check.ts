@@ -3,7 +3,7 @@
  * (`checkpoint.ts`), such as a backup copied over it while it was open.
  */
 import { lastForget } from "./forgets.ts";
-import type { SqliteConnection } from "./sqlite-driver.ts";
+import type { SqliteDriver } from "./sqlite-driver.ts";
 import { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow, type StoreRow } from "./store-row.ts";
 
@@ -11,16 +11,19 @@ import { readStoreRow, type StoreRow } from "./store-row.ts";
  * Reads the store's own row from database and log; undefined if they are damaged because the log belongs to another database.
  * Reads the whole file.
  */
-export function readIntactStoreRow(connection: SqliteConnection, path: string): StoreRow | undefined {
-  const session = new SqliteSession(connection, path);
+export async function readIntactStoreRow(driver: SqliteDriver, path: string): Promise<StoreRow | undefined> {
+  if (!(await driver.isWhole(path))) return undefined;
+  const connection = await driver.open(path, "read");
   try {
+    const session = new SqliteSession(connection, path);
     return session.read(() => {
       const row = readStoreRow(session);
-      const isWhole = session.pragma("integrity_check(1)") === "ok";
-      return isWhole && hasLastChange(session, row) ? row : undefined;
+      return hasLastChange(session, row) ? row : undefined;
     });
   } catch {
     return undefined;
+  } finally {
+    connection.close();
   }
 }
 

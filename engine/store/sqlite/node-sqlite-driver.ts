@@ -1,6 +1,7 @@
 /** SQLite through Node's own `node:sqlite`, which needs no installation: for the plugin inside OpenClaw's gateway. */
 import type { SQLOutputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { isWholeInThread } from "./check-thread.ts";
 import type {
   OpenMode,
   SqliteConnection,
@@ -44,6 +45,7 @@ export const nodeSqliteDriver: SqliteDriver = {
       },
     };
   },
+  isWhole: (path) => isWholeInThread({ path, library: "node:sqlite", options: { readOnly: true } }),
   openBeside: (path) => nodeSqliteDriver.open(path, "immutable"),
 };
 

@@ -8,6 +8,7 @@ import { HEADER_BYTES } from "../envelope.ts";
 import type { ResealProgress } from "../reseal-options.ts";
 import type { Sealer } from "../sealing.ts";
 import { CLEAR_COLUMNS, parseColumns } from "../stored-rows.ts";
+import { requireNotNewer } from "./schema.ts";
 import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -42,7 +43,10 @@ export class ResealRun {
   next(isOver: () => boolean): void {
     const from = this.#after;
     if (from === undefined) return;
-    const slice = this.#session.write(() => sealSliceAnew(this.#session, this.#sealer, from, isOver));
+    const slice = this.#session.write(() => {
+      requireNotNewer(this.#session);
+      return sealSliceAnew(this.#session, this.#sealer, from, isOver);
+    });
     this.#done += slice.rows;
     this.#after = slice.after;
   }
@@ -69,6 +73,7 @@ export function finishReseal(
   change: (stored: ReturnType<typeof readStoredKeys>) => ReturnType<typeof readStoredKeys>,
 ): void {
   session.write(() => {
+    requireNotNewer(session);
     resealReferences(session, sealer);
     const stored = change(readStoredKeys(session));
     saveStoredKeys(session, stored);

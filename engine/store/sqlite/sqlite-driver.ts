@@ -36,6 +36,8 @@ export interface SqliteDriver {
    * drops the locks of the other. Different processes may use different drivers.
    */
   open(path: string, mode: OpenMode): Promise<SqliteConnection>;
+  /** Whether every page of a database and its log is sound; a thread of its own reads both. */
+  isWhole(path: string): Promise<boolean>;
   /** Opens the database alone, `immutable`, through the library that may have it open in this process. Not every driver can. */
   openBeside?(path: string): Promise<SqliteConnection>;
 }

@@ -1,11 +1,11 @@
 /** The read-only part of the SQLite store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
+import { shownHistory } from "../../rules/history.ts";
 import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
-import { shownHistory } from "../history.ts";
 import type {
   CategoryCount,
   Changes,
@@ -24,6 +24,7 @@ import type {
   NamespaceCount,
   Origin,
   ReferenceVectors,
+  Revision,
   StoreCapabilities,
   StoreIdentity,
   StoreReport,
@@ -56,6 +57,7 @@ import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import type { StoreGuard } from "./store-guard.ts";
+import { readHistory } from "./store-row.ts";
 import { usageOf } from "./usage.ts";
 
 interface RowPage {
@@ -172,8 +174,15 @@ export class SqliteReader implements MemoryReader {
     });
   }
 
-  revision(namespace: Namespace): Promise<number> {
-    return this.calls.perform(() => this.session.read(() => readRevision(this.session, namespace)));
+  revision(
+    namespace: Namespace,
+    { includeSessions = false }: Pick<EntryFilter, "includeSessions"> = {},
+  ): Promise<Revision> {
+    return this.calls.perform(() =>
+      this.session.read(() =>
+        includeSessions ? readHistory(this.session).lastSeq : readRevision(this.session, namespace),
+      ),
+    );
   }
 
   namespaces(): Promise<readonly NamespaceCount[]> {

@@ -1,11 +1,13 @@
 /** The SQLite store: the reader, plus writes, each in one transaction. */
 
+import { checkSuperseded } from "../../rules/history.ts";
+import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
-import { checkSuperseded } from "../history.ts";
 import type { KeyChangeReport } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
   DecideRenewal,
+  DeleteOptions,
   Entry,
   EntryFilter,
   EntryId,
@@ -24,22 +26,19 @@ import type {
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
-import type { Quota } from "../quota.ts";
 import type { ResealOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, requireChangeBegun } from "./change-key.ts";
 import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
+import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
-import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
 import { writeReferences } from "./references.ts";
-import { renewEntry } from "./renew-entry.ts";
 import { ResealRun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
 import { WriteTransactions, type Writing } from "./transactions.ts";
-import { undoEntry } from "./undo-entry.ts";
 import { compact, hasIncrementalVacuum } from "./vacuum.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
@@ -72,11 +71,13 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
   }
 
-  put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
+  put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
     return this.calls.write(() => {
       checkNewEntry(entry);
-      const others = checkSuperseded(entry, supersedes);
-      return this.#transactions.write((writing) => putEntry(this.#putting, entry, writing, others));
+      const supersedes = checkSuperseded(entry, options.supersedes);
+      return this.#transactions.write((writing) =>
+        putEntry(this.#putting, entry, writing, { ...options, supersedes }),
+      );
     });
   }
 
@@ -92,30 +93,29 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   putMany(
     entries: readonly NewEntry[],
-    { onConflict = "replace" }: PutManyOptions = {},
+    { keysSince = new Map(), ...rules }: PutManyOptions = {},
   ): Promise<readonly PutResult[]> {
     return this.calls.write(() => {
       for (const entry of entries) checkNewEntry(entry);
       if (entries.length === 0) return [];
-      return this.#transactions.write((writing) =>
-        entries.map((entry) => putUnlessKept(this.#putting, entry, writing, onConflict)),
-      );
+      return this.#transactions.write((writing) => {
+        for (const [namespace, since] of keysSince) judgeKeys(this.#putting, namespace, since, writing);
+        return entries.map((entry) => putEntry(this.#putting, entry, writing, rules));
+      });
     });
   }
 
-  renew(
-    ref: EntryRef,
-    decide: DecideRenewal,
-    { givesWay = false }: RenewOptions = {},
-  ): Promise<Entry | undefined> {
+  renew(ref: EntryRef, decide: DecideRenewal, options: RenewOptions = {}): Promise<Entry | undefined> {
     return this.calls.write(() => {
-      const work = (writing: Writing) => renewEntry(this.#putting, ref, decide, writing);
-      return givesWay ? this.#transactions.writeIfFree(work) : this.#transactions.write(work);
+      const work = (writing: Writing) => renewEntry(this.#putting, ref, decide, writing, options);
+      return options.givesWay === true
+        ? this.#transactions.writeIfFree(work)
+        : this.#transactions.write(work);
     });
   }
 
-  delete(ref: EntryRef): Promise<Erasure> {
-    return this.#eraser.delete(ref);
+  delete(ref: EntryRef, options?: DeleteOptions): Promise<Erasure> {
+    return this.#eraser.delete(ref, options);
   }
 
   deleteWhere(filter: EntryFilter): Promise<Erasure> {
@@ -152,7 +152,8 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   override async close(): Promise<void> {
-    if (!this.calls.isClosed && this.guard.isHealthy) this.keepTime();
+    // Also notices a database that somebody has overwritten: the last close would checkpoint the log into it.
+    await this.calls.perform(() => this.keepTime()).catch(() => undefined);
     await super.close();
     await this.#resumed;
   }

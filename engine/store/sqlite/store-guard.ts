@@ -110,6 +110,7 @@ export class StoreGuard {
   /** Closes without checkpointing a log into a database that it may no longer belong to. */
   async close(): Promise<void> {
     const { session, driver, watch } = this.#parts;
+    await this.#verifying?.catch(() => undefined);
     if (this.#failure === undefined || !watch.isDatabaseSame()) return session.connection.close();
     // SQLite checkpoints when the last connection closes. A second, read-only connection keeps this one from being the last.
     const other = await driver.open(session.path, "read").catch(() => undefined);
@@ -142,21 +143,18 @@ export class StoreGuard {
       await delay(SETTLING_MS);
       this.isInPlace();
     }
-    const { driver, session } = this.#parts;
-    const connection = await driver.open(session.path, "read");
-    try {
-      const before = readRow(session).history.lastSeq;
-      const fresh = readIntactStoreRow(connection, session.path);
-      if (fresh === undefined || !this.#isContinued(fresh)) throw this.#fail(overwritten(session.path));
-      // Both ways of reading give the same history, so this connection's cache is still right. Others continue to write.
-      const { lastSeq } = fresh.history;
-      if (before > lastSeq || readRow(session).history.lastSeq < lastSeq)
-        throw this.#fail(otherHistory(session.path));
-      setFileTime(session.path, fresh.checkpointedAt);
-      this.acceptCheckpoint();
-    } finally {
-      connection.close();
-    }
+    const { driver, session, watch } = this.#parts;
+    const writtenAt = watch.writtenAt();
+    const before = readRow(session).history.lastSeq;
+    const fresh = await readIntactStoreRow(driver, session.path);
+    if (fresh === undefined || !this.#isContinued(fresh)) throw this.#fail(overwritten(session.path));
+    // Both ways of reading give the same history, so this connection's cache is still right. Others continue to write.
+    const { lastSeq } = fresh.history;
+    if (before > lastSeq || readRow(session).history.lastSeq < lastSeq)
+      throw this.#fail(otherHistory(session.path));
+    if (watch.writtenAt() !== writtenAt) return; // by another write meanwhile, which the next call examines
+    setFileTime(session.path, fresh.checkpointedAt);
+    this.acceptCheckpoint();
   }
 
   /** Another process has announced a checkpoint that has not reached the database: on a slow disk it is still running. */

@@ -107,7 +107,7 @@ describe.skipIf(missing !== undefined)("the key of a memory on a server", () => 
     await writing;
     expect(rotation).toMatchObject({ from: former, to: await idInPlace(), state: "finished", unreadable: 0 });
     await engine.storeFact("ana", { key: "after", value: "1" });
-    expect((await engine.getFact("ana", "w0"))?.value).toBe("0");
+    expect((await engine.getFact("ana", { key: "w0" }))?.value).toBe("0");
     await engine.close();
     const memory = await openMemory(await options());
     expect((await memory.doctor()).store).toMatchObject({ entries: FACTS + 21, unreadable: 0 });
@@ -120,10 +120,10 @@ describe.skipIf(missing !== undefined)("the key of a memory on a server", () => 
     await rotateKey(await options());
     const calls = Array.from({ length: 30 }, (_, i) => [
       engine.storeFact("ana", { key: `w${i}`, value: `${i}` }),
-      engine.getFact("ana", "k1"),
+      engine.getFact("ana", { key: "k1" }),
     ]);
     await Promise.all(calls.flat());
-    expect((await engine.getFact("ana", "w0"))?.value).toBe("0");
+    expect((await engine.getFact("ana", { key: "w0" }))?.value).toBe("0");
     expect((await engine.doctor()).store).toMatchObject({ entries: FACTS + 30, unreadable: 0 });
     await engine.close();
   });
@@ -136,13 +136,13 @@ describe.skipIf(missing !== undefined)("the key of a memory on a server", () => 
     await rotateKey({ ...(await options()), newKeyPath });
     await finishRotation(await options({ keyPath: newKeyPath }));
     for (let tried = 0; tried < 3; tried += 1) {
-      await expect(away.getFact("ana", "k0")).rejects.toMatchObject({ code: "key_wrong" });
+      await expect(away.getFact("ana", { key: "k0" })).rejects.toMatchObject({ code: "key_wrong" });
       now += 60_000;
     }
     await rename(keyPath, kept);
     await rename(newKeyPath, keyPath);
     await away.storeFact("ana", { key: "back", value: "again" });
-    expect((await away.getFact("ana", "k1"))?.value).toBe("value 1");
+    expect((await away.getFact("ana", { key: "k1" }))?.value).toBe("value 1");
     await away.close();
   });
 

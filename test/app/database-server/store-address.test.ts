@@ -3,7 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AddressOptions, readStoreAddress } from "../../../app/database-server/store-address.ts";
+import {
+  type AddressOptions,
+  addressAs,
+  readStoreAddress,
+} from "../../../app/database-server/store-address.ts";
 
 let homeDir: string;
 beforeAll(async () => {
@@ -47,6 +51,16 @@ describe("the address of a database server", () => {
       hosts: [{ host: "db.example" }],
       ...{ database: "memory", user: "engine", password: "kept-here" },
     });
+  });
+
+  it.each([
+    "postgres://owner@db.example:5433/memory?schema=mine",
+    "postgres://db.example:5433/memory?user=owner&schema=mine",
+    "postgresql://other@db.example:5433/memory?schema=mine&user=owner",
+    "postgres://?service=memory",
+  ])("can be written for another role: %s", async (text) => {
+    const changed = await read(addressAs("en/gine", text));
+    expect(changed).toEqual({ ...(await read(text)), user: "en/gine" });
   });
 
   it("may contain a password only in the environment", async () => {

@@ -35,22 +35,26 @@ describe("a remote memory", () => {
   it("stores and returns the same as the engine itself", async () => {
     for (const fact of FACTS) expect(await remote.storeFact("main", fact)).toMatchObject({ key: fact.key });
     const again = { key: "wifi", value: "The guest wifi is called Kolibri." };
-    expect(await remote.storeFact("main", again)).toEqual(
-      await embedded.storeFact("main", again, { surface: "rest", agent: "main" }),
-    );
+    const { revision = 0, ...stored } = await remote.storeFact("main", again);
+    expect(await embedded.storeFact("main", again, { surface: "rest", agent: "main" })).toEqual({
+      ...stored,
+      revision: revision + 1,
+    });
     const similar = { key: "wlan", value: "The guest wifi is called Kolibri." };
     expect(await remote.storeFact("main", similar)).toMatchObject({ sameAs: ["wifi"] });
   });
 
   it("reads every fact by its key, its path and its docid", async () => {
     for (const { key } of FACTS) {
-      const fact = await embedded.getFact("main", key);
+      const fact = await embedded.getFact("main", { key });
       expect(fact?.key).toBe(key);
-      expect(await remote.getFact("main", key)).toEqual(fact);
-      if (fact !== undefined) expect(await remote.getFact("main", fact.path)).toEqual(fact);
+      expect(await remote.getFact("main", { key })).toEqual(fact);
+      if (fact !== undefined) expect(await remote.getFact("main", { key: fact.path })).toEqual(fact);
     }
-    expect(await remote.getFact("main", "not there")).toBeUndefined();
-    await expect(remote.getFact("main", "half \ud800")).rejects.toMatchObject({ code: "invalid_input" });
+    expect(await remote.getFact("main", { key: "not there" })).toBeUndefined();
+    await expect(remote.getFact("main", { key: "half \ud800" })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
   });
 
   it("lists page by page", async () => {
@@ -99,25 +103,25 @@ describe("a remote memory", () => {
   it("keeps history, undoes, renews and forgets", async () => {
     await remote.storeFact("main", { key: "editor", value: "vim" });
     await remote.storeFact("main", { key: "editor", value: "emacs" });
-    const history = await embedded.factHistory("main", "editor");
+    const history = await embedded.factHistory("main", { key: "editor" });
     expect(history?.undo).toMatchObject([{ value: "vim" }]);
-    expect(await remote.factHistory("main", "editor")).toEqual(history);
-    expect(await remote.factHistory("main", "none")).toBeUndefined();
-    expect(await remote.undoFact("main", "editor")).toMatchObject({
+    expect(await remote.factHistory("main", { key: "editor" })).toEqual(history);
+    expect(await remote.factHistory("main", { key: "none" })).toBeUndefined();
+    expect(await remote.undoFact("main", { key: "editor" })).toMatchObject({
       undone: { value: "emacs" },
       restored: [{ value: "vim", updatedAt: expect.any(Number) }],
     });
-    await expect(remote.undoFact("main", "none")).rejects.toMatchObject({ code: "not_found" });
+    await expect(remote.undoFact("main", { key: "none" })).rejects.toMatchObject({ code: "not_found" });
     const renewed = await remote.renewFact("main", { key: "editor", ttlSeconds: 31_536_000 });
-    expect(renewed).toEqual(await embedded.getFact("main", "editor"));
+    expect(renewed).toEqual(await embedded.getFact("main", { key: "editor" }));
     expect(await remote.forget("main", { scope: "edito", dryRun: true })).toMatchObject({
       deleted: 0,
       near: ["editor"],
     });
     expect(await remote.forget("main", { scope: "editor", dryRun: true })).toMatchObject({ deleted: 1 });
-    expect(await remote.getFact("main", "editor")).toBeDefined();
+    expect(await remote.getFact("main", { key: "editor" })).toBeDefined();
     expect(await remote.forget("main", { scope: "editor" })).toMatchObject({ deleted: 1, dryRun: false });
-    expect(await remote.getFact("main", "editor")).toBeUndefined();
+    expect(await remote.getFact("main", { key: "editor" })).toBeUndefined();
   });
 
   it("records tool calls, and counts them", async () => {
@@ -156,12 +160,15 @@ describe("a remote memory", () => {
     const host = { surface: "openclaw", agent: "work", sessionKind: "subagent" };
     await remote.storeFact("main", { key: "vouched", value: "by the host" }, host);
     const writer = { surface: "rest", agent: "main/work", sessionKind: "subagent" };
-    expect((await embedded.getFact("main", "vouched"))?.writer).toEqual(writer);
+    expect((await embedded.getFact("main", { key: "vouched" }))?.writer).toEqual(writer);
     await remote.recordToolCall("main", { tool: "vouched", outcome: "ok", at_unix: 1_795_000_000 }, host);
     const { runs } = await embedded.listRuns("main", {});
     expect(runs.find(({ name }) => name === "vouched")?.writer).toEqual(writer);
     await remote.storeFact("main", { key: "odd", value: "by nobody" }, { surface: "cli", agent: "a b" });
-    expect((await embedded.getFact("main", "odd"))?.writer).toEqual({ surface: "rest", agent: "main" });
+    expect((await embedded.getFact("main", { key: "odd" }))?.writer).toEqual({
+      surface: "rest",
+      agent: "main",
+    });
   });
 
   it("passes on the engine's message about a refused input", async () => {

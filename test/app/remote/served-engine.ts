@@ -7,7 +7,7 @@ import {
   type Server,
 } from "node:http";
 import { type AddressInfo, createServer as createNet, type Server as NetServer, type Socket } from "node:net";
-import type { OpenMemory } from "../../../app/index.ts";
+import type { RemoteMemory } from "../../../app/index.ts";
 import { checkEngineAddress, type EngineSettings } from "../../../app/remote/engine-address.ts";
 import { openRemoteMemory, type RemoteMemoryOptions } from "../../../app/remote/remote-memory.ts";
 import { createServer, type Listening } from "../../../server/index.ts";
@@ -57,7 +57,7 @@ export interface RemoteOptions
     Partial<EngineSettings> {}
 
 /** By default with the token of a caller whose name is the subject, and who may record. */
-export function remoteOf(url: string, options: RemoteOptions = {}): OpenMemory {
+export function remoteOf(url: string, options: RemoteOptions = {}): RemoteMemory {
   const { fingerprint256, caFile, allowPlainHttp, ...others } = options;
   const settings = { fingerprint256, caFile, allowPlainHttp };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

@@ -65,7 +65,7 @@ describe("an engine that is", () => {
       });
     });
     expect((await remote.search("main", SEARCH)).results).toHaveLength(1);
-    expect(await remote.getFact("main", "lost")).toBeUndefined();
+    expect(await remote.getFact("main", { key: "lost" })).toBeUndefined();
     expect(await remote.status()).toMatchObject({ state: "ready" });
   });
 
@@ -193,6 +193,22 @@ describe("an unexpected answer", () => {
     const failure = await failureOf(remote.storeFact("main", FACT));
     expect(failure.message).toContain("It is unknown whether the change was made");
     expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["that the engine gave up on", 504, { error: "deadline_exceeded", message: "Too late." }],
+    [
+      "whose commit was lost",
+      503,
+      { error: "memory_unavailable", message: "Lost.", details: { outcome: "unknown" } },
+    ],
+  ])("a write %s is reported as unknown", async (_what, status, reply) => {
+    const server = await odd(OddServer.json(status, reply));
+    const failure = await failureOf(opened(server.url).storeFact("main", FACT));
+    expect(failure.message).toContain("It is unknown whether the change was made");
+    expect(failure.message).not.toContain("Nothing");
+    const read = await failureOf(opened(server.url).getFact("main", { key: "k" }));
+    expect(read.message).not.toContain("unknown");
   });
 
   it("the text of a refusal reaches the agent as one escaped line", async () => {

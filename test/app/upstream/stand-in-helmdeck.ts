@@ -46,6 +46,8 @@ export interface Faults {
   silent?: boolean;
   /** Streams open, but answers never arrive. */
   mute?: boolean;
+  /** Answers with what was there when a query came, but only when this resolves. */
+  late?: (query: string) => Promise<void> | undefined;
   /** The number of extra bytes in each answer. */
   padding?: number;
   /** Another program listens on its port. */
@@ -220,6 +222,7 @@ export class StandInHelmdeck {
     response.writeHead(202).end();
     if (message.id === undefined || this.faults.mute) return;
     const reply = { jsonrpc: "2.0", id: message.id, ...this.#replyTo(session, message) };
+    if (message.method === "tools/call") await this.faults.late?.(message.params.arguments.query);
     session.stream.write(`event: message\ndata: ${JSON.stringify(reply)}\n\n`);
   }
 

@@ -1,7 +1,7 @@
 /** Failures of a running helmdeck: a clear message each, no silent effect, and automatic recovery. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { OpenMemory } from "../../../app/index.ts";
+import type { RemoteMemory } from "../../../app/index.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
 import { upstreamOf } from "./upstream-of.ts";
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 
 let helmdeck: StandInHelmdeck;
 let now: number;
-const open: OpenMemory[] = [];
+const open: RemoteMemory[] = [];
 beforeEach(async () => {
   now = Date.now();
   helmdeck = await StandInHelmdeck.start(() => now);
@@ -23,7 +23,7 @@ afterEach(async () => {
   await helmdeck.stop();
 });
 
-function opened(...[options]: readonly (Parameters<typeof upstreamOf>[1] | undefined)[]): OpenMemory {
+function opened(...[options]: readonly (Parameters<typeof upstreamOf>[1] | undefined)[]): RemoteMemory {
   const memory = upstreamOf(helmdeck, { now: () => now, ...options });
   open.push(memory);
   return memory;
@@ -38,7 +38,7 @@ async function failureOf(asked: Promise<unknown>): Promise<{ code: string; messa
   return { code, message };
 }
 
-async function found(memory: OpenMemory): Promise<readonly string[]> {
+async function found(memory: RemoteMemory): Promise<readonly string[]> {
   return (await memory.search("main", SEARCH)).results.map(({ key }) => key);
 }
 
@@ -120,6 +120,104 @@ describe("a helmdeck that is", () => {
     expect(answer.reason).toContain("did not answer within 0.1 s");
     expect(answer.reason).toContain("read 5 minutes ago");
   });
+});
+
+/** Holds back the answers to one query until it is released. */
+function holdBack(query: string) {
+  const released = Promise.withResolvers<void>();
+  const came = Promise.withResolvers<void>();
+  helmdeck.faults = {
+    late: (asked) => {
+      if (asked !== query) return undefined;
+      came.resolve();
+      return released.promise;
+    },
+  };
+  return { came: came.promise, release: released.resolve };
+}
+
+const ALL = "";
+
+// verifies P-helmdeck-honest
+describe("a list that comes late", () => {
+  const listed = async (memory: RemoteMemory) =>
+    (await memory.listFacts("main", {})).facts.map(({ key }) => key).sort();
+
+  async function withLateList() {
+    const memory = opened();
+    await memory.myMemory("main");
+    now += MINUTE_MS;
+    const { came, release } = holdBack(ALL);
+    const polled = memory.myMemory("main");
+    await came;
+    return { memory, polled, release };
+  }
+
+  it("hides no fact that was seen since", async () => {
+    helmdeck.put("main", "other", "By hand.");
+    const { memory, polled, release } = await withLateList();
+    helmdeck.put("main", FACT.key, FACT.value);
+    expect(await memory.getFact("main", { key: FACT.key })).toMatchObject(FACT);
+    release();
+    await polled;
+    expect(await listed(memory)).toEqual([FACT.key, "other"]);
+  });
+
+  it("takes back no value that was seen since, and brings back no fact that was forgotten since", async () => {
+    helmdeck.put("main", FACT.key, FACT.value);
+    helmdeck.put("main", "other", "By hand.");
+    const { memory, polled, release } = await withLateList();
+    helmdeck.put("main", "other", "By machine.");
+    await memory.getFact("main", { key: "other" });
+    await memory.forget("main", { scope: `key:${FACT.key}` });
+    release();
+    await polled;
+    expect((await memory.listFacts("main", {})).facts).toMatchObject([
+      { key: "other", value: "By machine." },
+    ]);
+  });
+
+  it("is awaited by all who ask meanwhile: there is one list at a time", async () => {
+    helmdeck.put("main", FACT.key, FACT.value);
+    const memory = opened({ liveMs: 50 });
+    await memory.myMemory("main");
+    const { came, release } = holdBack(ALL);
+    let lists = 0;
+    const { late } = helmdeck.faults;
+    helmdeck.faults.late = (query) => {
+      if (query === ALL) lists += 1;
+      return late?.(query);
+    };
+    await Promise.all([memory.search("main", SEARCH), came]);
+    await Promise.all(Array.from({ length: 10 }, () => memory.search("main", SEARCH)));
+    expect(lists).toBe(1);
+    release();
+    await expect.poll(() => lists).toBe(2); // for the ten, who asked after the first one
+    expect(await found(memory)).toEqual([FACT.key]);
+  });
+});
+
+// verifies P-helmdeck-honest
+it("a question that takes too long fails alone", async () => {
+  const memory = opened({ deadlines: { readingMs: 400, writingMs: 400 } });
+  await memory.myMemory("main");
+  const keys = ["one", "two", "three"];
+  for (const key of keys) helmdeck.put("main", key, "By hand.");
+  const { came, release } = holdBack("slow");
+  const held = new Set<string>();
+  const { late } = helmdeck.faults;
+  // The first answer to each of the others comes after the slow one was given up.
+  helmdeck.faults.late = (query) => {
+    if (!keys.includes(query) || held.has(query)) return late?.(query);
+    held.add(query);
+    return new Promise(() => {});
+  };
+  const slow = failureOf(memory.getFact("main", { key: "slow" }));
+  await came;
+  const others = Promise.all(keys.map((key) => memory.getFact("main", { key })));
+  expect(await slow).toMatchObject({ code: "deadline_exceeded" });
+  expect((await others).map((fact) => fact?.key)).toEqual(keys);
+  release();
 });
 
 // verifies P-helmdeck-honest

@@ -1,6 +1,6 @@
 /** A running helmdeck as a memory: the same suite for the stand-in and, if HELMDECK_BIN names it, the real helmdeck. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { OpenMemory } from "../../../app/index.ts";
+import type { RemoteMemory } from "../../../app/index.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
 import { upstreamOf } from "./upstream-of.ts";
@@ -24,7 +24,7 @@ describe.each([
   },
 ])("a memory in helmdeck, $by", ({ start, isLeftOut }) => {
   let helmdeck: StandInHelmdeck | RealHelmdeck;
-  let memory: OpenMemory;
+  let memory: RemoteMemory;
   if (!isLeftOut) {
     beforeAll(async () => {
       helmdeck = await start();
@@ -45,7 +45,7 @@ describe.each([
       const found = await memory.search("main", { query: "what was that about my Konflux deployments" });
       expect(found.results[0]).toMatchObject({ key: FACT.key, path: PATH });
       expect(found.partial).toBeUndefined();
-      expect(await memory.getFact("main", FACT.key)).toMatchObject({ ...FACT, tags: [] });
+      expect(await memory.getFact("main", { key: FACT.key })).toMatchObject({ ...FACT, tags: [] });
       const read = await memory.readDocument("main", { path: PATH });
       expect(read?.content).toContain("never on a Friday.");
       expect(read?.entry?.createdAt).toBeLessThan(86_400_000);
@@ -71,7 +71,7 @@ describe.each([
       await put("cached", "The heron of the cache.", "cache");
       const { results } = await memory.search("main", { query: "when does the heron nest" });
       expect(results.map(({ key, category }) => [key, category])).toEqual([["birds", "work-stuff"]]);
-      expect(await memory.getFact("main", "birds")).toMatchObject({ tags: ["Work Stuff"] });
+      expect(await memory.getFact("main", { key: "birds" })).toMatchObject({ tags: ["Work Stuff"] });
       expect((await memory.myMemory("main")).categories.map(({ name }) => name)).toContain("work-stuff");
     },
   );
@@ -92,12 +92,24 @@ describe.each([
   // verifies P-alone-subjects
   it.skipIf(isLeftOut)("separates two agents", async () => {
     expect((await memory.search("work", { query: "Konflux heron" })).results).toEqual([]);
-    expect(await memory.getFact("work", FACT.key)).toBeUndefined();
+    expect(await memory.getFact("work", { key: FACT.key })).toBeUndefined();
     await memory.storeFact("work", { key: "works", value: "The ferry leaves at nine." });
     expect((await memory.search("main", { query: "when does the ferry leave" })).results).toEqual([]);
     expect((await memory.search("work", { query: "when does the ferry leave" })).results[0]?.key).toBe(
       "works",
     );
+  });
+
+  it.skipIf(isLeftOut)("refuses to forget a name of two facts", async () => {
+    for (const key of ["tea", "key:tea", "user_facts/tea"])
+      await memory.storeFact("undecided", { key, value: `about ${key}` });
+    for (const scope of ["key:tea", "user_facts/tea"])
+      expect(await codeOf(memory.forget("undecided", { scope }))).toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining("matches 2 entries"),
+      });
+    expect(await memory.forget("undecided", { scope: "key:key:tea" })).toMatchObject({ deleted: 1 });
+    expect(await memory.forget("undecided", { scope: "key:tea" })).toMatchObject({ deleted: 1 });
   });
 
   // verifies P-helmdeck-forget
@@ -109,16 +121,16 @@ describe.each([
     expect(refused.code).toBe("invalid_input");
     expect(refused.message).toContain('"Deploy/tool"');
     expect(refused.message).toContain('"deploy/konflux"');
-    expect(await memory.getFact("forgetter", "deploy")).toBeDefined();
+    expect(await memory.getFact("forgetter", { key: "deploy" })).toBeDefined();
     for (const key of ["a_b", "two words here", "deploy/konflux"]) {
       expect(await memory.forget("forgetter", { scope: `key:${key}`, dryRun: true })).toMatchObject({
         deleted: 1,
         dryRun: true,
       });
       expect(await memory.forget("forgetter", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
-      expect(await memory.getFact("forgetter", key)).toBeUndefined();
+      expect(await memory.getFact("forgetter", { key })).toBeUndefined();
     }
-    expect(await memory.getFact("forgetter", "aXb")).toBeDefined();
+    expect(await memory.getFact("forgetter", { key: "aXb" })).toBeDefined();
     expect(await memory.forget("forgetter", { scope: "key:never was" })).toMatchObject({ deleted: 0 });
     expect((await memory.forget("forgetter", { scope: PATH })).deleted).toBe(1);
   });
@@ -143,29 +155,29 @@ describe.each([
   });
 
   it.skipIf(isLeftOut).each([
-    ["history", (one: OpenMemory) => one.factHistory("main", "x"), "keeps no history"],
-    ["undo", (one: OpenMemory) => one.undoFact("main", "x"), "keeps no history"],
-    ["renewal", (one: OpenMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
-    ["growth", (one: OpenMemory) => one.growth("main"), "does not say when"],
+    ["history", (one: RemoteMemory) => one.factHistory("main", { key: "x" }), "keeps no history"],
+    ["undo", (one: RemoteMemory) => one.undoFact("main", { key: "x" }), "keeps no history"],
+    ["renewal", (one: RemoteMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
+    ["growth", (one: RemoteMemory) => one.growth("main"), "does not say when"],
     [
       "superseding",
-      (one: OpenMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
+      (one: RemoteMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
       "cannot supersede",
     ],
     [
       "forgetting a category",
-      (one: OpenMemory) => one.forget("main", { scope: "category:work" }),
+      (one: RemoteMemory) => one.forget("main", { scope: "category:work" }),
       "cannot forget a category",
     ],
     [
       "forgetting all",
-      (one: OpenMemory) => one.forget("main", { scope: "all" }),
+      (one: RemoteMemory) => one.forget("main", { scope: "all" }),
       "its own scope all keeps them",
     ],
-    ["tags", (one: OpenMemory) => one.listFacts("main", { tag: "x" }), "does not return tags"],
+    ["tags", (one: RemoteMemory) => one.listFacts("main", { tag: "x" }), "does not return tags"],
     [
       "recording a pack's run",
-      (one: OpenMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
+      (one: RemoteMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
       "records the runs of its packs itself",
     ],
   ] as const)("refuses %s with a clear message", async (_what, ask, sentence) => {
@@ -206,10 +218,10 @@ describe.each([
         expect(found.results[0]?.key).toBe("old");
         expect(found.reason).toMatch(/Searched: \d+ of 131 rows, read less than a minute ago/);
         expect(found.partial).toBe(true);
-        expect((await fresh.getFact("big", "old"))?.value).toContain("Löwental");
+        expect((await fresh.getFact("big", { key: "old" }))?.value).toContain("Löwental");
         const refused = await codeOf(fresh.forget("big", { scope: "key:note" }));
         expect(refused.message).toContain("at most a hundred rows");
-        expect((await fresh.getFact("big", "note/129"))?.key).toBe("note/129");
+        expect((await fresh.getFact("big", { key: "note/129" }))?.key).toBe("note/129");
         await fresh.close();
       } finally {
         await many.close();

@@ -1,5 +1,5 @@
 /** The memory of a helmdeck, for callers named after their agents. */
-import type { OpenMemory } from "../../../app/index.ts";
+import type { RemoteMemory } from "../../../app/index.ts";
 import { checkEngineAddress } from "../../../app/remote/engine-address.ts";
 import { openUpstreamMemory, type UpstreamMemoryOptions } from "../../../app/upstream/upstream-memory.ts";
 
@@ -11,7 +11,7 @@ interface Helmdeck {
 export function upstreamOf(
   helmdeck: Helmdeck,
   options: Partial<Omit<UpstreamMemoryOptions, "address">> & { readonly url?: string } = {},
-): OpenMemory {
+): RemoteMemory {
   const tokens = new Map<string, string>();
   const { url = helmdeck.url, ...others } = options;
   return openUpstreamMemory({

@@ -2,28 +2,15 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
-  callersReply,
-  callersReplySchema,
-  corpusReply,
-  corpusReplySchema,
-  corpusRequestSchema,
-  defaultsReplySchema,
   errorReply,
   errorReplySchema,
-  factReply,
-  factSchema,
-  factsReply,
-  factsReplySchema,
-  forgetOfRequest,
-  forgetReply,
-  forgetReplySchema,
-  forgetRequestSchema,
+  fromWire,
   HelmdeckError,
-  myMemoryReply,
-  myMemoryReplySchema,
-  storeReply,
-  storeReplySchema,
-  storeRequestSchema,
+  OPERATIONS,
+  type OpenMemory,
+  perform,
+  toWire,
+  type UseCase,
 } from "../../../app/index.ts";
 import {
   packRunReply,
@@ -39,36 +26,42 @@ function fits(schema: z.ZodType, reply: unknown): void {
   expect(JSON.parse(JSON.stringify(reply))).toEqual(reply);
 }
 
+const KEY = { key: "a/b" };
+const FACT = { ...KEY, value: "Kept.", tags: ["x"], ttlSeconds: 86_400 };
+
+/** Where there is one. */
+const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
+  storeFact: [FACT, { ...FACT, key: "c", supersedes: ["a/b"] }],
+  forget: [{ scope: "key:a/c" }, { scope: "everything", dryRun: true }, { scope: "everything" }],
+  listFacts: [{ limit: 1 }],
+  getFact: [KEY],
+  factHistory: [KEY],
+  undoFact: [KEY],
+  renewFact: [KEY],
+  corpusPage: [{ limit: 1 }, { query: "kept" }, { query: "zebra" }],
+  search: [{ query: "kept", explain: true }, { query: "zebra" }],
+  readDocument: [{ path: "helmdeck/user_facts/a/b.md" }, { path: "helmdeck/my-memory.md" }],
+  listRuns: [{}],
+};
+
+async function fill(memory: OpenMemory): Promise<void> {
+  await memory.storeFact("ana", { ...KEY, value: "Before." });
+  await memory.storeFact("ana", FACT, { surface: "cli", agent: "ana", sessionKind: "direct" });
+  const at_unix = NOW / 1_000;
+  await memory.recordPackRun("ana", {
+    ...{ pack: "some.pack", outcome: "ok", at_unix, duration_ms: 5 },
+    learn_inputs: { darkTheme: "yes" },
+    findings: [{ code: "c", severity: "low" }],
+  });
+  await memory.recordPipelineRun("ana", { pipeline: "p", run_id: "r", outcome: "succeeded", at_unix });
+}
+
 describe("a reply", () => {
-  it("of every use case matches its schema", async () => {
+  it.each(OPERATIONS)("of $name matches its schema", async (operation) => {
     const memory = await openTestMemory();
-    const fact = { key: "a/b", value: "Kept.", tags: ["x"] };
-    fits(storeReplySchema, storeReply(await memory.storeFact("ana", fact)));
-    fits(storeReplySchema, storeReply(await memory.storeFact("ana", fact)));
-    await memory.recordPackRun("ana", {
-      pack: "some.pack",
-      outcome: "ok",
-      at_unix: NOW / 1_000,
-      duration_ms: 5,
-      learn_inputs: { theme: "dark" },
-      findings: [{ code: "c", severity: "low" }],
-    });
-    await memory.recordPipelineRun("ana", {
-      pipeline: "p",
-      run_id: "r",
-      outcome: "succeeded",
-      at_unix: NOW / 1_000,
-    });
-    const found = await memory.getFact("ana", "a/b");
-    if (found === undefined) throw new Error("the fact is not there");
-    fits(factSchema, factReply(found));
-    fits(factsReplySchema, factsReply(await memory.listFacts("ana", { limit: 1 })));
-    fits(myMemoryReplySchema, myMemoryReply(await memory.myMemory("ana")));
-    fits(defaultsReplySchema, await memory.defaults("ana"));
-    fits(callersReplySchema, callersReply(await memory.callers()));
-    fits(corpusReplySchema, corpusReply(await memory.corpusPage("ana", { limit: 1 })));
-    fits(corpusReplySchema, corpusReply(await memory.corpusPage("ana", { query: "kept" })));
-    fits(forgetReplySchema, forgetReply(await memory.forget("ana", { scope: "everything" })));
+    await fill(memory);
+    for (const input of INPUTS[operation.name] ?? [undefined])
+      fits(operation.reply, await perform(operation, memory, "ana", toWire(input), { surface: "rest" }));
   });
 
   it("of a pack's run matches its schema, with unrounded milliseconds (helmdeck's fault 16)", () => {
@@ -106,22 +99,49 @@ describe("a reply", () => {
 });
 
 describe("a request", () => {
-  it("with an unknown field is refused: a misspelt dry_run would delete", () => {
-    expect(forgetRequestSchema.safeParse({ scope: "all", dryRun: true }).success).toBe(false);
-    expect(storeRequestSchema.safeParse({ key: "k", value: "v", ttl: 1 }).success).toBe(false);
-    expect(corpusRequestSchema.safeParse({ q: "x" }).success).toBe(false);
-  });
-
-  it("to forget is a dry run only if dry_run is true", () => {
-    expect(forgetOfRequest({ scope: "all", dry_run: null })).toEqual({ scope: "all", dryRun: false });
-    expect(forgetOfRequest({ scope: "all", dry_run: true })).toEqual({ scope: "all", dryRun: true });
-  });
-
-  it.each([storeRequestSchema, forgetRequestSchema, corpusRequestSchema])(
-    "describes every field for a model (%#)",
-    (schema) => {
-      const { properties = {} } = z.toJSONSchema(schema, { io: "input" });
-      for (const field of Object.values(properties)) expect(field).toHaveProperty("description");
-    },
+  const inputs = OPERATIONS.flatMap(({ name, input, tool }) =>
+    [input, tool?.input].flatMap((schema) => (schema === undefined ? [] : [{ name, schema }])),
   );
+
+  it.each(inputs)("of $name refuses an unknown field: a misspelt dry_run would delete", ({ schema }) => {
+    const { error } = schema.safeParse({ dryRun: true });
+    expect(error?.issues).toContainEqual(
+      expect.objectContaining({ code: "unrecognized_keys", keys: ["dryRun"] }),
+    );
+  });
+
+  it.each(inputs)("of $name describes every field for a model", ({ schema }) => {
+    const { properties = {} } = z.toJSONSchema(schema, { io: "input" });
+    for (const field of Object.values(properties)) expect(field).toHaveProperty("description");
+  });
+});
+
+describe("between values and JSON", () => {
+  const value = {
+    ...{ sameAs: ["K"], expiresAt: NOW, until: NOW },
+    replaced: { updatedAt: NOW },
+    ...{ inputs: { darkTheme: "yes" }, metadata: { possible: true } },
+  };
+  const json = {
+    ...{ same_as: ["K"], expires_at: new Date(NOW).toISOString(), until: new Date(NOW).toISOString() },
+    replaced: { updated_at: new Date(NOW).toISOString() },
+    ...{ inputs: { darkTheme: "yes" }, metadata: { possible: true } },
+  };
+
+  it("names and times change, and the names of a run's inputs do not", () => {
+    expect(toWire(value)).toEqual(json);
+    const { until: _, ...reply } = json;
+    const { until: __, ...answer } = value;
+    expect(fromWire(reply)).toEqual(answer);
+  });
+
+  it("what is absent or null is absent", () => {
+    expect(toWire({ upTo: undefined, limit: 0 })).toEqual({ limit: 0 });
+    expect(fromWire({ dry_run: null, limit: 0 })).toEqual({ limit: 0 });
+  });
+
+  it("a time beyond the calendar is its first or last one", () => {
+    expect(toWire({ until: -1 })).toEqual({ until: "1970-01-01T00:00:00.000Z" });
+    expect(toWire({ until: Number.MAX_SAFE_INTEGER })).toEqual({ until: "9999-12-31T00:00:00.000Z" });
+  });
 });

@@ -247,6 +247,26 @@ describe("an ambiguous text", () => {
   });
 });
 
+describe("key: and a name", () => {
+  const readings = parseForgetScope("key: all");
+
+  test("mean the fact with that key, or the fact whose key is all of this text", () => {
+    expect(readings).toEqual([
+      { kind: "key", key: "all" },
+      { kind: "key", key: "key: all" },
+    ]);
+    expect(settleScope(readings, [true, false])).toEqual({ kind: "key", key: "all" });
+    expect(settleScope(readings, [false, true])).toEqual({ kind: "key", key: "key: all" });
+    expect(settleScope(readings, [false, false])).toEqual({ kind: "key", key: "all" });
+  });
+
+  test("are refused if both exist, with a spelling for each that means nothing else", () => {
+    expect(() => settleScope(parseForgetScope("key:all"), [true, true])).toThrow(
+      "scope matches 2 entries: give helmdeck/CATEGORY/all.md with its category or key:key:all; nothing was deleted.",
+    );
+  });
+});
+
 test("no scope matches entries outside its namespace", () => {
   const scopes = [
     "all",

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type HelmdeckError, isHelmdeckError, refuseSecrets } from "../../../engine/index.ts";
+import { CREDENTIALS, HARMLESS } from "./credentials.ts";
 
 /** Made-up credentials, assembled here, so that secret scanners do not report this file. */
 const LETTERS = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8z";
@@ -20,10 +21,11 @@ const SECRETS = [
 async function refusalOf(written: {
   key?: string;
   value?: string;
+  category?: string;
   tags?: string[];
 }): Promise<HelmdeckError | undefined> {
   try {
-    await refuseSecrets({ key: "deploy", value: "Konflux", tags: [], ...written });
+    await refuseSecrets({ key: "deploy", value: "Konflux", category: "ci", tags: [], ...written });
     return undefined;
   } catch (error) {
     if (isHelmdeckError(error, "secret_refused")) return error;
@@ -40,11 +42,43 @@ describe("a text that looks like a credential", () => {
     expect(JSON.stringify([refusal, refusal?.message, refusal?.stack])).not.toContain(secret.slice(8, 24));
   });
 
+  test.each(CREDENTIALS)(
+    "%s is refused between other words, in any line, and never repeated",
+    async (_, text) => {
+      for (const value of [
+        `For the release: ${text}`,
+        `Since May we use this.\n${text}\nAsk Ana about it.`,
+      ]) {
+        const refusal = await refusalOf({ value });
+        expect(refusal?.details).toEqual({ field: "value", kind: expect.stringMatching(/^\w{3,40}$/) });
+        expect(refusal?.message).toMatch(/^value looks like a credential \(\w+\)\. Memory does not/);
+      }
+    },
+  );
+
+  test.each<readonly [string, (text: string) => string]>([
+    ["as a JSON string", (text) => JSON.stringify({ note: text })],
+    ["in quotes", (text) => `It is "${text}", as agreed.`],
+    ["in parentheses", (text) => `The new one (${text}) is better.`],
+    ["as code", (text) => `Use \`${text}\` from now on.`],
+    ["in a table", (text) => `| name | ${text} |`],
+    ["quoted", (text) => text.replaceAll(/^/gm, "> ")],
+    ["with Windows line ends", (text) => text.replaceAll("\n", "\r\n")],
+    ["after a script without spaces", (text) => `密码是${text}。`],
+    ["behind a hidden character", (text) => `${text.slice(0, 3)}\u200b${text.slice(3)}`],
+  ])("is refused %s", async (_how, within) => {
+    const accepted: string[] = [];
+    for (const [what, text] of CREDENTIALS)
+      if ((await refusalOf({ value: within(text) })) === undefined) accepted.push(what);
+    expect(accepted).toEqual([]);
+  });
+
   const [, token] = SECRETS[0];
 
   test.each([
     ["key", { key: `token/${token}` }],
     ["tags", { tags: ["ci", token] }],
+    ["category", { category: `glpat-${"a1b2c3d4e5".repeat(2)}` }],
   ])("is refused in the %s too", async (field, written) => {
     expect((await refusalOf(written))?.details.field).toBe(field);
   });
@@ -63,16 +97,9 @@ describe("a text that looks like a credential", () => {
   );
 });
 
-test.each([
-  "We deploy through Konflux, never by hand.",
-  "The API token is in the vault under team/konflux, and is renewed each May.",
-  "My password manager is KeePassXC.",
-  "https://wiki.internal/home?user=bob",
-  "Commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904 broke the build.",
-  "6f1ed002-ab5b-41f5-9d3c-0a3f2b7f0c11",
-  "mem_0123456789abcdef0123456789abcdef",
-])("an ordinary fact is accepted: %s", async (value) => {
+test.each(HARMLESS)("an ordinary fact is accepted: %s", async (value) => {
   expect(await refusalOf({ value })).toBeUndefined();
+  expect(await refusalOf({ value: `To keep in mind:\n${value}\nThat is all.` })).toBeUndefined();
 });
 
 test.each(globSync("test/data/*.jsonl"))("no line of %s is refused", async (file) => {
@@ -82,7 +109,19 @@ test.each(globSync("test/data/*.jsonl"))("no line of %s is refused", async (file
 
 test("a long text of near misses is scanned quickly", async () => {
   const started = performance.now();
-  for (const piece of ["a://", "x:y@", "xoxb-", "-----BEGIN ", "postgres://a:", "https://a:", " "])
-    await refusalOf({ value: piece.repeat(65_536 / piece.length) });
+  const pieces = [
+    "a://",
+    "x:y@",
+    "xoxb-",
+    "-----BEGIN ",
+    "postgres://a:",
+    "https://a:",
+    " ",
+    "a",
+    "sk-a-",
+    "M.",
+  ];
+  const named = ["password: ", "--a-", "login a ", "eyJa.", "token=a/", "-----BEGIN PRIVATE KEY-----"];
+  for (const piece of [...pieces, ...named]) await refusalOf({ value: piece.repeat(65_536 / piece.length) });
   expect(performance.now() - started).toBeLessThan(5_000);
 });

@@ -294,6 +294,22 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
+  // verifies P-upgrade-opens
+  test(
+    "a database that a newer program upgraded meanwhile is not changed",
+    withRows(async (rig) => {
+      const store = await openSqliteStoreToChangeKey(rig.options);
+      const begun = await beginIn(rig);
+      await rig.tamper("PRAGMA user_version = 99");
+      const refusal = { code: "store_newer" };
+      await expect(store.beginKeyChange(OTHER_KEY)).rejects.toMatchObject(refusal);
+      await expect(begun.reseal()).rejects.toMatchObject(refusal);
+      await expect(begun.finishKeyChange()).rejects.toMatchObject(refusal);
+      await store.close();
+      await begun.close();
+    }),
+  );
+
   test(
     "the stored keys open only under each other, and only in this store",
     withRows(async (rig) => {

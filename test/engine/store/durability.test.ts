@@ -26,7 +26,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   test("a connection that does not sync refuses to write, with the reason", async () => {
     const rig = await openSqliteRig(driver);
     const lax: SqliteDriver = {
-      name: driver.name,
+      ...driver,
       open: async (path, mode) => {
         const connection = await driver.open(path, mode);
         const exec = (sql: string): void => {

@@ -98,6 +98,27 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
+  // verifies P-condition-judged
+  test(
+    "an interrupted forget of what was shown leaves what was stored since, also in the process that finishes it",
+    withMany(async (rig) => {
+      const upTo = await rig.store.revision(ANA, { includeSessions: true });
+      await rig.store.put(fact("many/new", "v"));
+      await rig.store.put(fact("many/0", "changed"));
+      const left = ["many/0", "many/new", "stays"];
+      const going = rig.store.deleteWhere({ ...ALL_MEANT, upTo }).catch(() => undefined);
+      await rig.store.close();
+      await going;
+      const reader = await rig.openReader();
+      expect([...(await allKeys(reader))].sort()).toEqual(left);
+      await reader.close();
+      const store = await openSqliteStore(rig.options);
+      await expect.poll(() => rowsIn(rig)).toBe(left.length);
+      expect([...(await allKeys(store))].sort()).toEqual(left);
+      await store.close();
+    }),
+  );
+
   test("correcting the clock does not restore entries that are being forgotten", async () => {
     const rig = await openSqliteRig(driver);
     const { clock } = rig;

@@ -26,7 +26,7 @@ function listening(driver: SqliteDriver): { readonly driver: SqliteDriver; reado
       },
     };
   };
-  return { driver: { name: driver.name, open }, heard };
+  return { driver: { ...driver, open }, heard };
 }
 
 describe.each(DRIVERS)("with $name,", (driver) => {

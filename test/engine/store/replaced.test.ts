@@ -1,5 +1,5 @@
 /** A database that is moved, deleted, restored or overwritten while it is open: no write is acknowledged and then lost. */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { renameSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -214,7 +214,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         const away = `${rig.path}.away`;
         let isArmed = false;
         const moving: SqliteDriver = {
-          name: driver.name,
+          ...driver,
           open: async (path, mode) => {
             const connection = await driver.open(path, mode);
             return {
@@ -294,6 +294,49 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
+      "does not get the log of a process that ends without another call",
+      using(async (rig) => {
+        const store = await overwritten(rig, true);
+        await store.close();
+        const [backup, now] = await Promise.all([readFile(`${rig.path}.backup`), readFile(rig.path)]);
+        expect(now.equals(backup)).toBe(true);
+        for (const part of ["-wal", "-shm"]) await rm(`${rig.path}${part}`);
+        expect(await allKeys(await rig.openAgain(), { limit: 1_000 })).toHaveLength(51);
+      }),
+    );
+
+    test(
+      "is store_corrupt also if it was copied there during the check of a touched file",
+      using(async (rig) => {
+        const backup = await backUp(rig);
+        let isChecking = false;
+        const late: SqliteDriver = {
+          ...driver,
+          isWhole: (path) => {
+            isChecking = true;
+            return driver.isWhole(path);
+          },
+          open: async (path, mode) => {
+            const { exec, prepare, close } = await driver.open(path, mode);
+            const closeLate = () => {
+              close();
+              if (isChecking) execFileSync("cp", [backup, path]);
+              isChecking = false;
+            };
+            return { exec, prepare, close: closeLate, inTransaction: false };
+          },
+        };
+        const store = await openSqliteStore({ ...rig.options, driver: late });
+        await store.putMany(Array.from({ length: 50 }, (_, i) => fact(`after/${i}`, "x".repeat(300))));
+        await store.delete(refTo("first")); // checkpoints the log
+        await utimes(rig.path, 1, 1);
+        await store.get(refTo("after/1")).catch(() => undefined);
+        await expect(store.put(fact("late", "x"))).rejects.toMatchObject({ code: "store_corrupt" });
+        await store.close();
+      }),
+    );
+
+    test(
       "and then replaced by a valid file is used at the next opening",
       using(async (rig) => {
         const store = await overwritten(rig, true);
@@ -339,29 +382,50 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       using(async (rig) => {
         const other = await driver.open(rig.path, "write");
         const busy: SqliteDriver = {
-          name: driver.name,
-          open: async (path, mode) => {
-            const connection = await driver.open(path, mode);
-            const prepare: typeof connection.prepare = (sql) => {
-              const statement = connection.prepare(sql);
-              if (!sql.includes("integrity_check")) return statement;
-              // Acts like another process in the middle of a write.
-              other.exec(
-                "BEGIN; UPDATE store SET newest_seq = newest_seq + 1;" +
-                  "INSERT INTO removals SELECT newest_seq, 'ben', 'mem_gone' FROM store; COMMIT",
-              );
-              return statement;
-            };
-            const { exec, close } = connection;
-            return { exec, prepare, close, inTransaction: false };
+          ...driver,
+          isWhole: (path) => {
+            other.exec(
+              "BEGIN; UPDATE store SET newest_seq = newest_seq + 1;" +
+                "INSERT INTO removals SELECT newest_seq, 'ben', 'mem_gone' FROM store; COMMIT",
+            );
+            return driver.isWhole(path);
           },
         };
-        const store = await openSqliteStore({ ...rig.options, driver: { ...busy, open: busy.open } });
+        const store = await openSqliteStore({ ...rig.options, driver: busy });
         await store.get(refTo("first"));
         await utimes(rig.path, 1, 1); // makes the store check the file
         expect(await store.get(refTo("first"))).toBeDefined();
         await store.close();
         other.close();
+      }),
+    );
+
+    test(
+      "the whole file is checked by another thread, which drops no lock of this one",
+      using(async (rig) => {
+        const here: string[] = [];
+        const listening: SqliteDriver = {
+          ...driver,
+          open: async (path, mode) => {
+            const connection = await driver.open(path, mode);
+            const prepare: typeof connection.prepare = (sql) => {
+              here.push(sql);
+              return connection.prepare(sql);
+            };
+            const { exec, close } = connection;
+            return { exec, prepare, close, inTransaction: false };
+          },
+        };
+        const store = await openSqliteStore({ ...rig.options, driver: listening });
+        const holder = await driver.open(rig.path, "write");
+        holder.exec("BEGIN IMMEDIATE");
+        await utimes(rig.path, 1, 1); // makes the store check the file
+        expect(await store.get(refTo("first"))).toBeDefined();
+        expect(here.filter((sql) => sql.includes("integrity_check"))).toEqual([]);
+        const other = `new (require("node:sqlite").DatabaseSync)(process.argv[1]).exec("BEGIN IMMEDIATE")`;
+        await expect(run(process.execPath, ["-e", other, rig.path])).rejects.toThrow("database is locked");
+        holder.close();
+        await store.close();
       }),
     );
 

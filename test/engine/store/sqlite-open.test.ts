@@ -394,7 +394,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
 
     /** The result of a child on a separate small file system; undefined if the test may not mount one. */
-    async function onSmallDisk(child: string, size: string) {
+    async function onSmallDisk(child: string, size: string, ...more: readonly string[]) {
       const mounted = [
         ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
         `mount -t tmpfs -o size=${size} tmpfs "${folder}" && exec "$@"`,
@@ -405,7 +405,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         () => false,
       );
       return works
-        ? spawnChild(childPath(child), [driver.name, folder], { under: mounted }).result()
+        ? spawnChild(childPath(child), [driver.name, folder, ...more], { under: mounted }).result()
         : undefined;
     }
 
@@ -422,10 +422,10 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     // verifies P-forget-full-disk
-    test.runIf(process.platform === "linux")(
-      "can be freed: forgetting works without a free byte, and frees its space",
-      async (context) => {
-        const seen = await onSmallDisk("forget-on-full-disk.ts", "48m");
+    test.runIf(process.platform === "linux").for(["stores", "import"])(
+      "can be freed after %s: forgetting works without a free byte, and frees its space",
+      async (by, context) => {
+        const seen = await onSmallDisk("forget-on-full-disk.ts", "48m", by);
         if (seen === undefined) return context.skip("this machine lets nobody mount");
         expect(seen).toMatchObject({ full: "store_full", freeWhenFull: 0, integrity: "ok", unreadable: 0 });
         expect(seen.reserve).toBe("600 8388608 true");
@@ -489,7 +489,7 @@ const WRITES: readonly ((store: MemoryStore) => Promise<unknown>)[] = [
 /** Simulates a disk with room for this number of the database's pages. */
 function withPageLimit(driver: SqliteDriver, pages: number): SqliteDriver {
   return {
-    name: driver.name,
+    ...driver,
     open: async (file, mode) => {
       const connection = await driver.open(file, mode);
       connection.exec(`PRAGMA max_page_count = ${pages}`);

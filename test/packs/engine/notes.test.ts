@@ -162,7 +162,7 @@ describe("the owner of notes:", () => {
     expect(await within(packRig, (memory) => memory.recall("a"))).toBeUndefined();
     await within(packRig, (memory) => memory.store("a", "the note"));
     await within(packRig, (memory) => memory.delete("a"));
-    expect(await packRig.memory.getFact(ANA, "a")).toMatchObject({ value: "the fact" });
+    expect(await packRig.memory.getFact(ANA, { key: "a" })).toMatchObject({ value: "the fact" });
   });
 
   const inSession: Partial<Pack> = { session: true };

@@ -1,6 +1,6 @@
 /** The packs for memory: helmdeck's shapes over the use cases, only for their own caller, and without records in the history. */
 import { describe, expect, it } from "vitest";
-import { memoryCorpusPack, memoryForgetPack, memoryStorePack } from "../../../packs/shipped/memory-packs.ts";
+import { memoryPack } from "../../../packs/shipped/memory-packs.ts";
 import { NOW } from "../../app/fixtures/memories.ts";
 import { openPackRig } from "../engine/rig.ts";
 
@@ -10,9 +10,9 @@ async function rig() {
   const packRig = await openPackRig([]);
   const { memory } = packRig;
   const engine = packRig.another([
-    memoryStorePack(memory),
-    memoryForgetPack(memory),
-    memoryCorpusPack(memory),
+    memoryPack("store", memory),
+    memoryPack("forget", memory),
+    memoryPack("corpus", memory),
   ]);
   const run = async (pack: string, input: unknown, caller = "ana") =>
     (await engine.run({ pack: `helmdeck.${pack}`, input, caller, authenticated: false })).output;
@@ -27,10 +27,14 @@ describe("helmdeck.memory_store", () => {
       key: "deploy",
       category: "user_facts",
       expires_at: new Date(NOW + NINETY_DAYS_MS).toISOString(),
+      revision: 1,
       path: "helmdeck/user_facts/deploy.md",
     });
-    expect(await memory.getFact("ana", "deploy")).toMatchObject({ value: "via Konflux", tags: ["ci"] });
-    expect(await memory.getFact("ben", "deploy")).toBeUndefined();
+    expect(await memory.getFact("ana", { key: "deploy" })).toMatchObject({
+      value: "via Konflux",
+      tags: ["ci"],
+    });
+    expect(await memory.getFact("ben", { key: "deploy" })).toBeUndefined();
   });
 
   it("reports what it replaced", async () => {
@@ -75,15 +79,15 @@ describe("helmdeck.memory_forget", () => {
       deleted: 1,
       dry_run: true,
     });
-    expect(await memory.getFact("ana", "k")).toBeDefined();
+    expect(await memory.getFact("ana", { key: "k" })).toBeDefined();
     expect(await run("memory_forget", { scope: "key:k" })).toEqual({
       scope: "key:k",
       deleted: 1,
       dry_run: false,
       erased: "complete",
     });
-    expect(await memory.getFact("ana", "k")).toBeUndefined();
-    expect(await memory.getFact("ben", "k")).toBeDefined();
+    expect(await memory.getFact("ana", { key: "k" })).toBeUndefined();
+    expect(await memory.getFact("ben", { key: "k" })).toBeDefined();
   });
 
   it.each([{}, { scope: "" }, { scope: "all", dryRun: true }, { scope: "all", dry_run: "yes" }])(
@@ -92,7 +96,7 @@ describe("helmdeck.memory_forget", () => {
       const { run, memory } = await rig();
       await run("memory_store", { key: "k", value: "v" });
       await expect(run("memory_forget", input)).rejects.toMatchObject({ code: "invalid_input" });
-      expect(await memory.getFact("ana", "k")).toBeDefined();
+      expect(await memory.getFact("ana", { key: "k" })).toBeDefined();
     },
   );
 });

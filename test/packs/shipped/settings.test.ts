@@ -56,16 +56,17 @@ describe("the environment", () => {
 });
 
 describe("the shipped packs", () => {
-  it("are these seven, and those that start a process declare it", async () => {
+  it("are these, and those that start a process declare it", async () => {
     const memory = await openTestMemory();
     const packs = shippedPacks({ memory, ...packSettings({}) });
     expect(packs.map(({ name, startsProcess = false }) => [name, startsProcess])).toEqual([
       ["helmdeck.memory_search", false],
       ["helmdeck.memory_get", false],
-      ["helmdeck.memory_list", false],
       ["helmdeck.memory_store", false],
+      ["helmdeck.memory_list", false],
       ["helmdeck.memory_forget", false],
       ["helmdeck.memory_history", false],
+      ["helmdeck.memory_undo", false],
       ["helmdeck.memory_renew", false],
       ["helmdeck.memory_corpus", false],
       ["github.list_issues", false],

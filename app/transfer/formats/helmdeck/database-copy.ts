@@ -55,22 +55,22 @@ export async function openCopy(name: string): Promise<DatabaseCopy> {
 
 /** Private, and named after the process, which shows whether it is still in use. */
 async function privateFolder(): Promise<string> {
-  const within = tmpdir();
-  await removeAbandoned(within);
-  return mkdtemp(join(within, `${FOLDER_NAME}${process.pid}-`)).catch((cause: unknown) => {
-    const message = `Cannot create a folder for a copy of the database in ${within}; set TMPDIR to a writable folder.`;
+  const folder = tmpdir();
+  await removeAbandoned(folder);
+  return mkdtemp(join(folder, `${FOLDER_NAME}${process.pid}-`)).catch((cause: unknown) => {
+    const message = `Cannot create a folder for a copy of the database in ${folder}; set TMPDIR to a writable folder.`;
     throw new HelmdeckError("store_unavailable", message, { cause });
   });
 }
 
 /** Removes copies of killed imports. */
-async function removeAbandoned(within: string): Promise<void> {
-  for (const name of await readdir(within).catch(() => [])) {
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
     const pid = name.startsWith(FOLDER_NAME)
       ? Number.parseInt(name.slice(FOLDER_NAME.length), 10)
       : Number.NaN;
     if (pid > 0 && !isRunning(pid))
-      await rm(join(within, name), { recursive: true, force: true }).catch(() => {}); // another account's
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}); // another account's
   }
 }
 

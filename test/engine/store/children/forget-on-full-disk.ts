@@ -1,10 +1,11 @@
-/** Fills a small file system completely, forgets entries, and stores again; prints the results. */
+/** Fills a small file system completely, by stores or by a first import, forgets entries, and stores again; prints the results. */
 import { statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { importLines } from "../../../../app/index.ts";
 import { isHelmdeckError, openSqliteStore } from "../../../../engine/index.ts";
 import { CHILD_KEY, childFact, driverNamed, report } from "./sqlite-child.ts";
 
-const [driver, folder = ""] = process.argv.slice(2);
+const [driver, folder = "", by] = process.argv.slice(2);
 const path = join(folder, "memory.sqlite");
 const options = { path, key: CHILD_KEY, driver: driverNamed(driver) };
 const { namespace } = childFact("", "");
@@ -30,6 +31,18 @@ async function fillUp(store: Awaited<ReturnType<typeof openSqliteStore>>): Promi
   }
 }
 
+/** Facts without end, as the first thing that is written. */
+async function importMuch(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise<string | undefined> {
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; ; at += 1) yield Buffer.from(`{"key":"k${at}","value":"${"x ".repeat(30_000)}"}\n`);
+  }
+  const importing = importLines({ memory: { store, now: Date.now }, subject: "ana", input: lines() });
+  return importing.then(
+    () => undefined,
+    (error: unknown) => (isHelmdeckError(error) ? error.code : String(error)),
+  );
+}
+
 function fillTheRest(): void {
   for (let at = 0; ; at += 1) {
     try {
@@ -42,10 +55,12 @@ function fillTheRest(): void {
 
 await report(async () => {
   let store = await openSqliteStore(options);
-  await store.put(childFact("k0", "first"));
-  await store.deleteExpired();
+  if (by === "stores") {
+    await store.put(childFact("k0", "first"));
+    await store.deleteExpired();
+  }
+  const full = await (by === "stores" ? fillUp(store) : importMuch(store));
   const reserve = modeOf(`${path}-reserve.tmp`);
-  const full = await fillUp(store);
   fillTheRest();
   await store.close();
   fillTheRest();

@@ -153,6 +153,33 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await rig.dispose();
   });
 
+  // verifies P-postgres-unreachable
+  test("a server that is gone is known within a second, and one that hangs within five, by everyone who waits", async () => {
+    await using own = await startPostgres();
+    await makeRoles(own);
+    const rig = await openPostgresRig(own);
+    const { busyTimeoutMs: _, ...options } = rig.options; // with the limits of an engine
+    const store = await openPostgresStore({ ...options, connections: 2 });
+    await store.put(fact("a", "1"));
+    await store.get(refTo("a"));
+    const slowest = async (): Promise<number> => {
+      const begun = performance.now();
+      const calls = ["a", "b", "c", "d"].flatMap((key) => [store.put(fact(key, "2")), store.get(refTo(key))]);
+      const failures = await Promise.all(calls.map((call) => call.catch((error: unknown) => error)));
+      expect(failures).toEqual(failures.map(() => expect.objectContaining({ code: "store_unavailable" })));
+      return performance.now() - begun;
+    };
+    const thaw = own.freeze();
+    expect(await slowest().finally(thaw)).toBeLessThan(5_300);
+    await until(() => store.get(refTo("a")).then(Boolean, () => false));
+    await own.kill();
+    expect(await slowest()).toBeLessThan(1_300);
+    await own.start();
+    await until(() => store.get(refTo("a")).then(Boolean, () => false));
+    await store.close();
+    await rig.dispose();
+  });
+
   test("calls that wait for a connection continue on the next host when the first one is lost", async () => {
     const rig = await openPostgresRig(server);
     const [first, second] = await Promise.all([
@@ -189,6 +216,8 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     await own.kill();
     expect(await writing).toMatchObject({ code: "store_unavailable" });
     await own.start();
+    // Calls that begin just after one has failed are refused without an attempt.
+    await until(() => rig.store.get(refTo("k0")).then(Boolean, () => false));
     const { entries } = await rig.store.listMeta({ namespace: ANA, limit: 1_000 });
     expect(entries.map(({ key }) => key)).toEqual(expect.arrayContaining(acknowledged));
     expect(entries.length).toBeLessThanOrEqual(acknowledged.length + 1);

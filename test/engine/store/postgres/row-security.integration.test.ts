@@ -1,6 +1,10 @@
 /** An engine's database rights: no access to other subjects' rows, table definitions, or the owner's rights. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPostgresStore, preparePostgres } from "../../../../engine/postgres.ts";
+import {
+  openPostgresStore,
+  openPostgresStoreToChangeKey,
+  preparePostgres,
+} from "../../../../engine/postgres.ts";
 import { MIGRATIONS } from "../../../../engine/store/postgres/schema.ts";
 import { ANA, BEN, fact, refTo, text } from "../../../contract/rig.ts";
 import {
@@ -9,6 +13,7 @@ import {
   startPostgres,
   whyWithoutPostgres,
 } from "../../../postgres/server.ts";
+import { OTHER_KEY } from "../sqlite-rig.ts";
 import { ENGINE, makeRoles, OWNER, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
 
 const OWNED = ["subjects", "entries", "removals", "vectors", "history"];
@@ -169,20 +174,27 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       }));
 
     test("with another column type is reopened, and not reported as a standby", () =>
-      withRows(async ({ schema, store, openAgain, tamper }) => {
+      withRows(async ({ schema, options, openAgain, tamper }) => {
+        // Another connection would not have prepared its statements yet.
+        const store = await openPostgresStore({ ...options, connections: 1 });
         await store.get(refTo("kept"));
         await tamper(`ALTER TABLE ${schema}.entries ALTER COLUMN created_at TYPE numeric`);
         await expect(store.get(refTo("kept"))).rejects.toMatchObject({
           code: "store_replaced",
           details: { postgres: "0A000" },
         });
+        await store.close();
         expect(text((await (await openAgain()).get(refTo("kept")))?.value)).toBe("now");
       }));
 
     test("that older programs would damage refuses their writes, with one message", () =>
-      withRows(async ({ schema, store, openAgain }) => {
+      withRows(async ({ schema, store, openAgain, options }) => {
+        const changing = await openPostgresStoreToChangeKey(options);
         await prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 2);
         const refusal = { code: "store_newer", message: expect.stringContaining("Upgrade this program") };
+        await expect(changing.beginKeyChange(OTHER_KEY)).rejects.toMatchObject(refusal);
+        await expect(changing.reseal()).rejects.toMatchObject(refusal);
+        await changing.close();
         await expect(store.put(fact("after", "v"))).rejects.toMatchObject(refusal);
         await expect(store.delete(refTo("kept"))).rejects.toMatchObject(refusal);
         await expect(openAgain()).rejects.toMatchObject(refusal);

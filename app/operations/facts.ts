@@ -1,0 +1,86 @@
+/** Reads and lists facts. */
+import * as z from "zod";
+import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
+import { noFact } from "../presenters/history-text.ts";
+import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
+import { operation, READS } from "./operation.ts";
+
+export const writerSchema = z.object({
+  surface: z.string().meta({ description: "The surface: openclaw, rest, pack (usually over MCP), cli." }),
+  agent: z.string().optional().meta({ description: "The agent or caller." }),
+  session_kind: z.string().optional().meta({ description: "Such as direct, group, subagent or cron." }),
+});
+
+export const factSchema = z.object({
+  key: z.string(),
+  value: z.string(),
+  category: z.string(),
+  tags: z.array(z.string()),
+  created_at: rfc3339Schema("When this key was first stored."),
+  updated_at: rfc3339Schema("When its value was last stored."),
+  expires_at: rfc3339Schema("From then on it is hidden; it is deleted later.").optional(),
+  fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
+  revision: z.int().optional().meta({ description: "Another one after each change of the fact." }),
+  path: z.string().meta({ description: "Its path in the corpus." }),
+  writer: writerSchema.optional().meta({
+    description: "Who stored the value, as vouched for by the host; absent when unknown.",
+  }),
+});
+
+export const listFacts = operation("listFacts", {
+  summary: "List facts, newest first.",
+  effects: READS,
+  reply: z.object({
+    facts: z.array(factSchema).meta({ description: "Newest first." }),
+    unreadable: z
+      .array(z.string())
+      .meta({ description: "Keys of facts that exist but cannot be decrypted; run doctor for details." }),
+    next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
+  }),
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/facts",
+    answers: "A page of facts.",
+    names: { reply: "Facts" },
+    isLarge: true,
+  },
+  tool: {
+    name: "list",
+    title: "List facts",
+    description:
+      "List facts with their values, newest first, page by page: all of them, or those with a prefix or category.",
+    input: z.strictObject({
+      prefix: z.string().nullish().meta({ description: "Only keys with this prefix; case matters." }),
+      category: z.string().nullish().meta({ description: "Only this category." }),
+      tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
+      expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
+      limit: z
+        .number()
+        .nullish()
+        .meta({ description: `Most facts: ${limitsText(ANSWER_LIMITS.facts)}.` }),
+      cursor: z.string().nullish().meta({ description: "next_cursor of the previous page." }),
+    }),
+  },
+});
+
+export const getFact = operation("getFact", {
+  summary: "Get one fact by its exact key.",
+  effects: READS,
+  reply: factSchema,
+  missing: noFact,
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/facts/{key}",
+    answers: "The fact.",
+    fails: [404],
+    names: { reply: "Fact" },
+  },
+  tool: {
+    name: "get",
+    title: "Read a fact",
+    description: "Read one fact completely, by its key or the path of a hit.",
+    input: z.strictObject({
+      key: z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
+    }),
+  },
+});

@@ -1,0 +1,59 @@
+/** Forgets all entries in a scope. */
+import * as z from "zod";
+import { FORGET_SCOPES } from "../../engine/index.ts";
+import { DELETES, operation } from "./operation.ts";
+
+const forgetRequestSchema = z.strictObject({
+  scope: z.string().meta({ minLength: 1, description: `What to forget: ${FORGET_SCOPES}.` }),
+  dry_run: z.boolean().nullish().meta({ description: "Only count what would be forgotten." }),
+  up_to: z.number().nullish().meta({
+    description: "The revision of a dry run: forget what that counted, and nothing newer.",
+  }),
+});
+
+const forgetReplySchema = z.object({
+  scope: z.string(),
+  deleted: z.int().min(0).meta({ description: "Entries deleted, or, in a dry run, to delete." }),
+  dry_run: z.boolean(),
+  erased: z.enum(["complete", "pending", "nothing"]).meta({
+    description:
+      "nothing: no entry was deleted, because the scope matched none or it was a dry run. pending: gone from every answer, but" +
+      " the database still holds old, encrypted bytes until its readers finish or its server cleans up.",
+  }),
+  restored: z.int().min(1).optional().meta({
+    description:
+      "Of those deleted by import:<id>: facts restored to their value before that import, or, in a dry run, to restore.",
+  }),
+  former: z.int().min(1).optional().meta({
+    description: "Former values erased from the histories of remaining facts, or, in a dry run, to erase.",
+  }),
+  revision: z.int().optional().meta({ description: "Of a dry run: for up_to." }),
+  newer: z
+    .object({
+      count: z.int().min(1),
+      keys: z.array(z.string()).meta({ description: "At most ten." }),
+    })
+    .optional()
+    .meta({ description: "What the scope covers, but was stored or changed after up_to, and stays." }),
+  near: z.array(z.string()).optional().meta({
+    description: "When the scope matched nothing: at most three similar keys; key:<key> names one of them.",
+  }),
+});
+
+export const forget = operation("forget", {
+  summary: "Forget all entries in a scope.",
+  description:
+    "Delete from memory for good. Use dry_run first when a scope may match more than one thing, and delete only what the user asked" +
+    " to have forgotten. deleted 0 means that nothing matched; near then lists similar keys.",
+  effects: DELETES,
+  input: forgetRequestSchema,
+  reply: forgetReplySchema,
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/forget",
+    answers: "The number of entries, forgotten or counted.",
+    fails: [409],
+    names: { input: "ForgetRequest", reply: "ForgetReply" },
+  },
+  tool: { name: "forget", title: "Forget", input: forgetRequestSchema },
+});

@@ -1,0 +1,102 @@
+/** Reads a fact's former values, undoes its last store, and renews it. */
+import * as z from "zod";
+import { noHistory } from "../presenters/history-text.ts";
+import { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/history-descriptions.ts";
+import { historyReply } from "../wire/replies.ts";
+import { factSchema } from "./facts.ts";
+import { ADDS, DELETES, operation, READS } from "./operation.ts";
+
+const key = z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." });
+
+const if_revision = z.int().min(0).nullish().meta({
+  description: "Only while the fact has this revision; otherwise changed_meanwhile, and nothing is written.",
+});
+
+const formerSchema = factSchema.omit({ path: true, revision: true }).extend({
+  undo: z.literal(true).optional().meta({ description: "An undo restores it." }),
+});
+
+export const factHistory = operation("factHistory", {
+  summary: "The former values of a fact.",
+  description: HISTORY_DESCRIPTION,
+  effects: READS,
+  reply: z.object({
+    key: z.string().meta({
+      description: "The fact with the history; for a superseded fact, the one that replaced it.",
+    }),
+    former: z.array(formerSchema).meta({
+      description: "Newest first, at most ten; key is what each was stored under. Searches do not find them.",
+    }),
+  }),
+  missing: noHistory,
+  toReply: historyReply,
+  fromReply: ({ key, former }) => {
+    const plain = ({ undo: _, ...one }: (typeof former)[number]) => one;
+    return { key, former: former.map(plain), undo: former.filter(({ undo }) => undo).map(plain) };
+  },
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/facts/{key}/history",
+    answers: "Former values, newest first.",
+    fails: [404],
+    names: { reply: "History" },
+    isLarge: true,
+  },
+  tool: {
+    name: "history",
+    title: "Former values of a fact",
+    input: z.strictObject({
+      key: key.meta({
+        minLength: 1,
+        description: "The fact's key, path, docid or citation; also of a superseded fact.",
+      }),
+    }),
+  },
+});
+
+const undoRequestSchema = z.strictObject({ key });
+
+export const undoFact = operation("undoFact", {
+  summary: "Undo the last store of a fact.",
+  description: UNDO_DESCRIPTION,
+  effects: { ...DELETES, idempotent: false },
+  input: undoRequestSchema.extend({ if_revision }),
+  reply: z.object({
+    undone: factSchema.meta({ description: "The undone value." }),
+    restored: z.array(factSchema).meta({ description: "The restored facts." }),
+  }),
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/undo",
+    answers: "The restored fact.",
+    fails: [404, 409],
+    names: { input: "UndoRequest", reply: "UndoReply" },
+  },
+  tool: { name: "undo", title: "Undo the last store", input: undoRequestSchema },
+});
+
+const renewRequestSchema = z.strictObject({
+  key,
+  ttl_seconds: z
+    .number()
+    .nullish()
+    .meta({ description: "From now on, 3600 to 31536000; 0 or left out: 90 days." }),
+});
+
+export const renewFact = operation("renewFact", {
+  summary: "Renew a fact.",
+  description:
+    "Keep a fact that would expire: sets a new expiry, 90 days from now unless ttl_seconds is given, and changes nothing else." +
+    " my-memory lists what expires within 14 days. Only for what is still true.",
+  effects: ADDS,
+  input: renewRequestSchema.extend({ if_revision }),
+  reply: factSchema,
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/renew",
+    answers: "The fact with its new expiry.",
+    fails: [404, 409],
+    names: { input: "RenewRequest", reply: "Fact" },
+  },
+  tool: { name: "renew", title: "Keep a fact longer", input: renewRequestSchema },
+});

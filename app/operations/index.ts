@@ -1,0 +1,45 @@
+/** All operations of memory that somebody can ask for from elsewhere, in the order of the REST description. */
+import { HelmdeckError, type Subject, type Writer } from "../../engine/index.ts";
+import type { Memory } from "../memory.ts";
+import { fromWire, toWire } from "../wire/codec.ts";
+import type { MemoryTool } from "../wire/memory-tools.ts";
+import { corpusPage, readDocument } from "./corpus.ts";
+import { getFact, listFacts } from "./facts.ts";
+import { forget } from "./forget.ts";
+import { factHistory, renewFact, undoFact } from "./history.ts";
+import { listRuns } from "./list-runs.ts";
+import type { Operation, ToolOperation } from "./operation.ts";
+import { callers, defaults, growth, myMemory, revision } from "./overview.ts";
+import { search } from "./search.ts";
+import { storeFact } from "./store-fact.ts";
+
+export const OPERATIONS: readonly Operation[] = [
+  ...[storeFact, forget, listFacts, getFact, factHistory, undoFact, renewFact, corpusPage],
+  ...[myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
+];
+
+/** The operation behind one of memory's tools. */
+export function operationOf(tool: MemoryTool): ToolOperation {
+  const found = OPERATIONS.find((one): one is ToolOperation => one.tool?.name === tool);
+  if (found !== undefined) return found;
+  throw new HelmdeckError("internal", `No operation of memory is the tool ${tool}.`);
+}
+
+type AnyUseCase = (subject: Subject | undefined, input: unknown, writer: Writer) => Promise<unknown>;
+
+/**
+ * Performs an operation on a memory: input and reply in JSON's names. The input must be valid for the operation's schema. Without a
+ * subject: for everybody's memory.
+ */
+export async function perform(
+  { name, missing, toReply = (answer: unknown) => answer }: Operation,
+  memory: Partial<Memory>,
+  subject: Subject | undefined,
+  input: unknown,
+  writer: Writer,
+): Promise<unknown> {
+  const useCase = memory[name] as AnyUseCase; // its input and answer are checked where the operation is declared
+  const answer = await useCase(subject, fromWire(input), writer);
+  if (answer === undefined && missing !== undefined) throw missing(subject ?? "");
+  return toWire(toReply(answer as never));
+}

@@ -1,0 +1,113 @@
+/**
+ * An operation of memory, declared once: REST with its description, the MCP tools, and the client of a served engine are loops
+ * over these declarations. What an operation does is the use case with its name.
+ */
+import type * as z from "zod";
+import type { HelmdeckError, Subject } from "../../engine/index.ts";
+import type { Memory, UseCase } from "../memory.ts";
+import type { FromWire } from "../wire/codec.ts";
+import type { MemoryTool } from "../wire/memory-tools.ts";
+
+/** In the terms of MCP's hints. */
+export interface Effects {
+  readonly readOnly: boolean;
+  readonly destructive: boolean;
+  /** A second call with the same input changes nothing more. */
+  readonly idempotent: boolean;
+  readonly openWorld: false;
+}
+
+const ON_MEMORY = { idempotent: true, openWorld: false } as const;
+export const READS: Effects = { readOnly: true, destructive: false, ...ON_MEMORY };
+export const ADDS: Effects = { readOnly: false, destructive: false, ...ON_MEMORY };
+/** Or overwrites. */
+export const DELETES: Effects = { readOnly: false, destructive: true, ...ON_MEMORY };
+
+export interface Rest {
+  readonly method: "get" | "post";
+  /** May contain `{key}`, a fact's name. */
+  readonly path: string;
+  /** Default: the operation's name. */
+  readonly id?: string;
+  /** What a successful answer is. */
+  readonly answers: string;
+  /** Statuses besides those of every route. */
+  readonly fails?: readonly (404 | 409)[];
+  /** The names of input and reply in the OpenAPI description. */
+  readonly names: { readonly input?: string; readonly reply: string };
+  /** The reply may hold several of the largest values. */
+  readonly isLarge?: true;
+  /**
+   * Whose memory: the caller's own, or with the scope admin also that of somebody named in `caller`, or everybody's. Default:
+   * `own`.
+   */
+  readonly whose?: "own" | "named" | "everybody's";
+}
+
+interface AsTool {
+  readonly name: MemoryTool;
+  readonly title: string;
+  /** Default 1.0.0. */
+  readonly version?: string;
+  /** Default: the operation's. */
+  readonly description?: string;
+  /** What a model has a use for. */
+  readonly input: z.ZodObject;
+  /** Default: the operation's. */
+  readonly reply?: z.ZodObject;
+}
+
+export interface Operation {
+  readonly name: UseCase;
+  readonly summary: string;
+  readonly description?: string;
+  /** Absent if there is none, or if REST reads it from the address (server/rest/query-schemas.ts). */
+  readonly input?: z.ZodObject;
+  readonly reply: z.ZodType;
+  readonly effects: Effects;
+  readonly rest?: Rest;
+  readonly tool?: AsTool;
+  /** The error when the use case answers undefined. */
+  readonly missing?: (subject: Subject) => HelmdeckError;
+  /** Shapes the answer where it differs from the reply in more than names and times. */
+  readonly toReply?: (answer: never) => unknown;
+  readonly fromReply?: (reply: never) => unknown;
+  /** False: a client of a served engine does not ask for it. */
+  readonly isServed?: false;
+}
+
+export interface ToolOperation extends Operation {
+  readonly tool: AsTool;
+}
+
+type Input<Name extends UseCase> = Parameters<Memory[Name]>[1];
+type Answer<Name extends UseCase> = Exclude<Awaited<ReturnType<Memory[Name]>>, undefined>;
+
+interface Declared<Name extends UseCase, Given extends z.ZodObject, Reply extends z.ZodType>
+  extends Omit<Operation, "name" | "input" | "reply" | "toReply" | "fromReply"> {
+  readonly input?: Given;
+  readonly reply: Reply;
+  readonly toReply?: (answer: Answer<Name>) => unknown;
+  readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
+}
+
+/** Compiles only if input and reply are those of the use case, or `fromReply` makes them so. */
+type Agrees<
+  Name extends UseCase,
+  Given extends z.ZodObject,
+  Reply extends z.ZodType,
+> = (z.ZodObject extends Given
+  ? unknown // without an input
+  : Omit<FromWire<z.infer<Given>>, "writer"> extends Input<Name>
+    ? unknown
+    : { readonly input: "is not what the use case takes" }) &
+  (FromWire<z.infer<Reply>> extends Answer<Name>
+    ? unknown
+    : { readonly isServed: false } | { readonly fromReply: object });
+
+export function operation<Name extends UseCase, Reply extends z.ZodType, Given extends z.ZodObject>(
+  name: Name,
+  declared: Declared<Name, Given, Reply> & Agrees<Name, Given, Reply>,
+): Operation {
+  return { ...declared, name } as Operation; // its hooks are called with its own answers and replies
+}

@@ -1,0 +1,180 @@
+/** What a memory holds, without values: my-memory, defaults, growth, revision, callers. */
+import * as z from "zod";
+import { callersReply } from "../wire/replies.ts";
+import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
+import { operation, READS } from "./operation.ts";
+
+export const expiringSchema = z
+  .object({
+    count: z.int().min(1),
+    soonest: z
+      .array(
+        z.object({
+          key: z.string(),
+          category: z.string(),
+          expires_at: rfc3339Schema("From then on it is hidden."),
+        }),
+      )
+      .meta({ description: "The next ten to expire." }),
+  })
+  .optional()
+  .meta({
+    description:
+      "Facts that expire within 14 days; renew those that are still true. Left out when there are none.",
+  });
+
+export const myMemory = operation("myMemory", {
+  summary: "The caller's categories, counts and recent keys, without values.",
+  effects: READS,
+  reply: z.object({
+    scope: z.string().meta({ description: "The owner of the memory: caller=<subject>." }),
+    fetched_at: rfc3339Schema("The time of this summary."),
+    categories: z.array(
+      z.object({
+        name: z.string(),
+        count: z.int().min(0),
+        recent_keys: z.array(z.string()).meta({ description: "The five newest." }),
+      }),
+    ),
+    expiring: expiringSchema,
+    note: z.string().optional(),
+  }),
+  rest: {
+    method: "get",
+    path: "/api/v1/memory",
+    answers: "Categories with counts and recent keys.",
+    names: { reply: "MyMemory" },
+  },
+});
+
+const commonInputs = z
+  .record(z.string(), z.string())
+  .optional()
+  .meta({ description: "The most frequent input for each field: a good default for the next run." });
+
+const lastUsed = z.int().meta({ description: "Seconds since 1970." });
+
+const defaultsReplySchema = z.object({
+  scope: z.string().meta({ description: "The owner of these habits: caller=<subject>." }),
+  fetched_at: rfc3339Schema("The time of this summary."),
+  packs: z.array(
+    z.object({
+      id: z.string(),
+      calls: z.int().min(0),
+      last_used_unix: lastUsed,
+      common_inputs: commonInputs,
+    }),
+  ),
+  pipelines: z.array(
+    z.object({
+      id: z.string(),
+      runs: z.int().min(0),
+      last_used_unix: lastUsed,
+      common_inputs: commonInputs,
+    }),
+  ),
+  common_findings: z
+    .array(
+      z.object({
+        code: z.string(),
+        pack: z.string(),
+        severity: z.string(),
+        occurrence_count: z.int().min(0),
+        last_seen_unix: lastUsed,
+      }),
+    )
+    .optional(),
+  recent: z
+    .array(
+      z.object({
+        kind: z.enum(["pack", "pipeline"]),
+        key: z.string(),
+        id: z.string(),
+        outcome: z.string(),
+        at_unix: z.int(),
+        duration_ms: z.number().min(0).optional(),
+        learn_inputs: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .meta({ description: "Newest first, at most 200." }),
+  note: z.string().optional(),
+});
+
+/** The use case answers in the reply's own names. */
+export const defaults = operation("defaults", {
+  summary: "The caller's usual inputs, learnt from past runs.",
+  effects: READS,
+  reply: defaultsReplySchema,
+  isServed: false,
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/defaults",
+    id: "myDefaults",
+    answers: "Defaults learnt from runs.",
+    names: { reply: "Defaults" },
+    whose: "named",
+  },
+});
+
+export const growth = operation("growth", {
+  summary: "When the caller's entries were stored, and their size.",
+  effects: READS,
+  reply: z.object({
+    days: z
+      .array(z.object({ day: z.string(), facts: z.int().min(0), runs: z.int().min(0) }))
+      .meta({ description: "Days (UTC) on which something was stored that still exists, oldest first." }),
+    bytes: z
+      .int()
+      .min(0)
+      .meta({ description: "Size of all stored values, including former ones and caches." }),
+  }),
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/growth",
+    id: "memoryGrowth",
+    answers: "By day.",
+    names: { reply: "Growth" },
+  },
+});
+
+export const revision = operation("revision", {
+  summary: "A number that grows with every change.",
+  effects: READS,
+  reply: z.object({
+    revision: z
+      .int()
+      .meta({ description: "Grows with every change in the caller's visible facts and runs." }),
+  }),
+  toReply: (number) => ({ revision: number }),
+  fromReply: (reply) => reply.revision,
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/revision",
+    id: "memoryRevision",
+    answers: "The number.",
+    names: { reply: "Revision" },
+  },
+});
+
+export const callers = operation("callers", {
+  summary: "Callers with entries: only the caller itself, or everybody with the scope admin.",
+  effects: READS,
+  reply: z.object({
+    callers: z.array(
+      z.object({
+        namespace: z.string().meta({ description: "The caller's name in its token." }),
+        count: z.int().min(0).meta({ description: "Entries of every kind." }),
+      }),
+    ),
+  }),
+  toReply: callersReply,
+  isServed: false,
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/callers",
+    id: "listCallers",
+    answers: "Callers with counts.",
+    names: { reply: "Callers" },
+    whose: "everybody's",
+  },
+});

@@ -1,0 +1,135 @@
+/** Texts of forgetting: what a scope covers before it is deleted, what stays, and the imports that it can undo. */
+import {
+  type ForgetScope,
+  harmlessLine,
+  importTag,
+  isHelmdeckError,
+  originOfCategory,
+  parseForgetScope,
+  quotedKey,
+} from "../../engine/index.ts";
+import type { FactsQuery, Forgotten, KnownImport, Memory } from "../memory.ts";
+import { counted, firstWords } from "./words.ts";
+
+const PREVIEWED_FACTS = 10;
+
+/** The newest facts of a category or of all, or the named one. Empty for scopes that are self-explanatory. */
+export async function forgetPreview(
+  memory: Memory,
+  caller: string,
+  scope: string,
+): Promise<readonly string[]> {
+  const readings = parseForgetScope(scope);
+  const [first] = readings;
+  switch (first.kind) {
+    case "all":
+    case "everything":
+      return [...(await newestFacts(memory, caller)), ...(await countedRuns(memory, caller))];
+    case "category":
+      return newestFacts(memory, caller, { category: first.name });
+    case "import":
+      return newestFacts(memory, caller, { tag: importTag(first.id) });
+    case "key":
+    case "document":
+      return lineOfNamed(memory, caller, new Set(readings.map((one) => nameOf(one, scope))));
+    default:
+      return [];
+  }
+}
+
+function nameOf(reading: ForgetScope, scope: string): string {
+  return reading.kind === "key" ? reading.key : scope.trim();
+}
+
+/** Of the first name that a fact has. */
+async function lineOfNamed(
+  memory: Memory,
+  caller: string,
+  names: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  for (const name of names) {
+    try {
+      const fact = await memory.getFact(caller, { key: name });
+      if (fact !== undefined) return [lineOf(fact)];
+    } catch (error) {
+      if (isHelmdeckError(error, "entry_unreadable")) return [unreadableLine(name)];
+      throw error;
+    }
+  }
+  return [];
+}
+
+function unreadableLine(key: string): string {
+  return `${harmlessLine(key)} (its value cannot be read)`;
+}
+
+async function newestFacts(
+  memory: Memory,
+  caller: string,
+  filter: Pick<FactsQuery, "category" | "tag"> = {},
+): Promise<readonly string[]> {
+  const query = { limit: PREVIEWED_FACTS, ...filter };
+  const { facts, unreadable, nextCursor } = await memory.listFacts(caller, query);
+  return [
+    ...facts.map(lineOf),
+    ...unreadable.map(unreadableLine),
+    ...(nextCursor === undefined ? [] : ["…"]),
+  ];
+}
+
+async function countedRuns(memory: Memory, caller: string): Promise<readonly string[]> {
+  const { categories } = await memory.myMemory(caller);
+  const runs = categories.filter(({ name }) => originOfCategory(name) === "audit");
+  const count = runs.reduce((sum, { count }) => sum + count, 0);
+  return count === 0 ? [] : [`${counted(count, "record")} of tool runs`];
+}
+
+/** `deploy/konflux: We deploy through Konflux` */
+export function lineOf({ key, value }: { readonly key: string; readonly value: string }): string {
+  return `${harmlessLine(key)}: ${firstWords(value)}`;
+}
+
+/** Notes of a preview besides the counts. */
+export function forgetNotes({ scope, restored = 0 }: Forgotten): readonly string[] {
+  return [
+    ...(restored > 0 ? [goesBack(restored, true)] : []),
+    ...(parseForgetScope(scope)[0].kind === "import" ? [IMPORT_STAYS] : []),
+  ];
+}
+
+const IMPORT_STAYS = "Facts that were stored or edited since the import are not included and stay.";
+
+export function goesBack(restored: number, isAhead: boolean): string {
+  const facts = restored === 1 ? "1 of these facts" : `${restored} of these facts`;
+  const verb = isAhead ? (restored === 1 ? "goes" : "go") : "went";
+  return `${facts} ${verb} back to the value that the import replaced.`;
+}
+
+/** `3 entries and 2 former values of other facts` */
+export function entries(count: number, former = 0): string {
+  const own = counted(count, "entry", "entries");
+  return former === 0 ? own : `${own} and ${counted(former, "former value")} of other facts`;
+}
+
+/** `2 facts, 1 record of runs, and 1 in the history of facts that were changed since` */
+export function importCounts({ facts, former, records = 0 }: KnownImport): string {
+  const runs = records === 0 ? "" : `, ${counted(records, "record")} of runs`;
+  const past = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
+  return `${counted(facts, "fact")}${runs}${past}`;
+}
+
+/** Similar keys, and how to name one; undefined when there are none. */
+export function similarKeysText({ near = [] }: Pick<Forgotten, "near">): string | undefined {
+  if (near.length === 0) return undefined;
+  return `Similar: ${near.map((key) => quotedKey(`key:${key}`)).join(", ")}.`;
+}
+
+/** What stays because it was stored or changed after the preview; undefined when nothing does. */
+export function newerText({ newer }: Pick<Forgotten, "newer">): string | undefined {
+  if (newer === undefined) return undefined;
+  const { count, keys } = newer;
+  const named = keys.map((key) => harmlessLine(key)).join(", ");
+  const more = count > keys.length ? `, and ${count - keys.length} more` : "";
+  const stay = count === 1 ? "1 entry stays: it was" : `${count} entries stay: they were`;
+  return `${stay} stored or changed after the preview (${named}${more}).`;
+}

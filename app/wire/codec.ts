@@ -1,0 +1,103 @@
+/**
+ * Between the use cases' values and JSON: names are camelCase here and snake_case there, and times (`…At`, `until`) are Unix
+ * milliseconds here and RFC 3339 there. What is absent or null there is absent here.
+ */
+import { rfc3339 } from "../../engine/index.ts";
+import { snakeCase } from "./snake-case.ts";
+
+/** Their fields have names that a person or a program chose. */
+type Free = "inputs" | "learn_inputs" | "learnInputs" | "common_inputs" | "metadata";
+const FREE: ReadonlySet<string> = new Set<Free>([
+  "inputs",
+  "learn_inputs",
+  "learnInputs",
+  "common_inputs",
+  "metadata",
+]);
+
+type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${SnakeCase<Tail>}`
+    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
+  : Name;
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+export type ToWire<Value> = Value extends readonly (infer Item)[]
+  ? ToWire<Item>[]
+  : Value extends object
+    ? { -readonly [Name in keyof Value as SnakeCase<Name & string>]: FieldToWire<Name, Value[Name]> }
+    : Value;
+
+type FieldToWire<Name, Value> = Name extends Free
+  ? Value
+  : Name extends `${string}At` | "until"
+    ? Exclude<Value, number> | (number extends Value ? string : never)
+    : ToWire<Value>;
+
+export type FromWire<Json> = Json extends readonly (infer Item)[]
+  ? FromWire<Item>[]
+  : Json extends object
+    ? { [Name in keyof Json as CamelCase<Name & string>]: FieldFromWire<Name, NonNullable<Json[Name]>> }
+    : Json;
+
+type FieldFromWire<Name, Value> = Name extends Free
+  ? Value
+  : Name extends `${string}_at`
+    ? number
+    : FromWire<Value>;
+
+/** A request or reply of a value. */
+export function toWire<Value>(value: Value): ToWire<Value> {
+  return written(value) as ToWire<Value>; // the types are renamed likewise
+}
+
+/** The value of a valid request or reply. */
+export function fromWire<Json>(json: Json): FromWire<Json> {
+  return read(json) as FromWire<Json>; // the types are renamed likewise
+}
+
+function written(value: unknown): unknown {
+  return eachField(value, written, (name, field) => [snakeCase(name), writtenField(name, field)]);
+}
+
+function writtenField(name: string, field: unknown): unknown {
+  if (FREE.has(name)) return field;
+  return typeof field === "number" && isTime(name) ? timeText(field) : written(field);
+}
+
+function isTime(name: string): boolean {
+  return name.endsWith("At") || name === "until";
+}
+
+/** From 1970 through 9999. */
+function timeText(at: number): string {
+  return rfc3339(Math.min(Math.max(at, 0), LAST_TIME));
+}
+const LAST_TIME = Date.UTC(9999, 11, 31);
+
+function read(json: unknown): unknown {
+  return eachField(json, read, (name, field) => [camelCase(name), readField(name, field)]);
+}
+
+function readField(name: string, field: unknown): unknown {
+  if (FREE.has(name)) return field;
+  return typeof field === "string" && name.endsWith("_at") ? Date.parse(field) : read(field);
+}
+
+function eachField(
+  value: unknown,
+  change: (item: unknown) => unknown,
+  changeField: (name: string, field: unknown) => readonly [string, unknown],
+): unknown {
+  if (Array.isArray(value)) return value.map(change);
+  if (typeof value !== "object" || value === null) return value;
+  const given = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
+  return Object.fromEntries(given.map(([name, field]) => changeField(name, field)));
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

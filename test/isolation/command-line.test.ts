@@ -1,0 +1,138 @@
+/** Commands for one caller never show, change or delete another caller's entries. */
+
+import { readFile } from "node:fs/promises";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HELMDECK_MEMORY } from "../../cli/index.ts";
+import { Output } from "../../commands/output.ts";
+import { makeProgram } from "../../commands/program.ts";
+import { CommandHome } from "../cli/command.ts";
+import { runPiped } from "../cli/terminal.ts";
+
+const home = new CommandHome();
+afterAll(() => home.remove());
+
+function run(args: readonly string[], typed = "") {
+  return runPiped(args, { homeFolder: home.folder, typed });
+}
+
+const SECRET = "azalea-cobalt-heron";
+const NOTE = "Ochre is the colour of alice.";
+let imported = "";
+
+beforeAll(async () => {
+  await run([
+    "store",
+    "plan",
+    `The plan of alice is ${SECRET}`,
+    "--category",
+    "alice_only",
+    "--caller",
+    "alice",
+  ]);
+  const audit = {
+    audit: "pack",
+    pack: "alice.pack",
+    outcome: "ok",
+    at_unix: 1_700_000_000,
+  };
+  await run(["import", "-", "--caller", "alice"], JSON.stringify(audit));
+  const notes = ["import", "-", "--from", "markdown", "--yes", "--json", "--caller", "alice"];
+  imported = JSON.parse((await run(notes, `- ${NOTE}`)).stdout).import;
+});
+
+// An option's parser could trim or fold the last ones to alice. use-cases.test.ts tries many more names.
+const OTHERS = ["bob", "main", "alice:1", "alice%", "Alice", "alice ", " alice"];
+
+// verifies P-alone-subjects
+describe.each(OTHERS)("the caller %j", (other) => {
+  test("sees nothing of alice's, in any command", async () => {
+    const reads = [
+      ["get", "plan"],
+      ["history", "plan"],
+      ["status"],
+      ["complete", "--", "get", ""],
+      ["complete", "--", "--caller", other, "list", ""],
+      ["list"],
+      ["list", "plan"],
+      ["list", "--category", "alice_only"],
+      ["search", "plan", "alice"],
+      ["search", SECRET],
+      ["export"],
+      ["imports"],
+      ["forget", `import:${imported}`, "--dry-run"],
+      ["forget", "everything", "--dry-run"],
+    ];
+    for (const read of reads) {
+      for (const json of [[], ["--json"]]) {
+        const { stdout } = await run([...read, ...json, "--caller", other]);
+        expect(stdout).not.toContain(SECRET);
+        expect(stdout).not.toContain("alice.pack");
+        expect(stdout).not.toContain("alice_only");
+        expect(stdout).not.toContain(NOTE);
+        if (read[0] === "imports") expect(stdout).not.toContain(imported);
+      }
+    }
+    const { deleted } = JSON.parse(
+      (await run(["forget", "everything", "--dry-run", "--json", "--caller", other])).stdout,
+    );
+    expect(deleted).toBe(0);
+  });
+
+  test("deletes and replaces nothing of alice's", async () => {
+    await run(["store", "plan", "mine", "--caller", other]);
+    await run(["edit", "plan", "mine now", "--caller", other]);
+    await run(["undo", "plan", "--caller", other]);
+    await run(["renew", "plan", "--ttl", "1h", "--caller", other]);
+    for (const scope of [
+      "key:plan",
+      "category:alice_only",
+      `import:${imported}`,
+      "packs",
+      "all",
+      "everything",
+    ]) {
+      await run(["forget", scope, "--yes", "--caller", other]);
+    }
+    expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
+    expect((await run(["list", "--caller", "alice"])).stdout).toContain(NOTE);
+  });
+});
+
+/** Commands that do not use a caller's memory, or that other tests cover. */
+const NO_CALLER = [
+  "embed",
+  "mcp",
+  "serve",
+  "token",
+  "here",
+  "backup",
+  "restore",
+  "rotate-key",
+  "key",
+  "move",
+  "verify",
+];
+const OF_THE_OPERATOR = [...NO_CALLER, "repair", "doctor", "install", "completion"];
+
+test("every command that asks a caller's memory is tried above", async () => {
+  const source = await readFile(new URL(import.meta.url), "utf8");
+  const shell = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  const streams = { ...shell, env: {}, homeDir: "/", now: () => 0 };
+  const { program } = makeProgram(streams, new Output(streams), HELMDECK_MEMORY);
+  const names = program.commands.map((command) => command.name());
+  const untried = names.filter((name) => !source.includes(`["${name}"`) && !OF_THE_OPERATOR.includes(name));
+  expect(untried).toEqual([]);
+});
+
+test("alice still has all of hers", async () => {
+  const { stdout } = await run(["export", "--caller", "alice"]);
+  expect(stdout).toContain(SECRET);
+  expect(stdout).toContain("alice.pack");
+  expect((await run(["imports", "--caller", "alice"])).stdout).toContain(imported);
+});
+
+test("the default caller is main", async () => {
+  await run(["store", "default", "x"]);
+  expect(await run(["get", "default", "--caller", "main"])).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,142 @@
+/** Every surface on which a person sees something first and confirms it then: what it shows, and the confirmation. */
+import type { Memory, StorageLocation } from "../../app/index.ts";
+import { makePages } from "../../pages/index.ts";
+import { makeForgetTool } from "../../plugin/agent-tools.ts";
+import { makeApprovalHook } from "../../plugin/approval-hook.ts";
+import type { SlashContext } from "../../plugin/openclaw-api.ts";
+import { makeSlashCommand } from "../../plugin/slash-command.ts";
+import { createServer } from "../../server/index.ts";
+import { runOnTerminal } from "../cli/terminal.ts";
+import { FORMS, fieldsOf } from "../pages/rig.ts";
+import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
+import { accessTo } from "../plugin/fake-memory.ts";
+import { testServerContext } from "../server/fixtures/mcp-context.ts";
+
+/** Shows the preview. The answer confirms it. */
+type Shows = (target: string) => Promise<() => Promise<unknown>>;
+
+export interface Confirmed {
+  readonly name: string;
+  readonly shows: Shows;
+}
+
+/** Forget a scope. */
+export function forgetSurfaces(memory: Memory): readonly Confirmed[] {
+  return [
+    { name: "a page", shows: onPages(memory, "/forget", (scope) => ({ scope })) },
+    { name: "an approval in the gateway", shows: withApproval(memory) },
+    { name: "a chat", shows: inChat(memory) },
+    { name: "REST", shows: overRest(memory) },
+  ];
+}
+
+/** Give a fact the value "Mine." */
+export function editSurfaces(memory: Memory): readonly Confirmed[] {
+  return [
+    { name: "an edit on a page", shows: onPages(memory, "/edit", () => ({ value: "Mine." })) },
+    { name: "a new fact on a page", shows: onPages(memory, "/remember", (key) => ({ key, value: "Mine." })) },
+    { name: "an undo on a page", shows: onPages(memory, "/undo", () => ({})) },
+  ];
+}
+
+function onPages(
+  memory: Memory,
+  path: string,
+  fields: (target: string) => Readonly<Record<string, string>>,
+): Shows {
+  const viewer = {
+    memory,
+    subject: "main",
+    choices: [],
+    sees: "values",
+    changes: FORMS,
+    seesCallers: false,
+  } as const;
+  const pages = makePages({
+    base: "",
+    frameAncestors: "'self'",
+    now: Date.now,
+    viewerOf: async () => viewer,
+  });
+  return async (target) => {
+    const address = `http://localhost${path}${path === "/forget" ? "" : `?key=${encodeURIComponent(target)}`}`;
+    const send = async (body?: Readonly<Record<string, string>>) => {
+      const sent = body && { method: "POST", body: new URLSearchParams(body) };
+      const response = await pages.request(address, sent);
+      const { status, headers } = response;
+      return fieldsOf({ status, headers, text: await response.text(), location: undefined });
+    };
+    const first = path === "/forget" ? {} : await send();
+    const preview = path === "/undo" ? first : await send({ ...first, ...fields(target), step: "preview" });
+    return () => send({ ...preview, step: "confirm" });
+  };
+}
+
+function withApproval(memory: Memory): Shows {
+  const parts = { access: accessTo(memory), policy: policyFor(), log: recordingLogger() };
+  const hook = makeApprovalHook(parts);
+  const tool = makeForgetTool(parts, MAIN_CONTEXT);
+  return async (scope) => {
+    const params = { scope };
+    const context = { ...MAIN_CONTEXT, requester: { channel: "webchat" } };
+    const decision = { params, ...(await hook({ toolName: tool.name, params }, context)) };
+    return () => tool.execute("call", decision.params);
+  };
+}
+
+function inChat(memory: Memory): Shows {
+  const command = makeSlashCommand("forget", {
+    access: accessTo(memory),
+    policy: policyFor(),
+    log: recordingLogger(),
+  });
+  const type = async (args: string) => {
+    const context: object = { ...MAIN_CONTEXT, args };
+    return (await command.handler(context as SlashContext)).text ?? ""; // all that it reads
+  };
+  return async (scope) => {
+    const [, confirm = ""] = /: \/forget (.*)$/.exec(await type(scope)) ?? [];
+    return () => type(confirm);
+  };
+}
+
+function overRest(memory: Memory): Shows {
+  // Without a token, REST uses another name for its caller.
+  const ofMain: Memory = { ...memory, forget: (_caller, input) => memory.forget("main", input) };
+  const { app } = createServer(testServerContext({ memory: ofMain, packs: [] }), { requestsPerMinute: 0 });
+  const forget = async (body: object) => {
+    const headers = { "Content-Type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    return (await (await app.request("/api/v1/memory/forget", init)).json()) as { revision?: number }; // its documented shape
+  };
+  return async (scope) => {
+    const { revision } = await forget({ scope, dry_run: true });
+    return () => forget({ scope, up_to: revision });
+  };
+}
+
+/** A command that asks, or reads a value, after it has read memory. */
+export function onCommandLine(
+  { databasePath, keyPath }: StorageLocation,
+  args: (target: string) => readonly string[],
+  answer: string,
+): Shows {
+  return async (target) => {
+    const { promise: question, resolve: asked } = Promise.withResolvers<void>();
+    const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
+    const typed = async () => {
+      asked();
+      await confirmed;
+      return answer;
+    };
+    const [command = "", ...others] = args(target);
+    const running = runOnTerminal([command, "--db", databasePath, ...others], {
+      ...{ homeFolder: "/nowhere", env: { HELMDECK_MEMORY_KEY_FILE: keyPath }, typed },
+    });
+    await Promise.race([question, running]);
+    return () => {
+      confirm();
+      return running;
+    };
+  };
+}
