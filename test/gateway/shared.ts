@@ -48,7 +48,7 @@ export function sharedGateway(): Promise<Gateway> {
   return ours;
 }
 
-/** The turn ends with the file, also if its process is killed. */
+/** The turn begins with an empty memory of the agent `main`, and ends with the file, also if its process is killed. */
 async function takeTurn(): Promise<Gateway> {
   const { gateway } = await resultOfSetUp();
   if (gateway === undefined) throw new Error("these tests start their own gateways");
@@ -56,12 +56,18 @@ async function takeTurn(): Promise<Gateway> {
   afterAll(() => turn.close());
   const wait = { timeout: TURN_OF_FILE_WITHIN_MS, interval: LOOK_AGAIN_MS };
   await vi.waitFor(() => turn.exec("BEGIN EXCLUSIVE"), wait);
+  const emptied = await helmdeckMemory(clientOf(gateway), "forget", "everything", "--yes");
+  if (emptied.code !== 0) throw new Error(`the memory was not emptied: ${emptied.stderr}`);
   return gateway;
 }
 
 /** A client of the shared gateway. Its commands end with the test that waits for them. */
 export async function sharedOpenClaw(): Promise<OpenClawClient> {
-  return new OpenClawClient((await sharedGateway()).home, {
+  return clientOf(await sharedGateway());
+}
+
+function clientOf({ home }: Gateway): OpenClawClient {
+  return new OpenClawClient(home, {
     spawn: (command: string, args: readonly string[], options: SpawnOptions): ChildProcess =>
       spawn(command, args, options),
   });
