@@ -50,9 +50,7 @@ function failuresOf({ name, status, message, assertionResults }) {
 }
 
 function section(title, messages) {
-  return [title, ...messages.flatMap((message) => message.split("\n").slice(0, 40))].join(
-    "\n    ",
-  );
+  return [title, ...messages.flatMap((message) => message.split("\n").slice(0, 40))].join("\n    ");
 }
 
 /** vitest has several names for skipped tests. */
