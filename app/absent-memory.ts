@@ -1,6 +1,8 @@
 /** The memory of a command that reads where nothing was stored yet: it is empty, and nothing is created for it. */
 import { lstat } from "node:fs/promises";
-import { createInMemoryStore, findKey, isFileError } from "../engine/index.ts";
+import { isFileError } from "../engine/private-file.ts";
+import { findKey } from "../engine/store/find-key.ts";
+import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { refuseWithoutFolder, wasOpened } from "./keys/store-notes.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";

@@ -1,5 +1,7 @@
 /** Whether a store answers: tells once when it is lost and once when it is back, and asks by itself meanwhile. */
-import { backgroundTimer, HelmdeckError, isHelmdeckError, type Timer } from "../engine/index.ts";
+
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { backgroundTimer, type Timer } from "../engine/timing.ts";
 
 export interface AvailabilityOptions {
   /** The reason, or undefined when the store is back. */

@@ -1,18 +1,15 @@
 /** The use cases over one open store; every surface calls them, in process or through the worker. */
-import {
-  defined,
-  type InspectOptions,
-  type MemoryStore,
-  type Namespace,
-  processTimer,
-  type RecallMode,
-  RunClock,
-  type Subject,
-  type Timer,
-  type UnixMs,
-  type Writer,
-} from "../engine/index.ts";
-import { createRecall, type IndexLimits, type RecallQuery } from "../recall/index.ts";
+
+import type { RecallMode } from "../engine/answer-limits.ts";
+import { RunClock } from "../engine/audit/audit-keys.ts";
+import { defined } from "../engine/defined.ts";
+import type { InspectOptions, MemoryStore, UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace, Subject } from "../engine/store/namespace.ts";
+import type { Writer } from "../engine/store/writer.ts";
+import { processTimer, type Timer } from "../engine/timing.ts";
+import type { IndexLimits } from "../recall/index-cache.ts";
+import { createRecall } from "../recall/recall.ts";
+import type { RecallQuery } from "../recall/search-contract.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";

@@ -1,14 +1,11 @@
 /** Pages through the corpus as chunks: all of them, newest first, or ranked by a query. */
-import {
-  ANSWER_LIMITS,
-  defined,
-  invalidField,
-  type Namespace,
-  parseDocid,
-  projectEntry,
-  requireCount,
-} from "../engine/index.ts";
-import type { RecallHit, RecallQuery } from "../recall/index.ts";
+import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { projectEntry } from "../engine/projections/chunks.ts";
+import { parseDocid } from "../engine/projections/paths.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import type { RecallHit, RecallQuery } from "../recall/search-contract.ts";
 import { asUnreadable } from "./fact-view.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { counted } from "./presenters/words.ts";

@@ -1,6 +1,9 @@
 /** The embedded engine as recall's corpus: a namespace's documents, with the store's change cursor. */
-import { type Entry, type EntryId, type MemoryReader, projectEntry, type Writer } from "../engine/index.ts";
-import type { CorpusChanges, CorpusSource } from "../recall/index.ts";
+
+import { projectEntry } from "../engine/projections/chunks.ts";
+import type { Entry, EntryId, MemoryReader } from "../engine/store/memory-store.ts";
+import type { Writer } from "../engine/store/writer.ts";
+import type { CorpusChanges, CorpusSource } from "../recall/search-contract.ts";
 
 /** Entries without a document (unreadable, damaged) count as removed, so that no stale one is found. */
 export function recallOverStore(reader: MemoryReader): CorpusSource {

@@ -4,22 +4,15 @@
  * The path comes from a model. Another subject's entries, entries outside of the corpus, expired ones and missing ones all get
  * the same answer: there is no such document.
  */
-import {
-  ANSWER_LIMITS,
-  citedPath,
-  defined,
-  type Entry,
-  expiringFacts,
-  type Framed,
-  isMyMemoryPath,
-  MY_MEMORY_PATH,
-  MY_MEMORY_TITLE,
-  myMemoryDocument,
-  type Namespace,
-  parsePath,
-  projectEntry,
-  summariseMemory,
-} from "../engine/index.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { projectEntry } from "../engine/projections/chunks.ts";
+import { expiringFacts } from "../engine/projections/expiring.ts";
+import type { Framed } from "../engine/projections/frame.ts";
+import { MY_MEMORY_TITLE, myMemoryDocument, summariseMemory } from "../engine/projections/my-memory.ts";
+import { citedPath, isMyMemoryPath, MY_MEMORY_PATH, parsePath } from "../engine/projections/paths.ts";
+import type { Entry } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
 import { renewByUse } from "./renewing.ts";
 import type { UseCaseContext } from "./use-case-context.ts";

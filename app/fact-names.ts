@@ -1,5 +1,8 @@
 /** Finds facts by their names: an exact key, or the path, docid or citation of a hit. */
-import { defined, entriesNamedBy, keyToLookUp, type Namespace } from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { keyToLookUp } from "../engine/facts/facts-policy.ts";
+import { entriesNamedBy } from "../engine/projections/naming.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 interface FactName {

@@ -1,13 +1,9 @@
 /** A fact in the form that every use case returns, and one that does not open. */
-import {
-  defined,
-  type Entry,
-  type Fingerprint,
-  type FormerValue,
-  fingerprintOf,
-  isHelmdeckError,
-  pathOf,
-} from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+import { pathOf } from "../engine/projections/paths.ts";
+import { fingerprintOf } from "../engine/store/entry-id.ts";
+import type { Entry, Fingerprint, FormerValue } from "../engine/store/memory-store.ts";
 import type { FactView, FormerView } from "./memory.ts";
 
 /** Requires an entry that is a fact. */

@@ -1,26 +1,17 @@
 /** Stores, gets and lists facts. */
-import {
-  ANSWER_LIMITS,
-  type CheckedFact,
-  checkSupersedes,
-  defined,
-  EXPIRING_WITHIN_MS,
-  endOfStore,
-  type FillIn,
-  factEntry,
-  invalidField,
-  isImportTag,
-  type ListQuery,
-  type Namespace,
-  pagesOf,
-  pathOf,
-  refuseSecrets,
-  requireCount,
-  requireRevision,
-  type UnixMs,
-  validateFact,
-  type Writer,
-} from "../engine/index.ts";
+import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { type CheckedFact, checkSupersedes, factEntry, validateFact } from "../engine/facts/facts-policy.ts";
+import { isImportTag } from "../engine/facts/import-tag.ts";
+import { EXPIRING_WITHIN_MS, endOfStore } from "../engine/facts/renewal.ts";
+import { refuseSecrets } from "../engine/facts/secrets.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { pathOf } from "../engine/projections/paths.ts";
+import { requireRevision } from "../engine/rules/conditions.ts";
+import type { FillIn, ListQuery, UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import type { Writer } from "../engine/store/writer.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
 import { factView, unlessUnreadable } from "./fact-view.ts";
 import { listExpiringFacts } from "./list-expiring-facts.ts";

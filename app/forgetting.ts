@@ -1,19 +1,18 @@
 /** Deletes or counts the entries of a scope, and suggests similar keys when it matches none. */
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
 import {
-  defined,
-  type EntryFilter,
-  type Erasure,
   type ForgetReadings,
   type ForgetScope,
   filterOf,
-  invalidField,
   isWideScope,
-  type Namespace,
-  nearestKeys,
-  pagesOf,
   parseForgetScope,
   settleScope,
-} from "../engine/index.ts";
+} from "../engine/facts/forget-scope.ts";
+import { nearestKeys } from "../engine/facts/near.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import type { EntryFilter, Erasure } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import { countFormer } from "./history.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
 import { restoreReplaced } from "./restoring.ts";

@@ -1,5 +1,7 @@
 /** The growth of a memory: current entries by the day on which they were stored, counted without decrypting. */
-import { BoundedMap, type Namespace, pagesOf } from "../engine/index.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import type { DayCount, Growth } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 

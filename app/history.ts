@@ -1,14 +1,12 @@
 /** Former values of a fact, and undoing its last store. */
 
-import type { EntryFilter, FormerKey, FormerValue, MemoryStore, Namespace } from "../engine/index.ts";
-import {
-  defined,
-  HelmdeckError,
-  isCovered,
-  mayCoverFormer,
-  pagesOf,
-  requireRevision,
-} from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { requireRevision } from "../engine/rules/conditions.ts";
+import { isCovered, mayCoverFormer } from "../engine/rules/history.ts";
+import type { EntryFilter, FormerKey, FormerValue, MemoryStore } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
 import { factView, valueView } from "./fact-view.ts";
 import type { FactHistory, FactName, UndoInput, UndoneFact } from "./memory.ts";

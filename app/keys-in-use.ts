@@ -1,13 +1,10 @@
 /** The keys of a memory's facts, used to refuse a new key that looks like an existing one. */
-import {
-  BoundedMap,
-  KeyLooks,
-  type KeysSince,
-  type MemoryStore,
-  type Namespace,
-  pagesOf,
-  seqOfCursor,
-} from "../engine/index.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
+import { KeyLooks } from "../engine/facts/key-looks.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { seqOfCursor } from "../engine/store/cursors.ts";
+import type { KeysSince, MemoryStore } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 
 /** Keys kept in memory: those of the memories that were written to last. */
 const MOST_KEYS = 100_000;

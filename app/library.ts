@@ -4,49 +4,40 @@
  * @module helmdeck-memory
  */
 import { homedir } from "node:os";
-import {
-  betterSqliteDriver,
-  type CorpusEntry,
-  defined,
-  entryIdOf,
-  fingerprintOf,
-  invalidField,
-  namespaceOf,
-  projectEntry,
-  type UnixMs,
-} from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { projectEntry } from "../engine/projections/chunks.ts";
+import type { CorpusEntry } from "../engine/projections/corpus.ts";
+import { entryIdOf, fingerprintOf } from "../engine/store/entry-id.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
+import { namespaceOf } from "../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { Memory } from "./memory.ts";
 import { openMemory as openStoredMemory } from "./open-memory.ts";
 import { findStorage } from "./storage-location.ts";
 
-export {
-  type CorpusChunk,
-  type CorpusEntry,
-  type EntryId,
-  type Erasure,
-  type ErrorCode,
-  type Fingerprint,
-  HelmdeckError,
-  isHelmdeckError,
-  type Namespace,
-  type Newer,
-  namespaceOf,
-  type Origin,
-  type ReferenceVectors,
-  type StoreReport,
-  type Subject,
-  type UnixMs,
-} from "../engine/index.ts";
-export {
-  type CorpusChanges,
-  type CorpusSource,
-  createRecall,
-  type Recall,
-  type RecallAnswer,
-  type RecallHit,
-  type RecallOptions,
-  type RecallQuery,
-} from "../recall/index.ts";
+export { type ErrorCode, HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+export type { CorpusChunk, CorpusEntry } from "../engine/projections/corpus.ts";
+export type {
+  EntryId,
+  Erasure,
+  Fingerprint,
+  Newer,
+  Origin,
+  ReferenceVectors,
+  StoreReport,
+  UnixMs,
+} from "../engine/store/memory-store.ts";
+export { type Namespace, namespaceOf, type Subject } from "../engine/store/namespace.ts";
+export { createRecall, type RecallOptions } from "../recall/recall.ts";
+export type {
+  CorpusChanges,
+  CorpusSource,
+  Recall,
+  RecallAnswer,
+  RecallHit,
+  RecallQuery,
+} from "../recall/search-contract.ts";
 export type {
   FactInput,
   FactsPage,

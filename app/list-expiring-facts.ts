@@ -1,12 +1,10 @@
 /** Lists facts that expire within 14 days, soonest first. Decrypts only the page that is shown. */
-import {
-  decodeListCursor,
-  type EntryMeta,
-  EXPIRING_WITHIN_MS,
-  encodeListCursor,
-  type Namespace,
-  pagesOf,
-} from "../engine/index.ts";
+
+import { EXPIRING_WITHIN_MS } from "../engine/facts/renewal.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { decodeListCursor, encodeListCursor } from "../engine/store/cursors.ts";
+import type { EntryMeta } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import { asUnreadable, factView } from "./fact-view.ts";
 import type { FactsPage, FactView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";

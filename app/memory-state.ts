@@ -1,5 +1,5 @@
 /** The result of opening a server's memory, at its start. */
-import type { HelmdeckError } from "../engine/index.ts";
+import type { HelmdeckError } from "../engine/errors.ts";
 
 /** `ephemeral`: there were neither key nor data, so memory lives in this process only and ends with it. */
 export type MemoryState =

@@ -1,23 +1,20 @@
 /** Memory as every surface sees it: one interface of use cases, served in process or by the worker. */
-import type {
-  CorpusChunk,
-  Erasure,
-  ErrorCode,
-  ExpiringFacts,
-  Framed,
-  LearntFromRuns,
-  Newer,
-  PackAudit,
-  PipelineAudit,
-  RecallMode,
-  StoreReport,
-  Subject,
-  ToolAudit,
-  UnixMs,
-  Writer,
-} from "../engine/index.ts";
-import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
+
+import type { RecallMode } from "../engine/answer-limits.ts";
+import type { PackAudit, PipelineAudit, ToolAudit } from "../engine/audit/audit-rows.ts";
+import type { ErrorCode } from "../engine/errors.ts";
+import type { CorpusChunk } from "../engine/projections/corpus.ts";
+import type { ExpiringFacts } from "../engine/projections/expiring.ts";
+import type { Framed } from "../engine/projections/frame.ts";
+import type { LearntFromRuns } from "../engine/projections/my-defaults.ts";
+import type { Erasure, Newer, StoreReport, UnixMs } from "../engine/store/memory-store.ts";
+import type { Subject } from "../engine/store/namespace.ts";
+import type { Writer } from "../engine/store/writer.ts";
+import type { RecallAnswer, RecallHit, RecallQuery } from "../recall/search-contract.ts";
+import type { EmbeddingStatus } from "../recall/vectors/semantic-contract.ts";
 import type { EmbeddingProvider } from "./embedding/embedding-settings.ts";
+
+export type { RecallAnswer, RecallHit, RecallQuery };
 
 /** A fact to store, from a person or an agent; the facts policy validates it. */
 export interface FactInput {

@@ -1,13 +1,12 @@
 /** Options of opening memory in this process. */
-import {
-  defined,
-  type RecallMode,
-  type RunCommand,
-  type SqliteDriver,
-  type Timer,
-  type UnixMs,
-} from "../engine/index.ts";
-import type { IndexLimits } from "../recall/index.ts";
+
+import type { RecallMode } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import type { RunCommand } from "../engine/store/key-command.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
+import type { SqliteDriver } from "../engine/store/sqlite/sqlite-driver.ts";
+import type { Timer } from "../engine/timing.ts";
+import type { IndexLimits } from "../recall/index-cache.ts";
 import type { Composition } from "./compose.ts";
 import type { StoreServer } from "./database-server/store-server.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";

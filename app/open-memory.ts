@@ -1,19 +1,14 @@
 /** Opens memory in this process: key, store, index, in that order; closes everything again when one of them fails. */
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { findKey, type LoadedKey, loadOrMakeKey, nameOfKeySource } from "../engine/store/find-key.ts";
+import { keyIdOf } from "../engine/store/key-ring.ts";
+import type { InspectOptions, MemoryStore } from "../engine/store/memory-store.ts";
 import {
-  defined,
-  findKey,
-  HelmdeckError,
-  type InspectOptions,
-  isHelmdeckError,
-  keyIdOf,
-  type LoadedKey,
-  loadOrMakeKey,
-  type MemoryStore,
-  nameOfKeySource,
   openSqliteStore,
   openSqliteStoreToRead,
   requireOwnDatabase,
-} from "../engine/index.ts";
+} from "../engine/store/sqlite/open-sqlite.ts";
 import { anotherText, isAbsent, openAbsentMemory } from "./absent-memory.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { openOnServer } from "./database-server/open-on-server.ts";

@@ -1,15 +1,11 @@
 /** Summaries of what memory holds, without values. */
-import {
-  asHelmdeckError,
-  compareText,
-  defined,
-  expiringFacts,
-  learnDefaults,
-  type Namespace,
-  type Subject,
-  subjectOf,
-  summariseMemory,
-} from "../engine/index.ts";
+import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+import { compareText } from "../engine/compare-text.ts";
+import { defined } from "../engine/defined.ts";
+import { expiringFacts } from "../engine/projections/expiring.ts";
+import { learnDefaults } from "../engine/projections/my-defaults.ts";
+import { summariseMemory } from "../engine/projections/my-memory.ts";
+import { type Namespace, type Subject, subjectOf } from "../engine/store/namespace.ts";
 import { reasonOf } from "./availability.ts";
 import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";
 import { requireNamespace } from "./subject.ts";

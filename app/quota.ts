@@ -1,5 +1,7 @@
 /** A caller's quota, as set by the operator. */
-import { defined, invalidField, type Quota } from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import type { Quota } from "../engine/rules/quota.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,8 @@
 /** Ranks a few given facts like a search, without an open memory: for consumers of the process seam. */
-import { ANSWER_LIMITS, createInMemoryStore, namespaceOf } from "../engine/index.ts";
-import { createRecall } from "../recall/index.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
+import { namespaceOf } from "../engine/store/namespace.ts";
+import { createRecall } from "../recall/recall.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import type { FactView } from "./memory.ts";
 import { requireQuery } from "./searching.ts";

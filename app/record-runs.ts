@@ -1,16 +1,12 @@
 /** Records runs of packs and pipelines, and calls of any tool, as audit rows. */
-import {
-  AUDIT_LIMITS,
-  auditEntry,
-  checkAuditRow,
-  defined,
-  kindOfSecret,
-  type Namespace,
-  type PackAudit,
-  type PipelineAudit,
-  type ToolAudit,
-  type Writer,
-} from "../engine/index.ts";
+
+import { auditEntry, checkAuditRow } from "../engine/audit/audit-entries.ts";
+import type { PackAudit, PipelineAudit, ToolAudit } from "../engine/audit/audit-rows.ts";
+import { AUDIT_LIMITS } from "../engine/audit/check-audit-row.ts";
+import { defined } from "../engine/defined.ts";
+import { kindOfSecret } from "../engine/facts/secrets.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import type { Writer } from "../engine/store/writer.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Throws `invalid_input` when the row is malformed. Omits findings beyond 50, and inputs and findings that look like credentials. */

@@ -1,14 +1,10 @@
 /** Renews a fact before it expires: by a person, or by use. */
-import {
-  defined,
-  type Entry,
-  HelmdeckError,
-  type Namespace,
-  renewalByHand,
-  renewalByUse,
-  requireRevision,
-  type UnixMs,
-} from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { renewalByHand, renewalByUse } from "../engine/facts/renewal.ts";
+import { requireRevision } from "../engine/rules/conditions.ts";
+import type { Entry, UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import { keyOfFact } from "./fact-names.ts";
 import { factView } from "./fact-view.ts";
 import type { FactView, RenewInput } from "./memory.ts";

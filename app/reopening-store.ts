@@ -10,41 +10,39 @@
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import {
-  asHelmdeckError,
-  type Changes,
-  type ChangesQuery,
-  createInMemoryStore,
-  type DecideRenewal,
-  type Entry,
-  type EntryFilter,
-  type EntryRef,
-  type EntryVectors,
-  type Erasure,
-  type FormerKeysPage,
-  type FormerKeysQuery,
-  type FormerValue,
-  type HelmdeckError,
-  type InspectOptions,
-  isHelmdeckError,
-  type ListQuery,
-  type MemoryStore,
-  type Namespace,
-  type NewEntry,
-  namespaceOf,
-  type PutManyOptions,
-  type PutOptions,
-  type PutResult,
-  type ReferenceVectors,
-  type RenewOptions,
-  type StoreCapabilities,
-  type StoreIdentity,
-  systemClock,
-  type Undone,
-  type UndoOptions,
-  type UnixMs,
-  type VectorsQuery,
-} from "../engine/index.ts";
+import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+import { type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
+import type {
+  Changes,
+  ChangesQuery,
+  DecideRenewal,
+  Entry,
+  EntryFilter,
+  EntryRef,
+  EntryVectors,
+  Erasure,
+  FormerKeysPage,
+  FormerKeysQuery,
+  FormerValue,
+  InspectOptions,
+  ListQuery,
+  MemoryStore,
+  NewEntry,
+  PutManyOptions,
+  PutOptions,
+  PutResult,
+  ReferenceVectors,
+  RenewOptions,
+  StoreCapabilities,
+  StoreIdentity,
+  Undone,
+  UndoOptions,
+  UnixMs,
+  VectorsQuery,
+} from "../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf } from "../engine/store/namespace.ts";
+import { systemClock } from "../engine/timing.ts";
 import { Availability, type AvailabilityOptions } from "./availability.ts";
 
 export interface ReopeningOptions {

@@ -1,14 +1,9 @@
 /** When an import is forgotten, restores the facts that it replaced. */
-import {
-  defined,
-  type EntryFilter,
-  type EntryMeta,
-  type EntryRef,
-  isHelmdeckError,
-  pagesOf,
-  type UndoOptions,
-  undoOf,
-} from "../engine/index.ts";
+import { defined } from "../engine/defined.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { undoOf } from "../engine/rules/history.ts";
+import type { EntryFilter, EntryMeta, EntryRef, UndoOptions } from "../engine/store/memory-store.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const PAGE_KEYS = 1_000;

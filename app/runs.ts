@@ -1,18 +1,15 @@
 /** Lists runs of packs, pipelines and tools, newest first: audit rows as data. */
-import {
-  AUDIT_CATEGORIES,
-  type AuditRow,
-  defined,
-  type Entry,
-  encodeListCursor,
-  invalidField,
-  type Namespace,
-  nameOfRun,
-  pagesOf,
-  parseAuditEntry,
-  pathOf,
-  requireCount,
-} from "../engine/index.ts";
+
+import { requireCount } from "../engine/answer-limits.ts";
+import { type AuditRow, nameOfRun, parseAuditEntry } from "../engine/audit/audit-entries.ts";
+import { AUDIT_CATEGORIES } from "../engine/audit/audit-keys.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { pathOf } from "../engine/projections/paths.ts";
+import { encodeListCursor } from "../engine/store/cursors.ts";
+import type { Entry } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 import type { RunKind, RunsPage, RunsQuery, RunView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 

@@ -1,15 +1,10 @@
 /** Validates search queries: surfaces pass a model's arguments unchecked. */
-import {
-  ANSWER_LIMITS,
-  defined,
-  invalidField,
-  type Namespace,
-  RECALL_MODES,
-  type RecallMode,
-  requireCount,
-  withoutCitation,
-} from "../engine/index.ts";
-import type { RecallQuery } from "../recall/index.ts";
+import { ANSWER_LIMITS, RECALL_MODES, type RecallMode, requireCount } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { withoutCitation } from "../engine/projections/naming.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import type { RecallQuery } from "../recall/search-contract.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
 import { counted } from "./presenters/words.ts";

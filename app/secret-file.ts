@@ -7,7 +7,7 @@
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { HelmdeckError } from "../engine/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 
 /** A larger file is not a secret but a mistake. */
 const MOST_FILE_BYTES = 4_096;

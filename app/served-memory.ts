@@ -5,14 +5,13 @@
  * around it, which would split a person's memory in two, nor stop the packs, which do not need it. So only a location with
  * neither key nor data is served without a key; any other problem is reported on every call, until memory opens.
  */
-import {
-  createInMemoryStore,
-  DEFAULT_QUOTA,
-  defined,
-  findKey,
-  HelmdeckError,
-  requireOwnDatabase,
-} from "../engine/index.ts";
+
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { DEFAULT_QUOTA } from "../engine/rules/quota.ts";
+import { findKey } from "../engine/store/find-key.ts";
+import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
+import { requireOwnDatabase } from "../engine/store/sqlite/open-sqlite.ts";
 import { unavailable } from "./availability.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import type { DoctorReport } from "./memory.ts";

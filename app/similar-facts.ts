@@ -1,13 +1,12 @@
 /** Finds facts similar to one that is about to be stored, so that the caller can correct them instead of adding another. */
-import {
-  cutText,
-  defined,
-  harmlessLine,
-  isReservedCategory,
-  type Namespace,
-  within,
-} from "../engine/index.ts";
-import { WEIGHTS } from "../recall/index.ts";
+
+import { defined } from "../engine/defined.ts";
+import { isReservedCategory } from "../engine/facts/facts-policy.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { cutText } from "../engine/projections/frame.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import { within } from "../engine/timing.ts";
+import { WEIGHTS } from "../recall/weights.ts";
 import { unlessUnreadable } from "./fact-view.ts";
 import type { SimilarFact } from "./memory.ts";
 import { requireQuery } from "./searching.ts";

@@ -4,7 +4,8 @@
  * A subject comes from a host, a token or a command line. Two different subjects must never share a namespace: text with half a
  * surrogate pair would be written to disk as another text and is refused, and so is text that is too long.
  */
-import { HelmdeckError, type Namespace, namespaceOf, type Subject } from "../engine/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { type Namespace, namespaceOf, type Subject } from "../engine/store/namespace.ts";
 
 const SUBJECT_BYTES = 512;
 

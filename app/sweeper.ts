@@ -1,5 +1,5 @@
 /** Deletes expired entries periodically while memory is open. */
-import { backgroundTimer, type Timer } from "../engine/index.ts";
+import { backgroundTimer, type Timer } from "../engine/timing.ts";
 
 export interface SweeperOptions {
   readonly sweep: () => Promise<unknown>;

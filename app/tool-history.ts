@@ -1,5 +1,7 @@
 /** Limits the records of tool calls: keeps a subject's newest 5,000 and erases older ones. */
-import { type MemoryStore, type Namespace, nextTurn } from "../engine/index.ts";
+import type { MemoryStore } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import { nextTurn } from "../engine/timing.ts";
 
 export const TOOL_HISTORY_LIMITS = {
   rows: 5_000,

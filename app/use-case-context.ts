@@ -1,6 +1,9 @@
 /** The context of every use case: one open store, its recall, and the clock. */
-import type { MemoryStore, RunClock, Timer, UnixMs } from "../engine/index.ts";
-import type { Recall } from "../recall/index.ts";
+
+import type { RunClock } from "../engine/audit/audit-keys.ts";
+import type { MemoryStore, UnixMs } from "../engine/store/memory-store.ts";
+import type { Timer } from "../engine/timing.ts";
+import type { Recall } from "../recall/search-contract.ts";
 
 import type { KeysInUse } from "./keys-in-use.ts";
 import type { ToolHistory } from "./tool-history.ts";

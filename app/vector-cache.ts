@@ -1,6 +1,7 @@
 /** Adapts the store as recall's vector cache. */
-import type { MemoryStore, VectorStore } from "../engine/index.ts";
-import type { ReferenceCache, VectorCache } from "../recall/index.ts";
+import type { MemoryStore, VectorStore } from "../engine/store/memory-store.ts";
+import type { ReferenceCache } from "../recall/meaning/reference-vectors.ts";
+import type { VectorCache } from "../recall/vectors/semantic-contract.ts";
 
 export function vectorCacheOver(store: VectorStore): VectorCache {
   return {

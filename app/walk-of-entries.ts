@@ -4,7 +4,10 @@
  * A rewritten entry moves to the front of a listing by time, which may already have passed there. So a walk notes the store's
  * revision at its start, and ends with everything written since. Such an entry may appear twice; the later one is newer.
  */
-import { type Entry, invalidField, type MemoryStore, type Namespace } from "../engine/index.ts";
+
+import { invalidField } from "../engine/errors.ts";
+import type { Entry, MemoryStore } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
 
 /** A position in the listing, with the revision at the start of the walk; or among later writes. */
 export type WalkPlace =

@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { WEIGHTS } from "../recall/index.ts";
+import { WEIGHTS } from "../recall/weights.ts";
 import { mean, table } from "./measured.ts";
 import { benchEmbedder } from "./recall/bench-recall.ts";
 import { conversationsOfFolder, readJsonLines } from "./recall/conversations.ts";

@@ -6,16 +6,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  betterSqliteDriver,
-  type MemoryStore,
-  type NewEntry,
-  namespaceOf,
-  nodeSqliteDriver,
-  openSqliteStore,
-  parseKey,
-  type SqliteDriver,
-} from "../engine/index.ts";
+import { parseKey } from "../engine/store/master-key.ts";
+import type { MemoryStore, NewEntry } from "../engine/store/memory-store.ts";
+import { namespaceOf } from "../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../engine/store/sqlite/sqlite-driver.ts";
 import type { Measured } from "./measured.ts";
 
 export interface StoreBenchOptions {

@@ -1,6 +1,6 @@
 /** `node bench/check-paraphrases.ts`: lists every pair of the paraphrase set whose question and fact share a word. Exits with 1 if there are any. */
 
-import { DEFAULT_CATEGORY } from "../engine/index.ts";
+import { DEFAULT_CATEGORY } from "../engine/facts/facts-policy.ts";
 import { type Paraphrase, readParaphraseSet } from "./recall/paraphrase-set.ts";
 import { type SharedWords, sharedWords } from "./recall/shared-words.ts";
 

@@ -7,7 +7,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { kindOfSecret } from "../engine/index.ts";
+import { kindOfSecret } from "../engine/facts/secrets.ts";
 import { historyLines, QUESTIONS, TOLD } from "../scripts/demo/story.ts";
 import { showSection, writeSection } from "./bench-report.ts";
 import { type Measured, quantile, table } from "./measured.ts";

@@ -1,5 +1,5 @@
 /** The `helmdeck-memory` command: runs one command line and sets the exit code. The build's entry script checks the Node version first. */
-import { main } from "../commands/index.ts";
+import { main } from "../commands/run-program.ts";
 import { HELMDECK_MEMORY } from "./helmdeck-memory-program.ts";
 
 const [command, ...flags] = process.argv.slice(2);

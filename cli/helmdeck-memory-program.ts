@@ -1,5 +1,6 @@
 /** The commands of `helmdeck-memory`. */
-import { type CommandLine, MEMORY_COMMANDS } from "../commands/index.ts";
+import type { CommandLine } from "../commands/command-line.ts";
+import { MEMORY_COMMANDS } from "../commands/memory-commands.ts";
 import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
 import { declareCompletion } from "./declarations/declare-completion.ts";
 import { declareEmbed } from "./declarations/declare-embed.ts";

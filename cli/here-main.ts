@@ -1,5 +1,5 @@
 /** The `helmdeck-here` command: runs one command line and sets the exit code. The build's entry script checks the Node version first. */
-import { main } from "../commands/index.ts";
+import { main } from "../commands/run-program.ts";
 import { HELMDECK_HERE } from "./here-program.ts";
 
 // Not process.exit(), so that pending writes to a pipe finish.

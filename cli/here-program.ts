@@ -1,5 +1,5 @@
 /** The command `helmdeck-here`: the process seam's three queries under their established names. */
-import type { CommandLine } from "../commands/index.ts";
+import type { CommandLine } from "../commands/command-line.ts";
 import { declareOfferSaveHere, declareRecallHere, declareStatePath } from "./declarations/declare-here.ts";
 import { OUR_OPTIONS } from "./shared-options.ts";
 

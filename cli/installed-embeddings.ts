@@ -4,7 +4,12 @@
  */
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type EmbeddingSettings, embeddingSettingsOf, unusable, withApiKey } from "../app/index.ts";
+import {
+  type EmbeddingSettings,
+  embeddingSettingsOf,
+  unusable,
+  withApiKey,
+} from "../app/embedding/embedding-settings.ts";
 
 /** The memory that a command opens, and its environment. */
 interface Opening {

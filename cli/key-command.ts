@@ -1,7 +1,7 @@
 /** Runs the command that prints the memory's key: without a shell, for at most half a minute, ignoring its stderr. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Shell } from "../commands/index.ts";
+import type { Shell } from "../commands/shell.ts";
 
 /** A password manager may have to ask a person. */
 const TIMEOUT_MS = 30_000;

@@ -1,15 +1,15 @@
 /** Finds the memory of `helmdeck-memory` from its options and the environment. */
-import {
-  betterSqliteDriver,
-  defined,
-  findStorage,
-  invalidField,
-  namesEmbeddings,
-  type OpenMemoryOptions,
-} from "../app/index.ts";
-import type { AddressOptions } from "../app/postgres.ts";
-import type { CommandContext, Shell } from "../commands/index.ts";
-import type { OpenServerContextOptions } from "../packs/index.ts";
+
+import type { AddressOptions } from "../app/database-server/store-address.ts";
+import { namesEmbeddings } from "../app/embedding/embedding-environment.ts";
+import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import { findStorage } from "../app/storage-location.ts";
+import type { CommandContext } from "../commands/command-line.ts";
+import type { Shell } from "../commands/shell.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
+import type { OpenServerContextOptions } from "../packs/open-server-context.ts";
 import { installedEmbeddings } from "./installed-embeddings.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;
@@ -53,7 +53,7 @@ export function serverAddress({ shell, options }: Asking): ServerAddress | undef
 async function serverOf(asking: Asking): Promise<OpenMemoryOptions["server"]> {
   const address = serverAddress(asking);
   if (address === undefined) return undefined;
-  const { postgresServer } = await import("../app/postgres.ts");
+  const { postgresServer } = await import("../app/database-server/postgres-server.ts");
   return postgresServer(address.text, address);
 }
 

@@ -1,7 +1,8 @@
 /** The options that every command of `helmdeck-memory` and `helmdeck-here` has. */
 import type { Command } from "commander";
-import { defined } from "../app/basics.ts";
-import { type CommandLine, nonEmpty } from "../commands/index.ts";
+import type { CommandLine } from "../commands/command-line.ts";
+import { nonEmpty } from "../commands/declarations/option-parsers.ts";
+import { defined } from "../engine/defined.ts";
 import manifest from "../package.json" with { type: "json" };
 
 /** OpenClaw's default agent, so that a shell shares that agent's memory. */

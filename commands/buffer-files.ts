@@ -1,5 +1,7 @@
 /** Keeps files in memory after the first read, so that the import is exactly what the person approved. */
-import { HelmdeckError, type ImportFile } from "../app/index.ts";
+
+import type { ImportFile } from "../app/transfer/formats/format.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 
 const MOST_MIB = 64;
 

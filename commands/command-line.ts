@@ -1,6 +1,8 @@
 /** A command line: its name, its commands, and how it finds a memory. There are several; they share the commands. */
 import type { Command } from "commander";
-import type { Finding, OpenMemoryOptions, RemoteMemory } from "../app/index.ts";
+import type { Finding } from "../app/memory.ts";
+import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import type { RemoteMemory } from "../app/remote/partial-memory.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 

@@ -10,7 +10,7 @@ import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HelmdeckError } from "../app/basics.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Shell } from "./shell.ts";
 
 /** statfs types of Linux's in-memory file systems: tmpfs, ramfs. */

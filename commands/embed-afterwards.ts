@@ -1,5 +1,6 @@
 /** Embeds new entries after a command has answered: for a short time, and silently if it fails. */
-import type { CommandMemory, EmbedReport } from "../app/index.ts";
+import type { CommandMemory } from "../app/compose.ts";
+import type { EmbedReport } from "../app/embedding/on-request.ts";
 
 /** The same time that a query waits for its vector. */
 const AFTER_WRITING_MS = 1_500;

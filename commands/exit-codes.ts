@@ -1,6 +1,8 @@
 /** Reports a failed command: one line with a code and a remedy, and an exit code; never a stack trace. */
 import { CommanderError } from "commander";
-import { type ErrorCode, errorReply, harmlessLine, isHelmdeckError } from "../app/basics.ts";
+import { errorReply } from "../app/wire/error-reply.ts";
+import { type ErrorCode, isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { Output } from "./output.ts";
 
 export const EXIT_DONE = 0;

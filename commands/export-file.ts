@@ -8,7 +8,9 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HelmdeckError, removeOnSignal, syncFolder, systemCodeOf } from "../app/index.ts";
+import { removeOnSignal } from "../app/transfer/remove-on-signal.ts";
+import { HelmdeckError, systemCodeOf } from "../engine/errors.ts";
+import { syncFolder } from "../engine/private-file.ts";
 
 export type Append = (text: string) => Promise<void>;
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
-import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../app/basics.ts";
+import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../engine/errors.ts";
 import type { Shell } from "./shell.ts";
 
 /** A source of input, with its name for messages. */

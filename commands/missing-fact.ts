@@ -1,5 +1,5 @@
 /** The error for a missing fact. It does not repeat the key, because messages end up in logs. */
-import { HelmdeckError } from "../app/basics.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { CommandContext } from "./command-line.ts";
 
 export function missingFact({ options: { caller }, line }: CommandContext): HelmdeckError {

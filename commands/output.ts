@@ -1,6 +1,6 @@
 /** A command's output: the answer to stdout, everything else to stderr, colours only on a terminal. */
 import { styleText } from "node:util";
-import { safeJson } from "../app/basics.ts";
+import { safeJson } from "../app/presenters/safe-json.ts";
 import type { OutputStream, Shell } from "./shell.ts";
 
 type Format = Parameters<typeof styleText>[0];

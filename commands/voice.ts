@@ -1,5 +1,5 @@
 /** The texts and colours of a command line. */
-import type { Presented, Voice } from "../app/index.ts";
+import type { Presented, Voice } from "../app/presenters/presented.ts";
 import type { CommandContext } from "./command-line.ts";
 
 export function voiceOf({ shell, output, options, line }: CommandContext): Voice {

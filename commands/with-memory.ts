@@ -1,7 +1,9 @@
 /** Opens the command line's memory for one command, and always closes it. */
 
-import { HelmdeckError, harmlessLine, isHelmdeckError } from "../app/basics.ts";
-import type { CommandMemory, OpenMemory, OpenMemoryOptions } from "../app/index.ts";
+import type { CommandMemory, OpenMemory } from "../app/compose.ts";
+import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { CommandContext } from "./command-line.ts";
 
 /** For commands that report a failure to find the location or key as part of their answer. */

@@ -5,7 +5,7 @@
  * former section is restored completely or not at all.
  */
 
-import { defined } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
 import { PLUGIN_ID } from "./install-names.ts";
 import type { Change } from "./journal.ts";
 import { at, isEqual, isObject, type Json, type JsonObject, objectOf } from "./openclaw-json.ts";

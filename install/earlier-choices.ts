@@ -1,6 +1,6 @@
 /** Completes the options of a run with the choices of the last installation, so that an upgrade changes nothing that nobody named. */
 import { isDeepStrictEqual } from "node:util";
-import { defined } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
 import { DEFAULT_MODEL, SERVICE } from "./install-names.ts";
 import { targetName } from "./installation-facts.ts";
 import type { Choices, Journal, JournalEntries } from "./journal.ts";

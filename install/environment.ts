@@ -1,7 +1,8 @@
 /** The installer's environment: programs, variables and clock, passed in so that tests can replace them. */
 import { homedir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { createOllamaSidecar, type OllamaSidecar } from "../sidecar/index.ts";
+import type { OllamaSidecar } from "../sidecar/embedding-service.ts";
+import { createOllamaSidecar } from "../sidecar/ollama.ts";
 import { withEarlierVariables } from "./earlier-choices.ts";
 import { Journal, journalFolder } from "./journal.ts";
 import { makeRun, type Run } from "./run-command.ts";

@@ -7,7 +7,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 
 export type InstallerLock =
   | { readonly isAcquired: true; readonly release: () => void }

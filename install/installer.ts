@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
-import { isHelmdeckError } from "../app/index.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
 import { recordChoices, withEarlierChoices } from "./earlier-choices.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";

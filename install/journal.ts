@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Json, JsonObject } from "./openclaw-json.ts";
 
 const JSON_VALUE: z.ZodType<Json> = z.json();

@@ -1,6 +1,6 @@
 /** Parses JSON5, the format of `openclaw.json`, with the same package as OpenClaw. */
 import JSON5 from "json5";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Json } from "./openclaw-json.ts";
 
 /** Throws `invalid_input` with the line, but without the text or json5's message, because a configuration contains secrets. */

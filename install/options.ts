@@ -1,7 +1,9 @@
 /** The installer's command line. */
 import { homedir } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { checkEngineAddress, defined, isHelmdeckError } from "../app/index.ts";
+import { checkEngineAddress } from "../app/remote/engine-address.ts";
+import { defined } from "../engine/defined.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
 import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";
 import type { AuditTools, EngineChoice, Target } from "./installation-facts.ts";
 import type { Choices } from "./journal.ts";

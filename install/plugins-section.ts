@@ -1,5 +1,5 @@
 /** OpenClaw's `plugins` section without our plugin: pure functions on JSON. */
-import { defined } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
 import { at, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
 
 type Maybe = Json | undefined;

@@ -2,7 +2,7 @@
 
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
-import { defined } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
 import type { ExitCode } from "./installer-exit-codes.ts";
 import type { Plan, UnmetPrerequisite } from "./plan/plan.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";

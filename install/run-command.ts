@@ -6,7 +6,7 @@
  */
 
 import { execa } from "execa";
-import { defined } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
 
 export interface CommandResult {
   /** Undefined if the program could not be started, or was ended by a signal. */

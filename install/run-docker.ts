@@ -1,7 +1,8 @@
 /** Runs Docker and compose through their command lines: reads JSON, and passes no secret as an argument. */
 import { join } from "node:path";
 import { z } from "zod";
-import { defined, HelmdeckError } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import { COMPOSE_FILE, NETWORK, PROJECT, SERVICE } from "./install-names.ts";
 import type { ComposeFlavour } from "./installation-facts.ts";
 import type { CommandResult, Run, RunOptions } from "./run-command.ts";

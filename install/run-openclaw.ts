@@ -4,7 +4,7 @@
  */
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Environment } from "./environment.ts";
 import { INSTALLER } from "./install-names.ts";
 import type { Target } from "./installation-facts.ts";

@@ -1,5 +1,5 @@
 /** The context of a step: the environment, and its progress and warnings. */
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Environment } from "./environment.ts";
 import type { OpenClaw } from "./run-openclaw.ts";
 

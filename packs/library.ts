@@ -4,7 +4,8 @@
  * @module helmdeck-memory/packs
  */
 export * as z from "zod";
-export type { Fingerprint, Subject, UnixMs } from "../engine/index.ts";
+export type { Fingerprint, UnixMs } from "../engine/store/memory-store.ts";
+export type { Subject } from "../engine/store/namespace.ts";
 
 import { PackFailure } from "./engine/pack-failure.ts";
 

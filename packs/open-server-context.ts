@@ -1,7 +1,9 @@
 /** Opens a server's parts in order (memory, packs, pipelines, work folder) and closes them in reverse order. */
 import { dirname, join } from "node:path";
-import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/index.ts";
-import { asHelmdeckError, defined, type HelmdeckError } from "../engine/index.ts";
+import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/served-memory.ts";
+import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+import { defined } from "../engine/defined.ts";
+import type { HelmdeckError } from "../engine/errors.ts";
 import type { Pack, PackEngine } from "./engine/pack-contract.ts";
 import { createPackEngine } from "./engine/pack-engine.ts";
 import { loadPipelines } from "./pipelines/load-pipelines.ts";

@@ -1,6 +1,8 @@
 /** Everything that a server serves: memory (or the reason for its absence), packs, pipelines, artifacts. */
 
-import type { Memory, MemoryState, OpenMemory } from "../app/index.ts";
+import type { OpenMemory } from "../app/compose.ts";
+import type { Memory } from "../app/memory.ts";
+import type { MemoryState } from "../app/memory-state.ts";
 import type { ArtifactStore, PackEngine } from "./engine/pack-contract.ts";
 import type { PipelineRunner } from "./pipelines/pipeline-contract.ts";
 

@@ -6,8 +6,8 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Sweeper } from "../app/index.ts";
-import type { UnixMs } from "../engine/index.ts";
+import { Sweeper } from "../app/sweeper.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { ArtifactStore, SessionProvider } from "./engine/pack-contract.ts";
 import { type LocalArtifacts, openLocalArtifacts } from "./local/local-artifacts.ts";
 import { openLocalSessions } from "./local/local-sessions.ts";

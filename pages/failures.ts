@@ -1,5 +1,8 @@
 /** Failures as pages: what happened, and what to do. Messages of our own errors never contain a stored value. */
-import { asHelmdeckError, type ErrorCode, type HelmdeckError, remedyFor } from "../app/index.ts";
+
+import { remedyFor } from "../app/health/remedies.ts";
+import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+import type { ErrorCode, HelmdeckError } from "../engine/errors.ts";
 import { heading, notice } from "./components/parts.ts";
 import { typedText } from "./components/typed-text.ts";
 import { type Html, html, line } from "./html.ts";

@@ -6,7 +6,8 @@
  * such Unicode characters. `raw` is used only for the page's own style and script.
  */
 import { html } from "hono/html";
-import { cutText, harmlessBlock, harmlessLine } from "../app/index.ts";
+import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
+import { cutText } from "../engine/projections/frame.ts";
 
 export type Html = ReturnType<typeof html>;
 

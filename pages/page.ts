@@ -1,5 +1,7 @@
 /** A page, and the context of the request that it answers. */
-import { HelmdeckError, type Memory } from "../app/index.ts";
+
+import type { Memory } from "../app/memory.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Html } from "./html.ts";
 import type { Links } from "./links.ts";
 import type { Changes, Viewer } from "./viewer.ts";

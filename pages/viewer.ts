@@ -1,5 +1,5 @@
 /** The viewer of the pages, and what this person may see and change. The serving surface gets this from its host. */
-import type { DoctorReport, Memory } from "../app/index.ts";
+import type { DoctorReport, Memory } from "../app/memory.ts";
 
 export interface Viewer {
   /** The serving surface sets its deadlines. */

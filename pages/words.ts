@@ -1,5 +1,5 @@
 /** Formats times, counts and sizes for people. */
-import { isKnownTime } from "../app/index.ts";
+import { isKnownTime } from "../engine/known-time.ts";
 import { type Html, html } from "./html.ts";
 
 const MINUTE = 60_000;

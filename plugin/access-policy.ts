@@ -1,5 +1,5 @@
 /** The host's side of identity: the current rules, a session's origin, and whether it may be sandboxed. */
-import { BoundedMap } from "../app/index.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
 import type { PluginConfig } from "./config.ts";
 import {
   type Admitted,

@@ -1,22 +1,14 @@
 /** The two tools with which an agent changes memory: store a fact, and forget by scope. */
-import {
-  defined,
-  type FactInput,
-  type ForgetInput,
-  type Forgotten,
-  HelmdeckError,
-  invalidField,
-  isKnownTime,
-  type Memory,
-  newerText,
-  quotedKey,
-  rfc3339,
-  STORE_DESCRIPTION,
-  STORE_PARAMETERS,
-  type StoredFact,
-  similarKeysText,
-  toWire,
-} from "../app/index.ts";
+
+import type { FactInput, ForgetInput, Forgotten, Memory, StoredFact } from "../app/memory.ts";
+import { newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
+import { toWire } from "../app/wire/codec.ts";
+import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../app/wire/store-tool.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError, invalidField } from "../engine/errors.ts";
+import { isKnownTime } from "../engine/known-time.ts";
+import { quotedKey } from "../engine/projections/frame.ts";
+import { rfc3339 } from "../engine/rfc3339.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";

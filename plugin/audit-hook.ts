@@ -8,7 +8,11 @@
  * the operator opened those contexts.
  */
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
-import { BoundedMap, defined, learnableInputs, type Memory, type PackAudit } from "../app/index.ts";
+import type { Memory } from "../app/memory.ts";
+import type { PackAudit } from "../engine/audit/audit-rows.ts";
+import { learnableInputs } from "../engine/audit/learnable.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
+import { defined } from "../engine/defined.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { outcomeOf } from "./call-outcome.ts";
 import { type Admitted, writerOf } from "./identity.ts";

@@ -6,18 +6,11 @@
  * malformed fields are left out, long text is cut, and control and invisible characters are escaped. Stored text is quoted
  * under a header line, so that no key or value can pass for another hit or for a record.
  */
-import {
-  ANSWER_LIMITS,
-  cutText,
-  type Framed,
-  frameOf,
-  harmlessBlock,
-  harmlessLine,
-  isKnownTime,
-  nameOf,
-  quotedText,
-  rfc3339,
-} from "../app/index.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
+import { isKnownTime } from "../engine/known-time.ts";
+import { cutText, type Framed, frameOf, nameOf, quotedText } from "../engine/projections/frame.ts";
+import { rfc3339 } from "../engine/rfc3339.ts";
 import { framedOf } from "./framed.ts";
 import type { GetResult, SearchHit } from "./openclaw-api.ts";
 import { fieldsOf } from "./unchecked.ts";

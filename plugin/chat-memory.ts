@@ -1,24 +1,22 @@
 /** /remember, /undo, /forget and /memories: store, undo, forget and list without a model. */
+
+import { isWideForget } from "../app/forgetting.ts";
+import type { FactView, Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import {
-  defined,
   entries,
-  type FactView,
-  type Forgotten,
-  firstWords,
   forgetPreview,
-  harmlessLine,
-  isHelmdeckError,
-  isKnownTime,
-  isWideForget,
-  keyForText,
   lineOf,
-  localMinute,
-  type Memory,
   newerText,
-  type StoredFact,
   similarKeysText,
-  undoText,
-} from "../app/index.ts";
+} from "../app/presenters/forget-texts.ts";
+import { undoText } from "../app/presenters/history-text.ts";
+import { keyForText } from "../app/presenters/key-for-text.ts";
+import { localMinute } from "../app/presenters/local-times.ts";
+import { firstWords } from "../app/presenters/words.ts";
+import { defined } from "../engine/defined.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { isKnownTime } from "../engine/known-time.ts";
 import { searchReply } from "./chat-status.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 

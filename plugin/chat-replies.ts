@@ -4,7 +4,10 @@
  * Strangers may read a chat. So the commands are refused wherever the agent's tools are. Commands that list or change memory
  * are also refused in a group to which the operator opened memory, because everybody in it would see the reply.
  */
-import { harmlessLine, isHelmdeckError, type Memory } from "../app/index.ts";
+
+import type { Memory } from "../app/memory.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { forgetReply, memoriesReply, rememberReply, undoReply } from "./chat-memory.ts";
 import { helmdeckReply, parseChatRequest } from "./chat-status.ts";

@@ -1,12 +1,9 @@
 /** /helmdeck: status, search and help, for callers who may see the agent's memory. */
-import {
-  ANSWER_LIMITS,
-  defined,
-  type Memory,
-  type RecallQuery,
-  type SearchAnswer,
-  statusText,
-} from "../app/index.ts";
+
+import type { Memory, RecallQuery, SearchAnswer } from "../app/memory.ts";
+import { statusText } from "../app/presenters/status-text.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
 import { type Admitted, isQuiet } from "./identity.ts";
 import { answerText } from "./presenters.ts";
 

@@ -1,12 +1,9 @@
 /** Reads the plugin's configuration from the host's: typed, with defaults, without throwing. */
-import {
-  defined,
-  type EmbeddingSettings,
-  type EngineSettings,
-  embeddingSettingsOf,
-  RECALL_MODES,
-  type RecallMode,
-} from "../app/index.ts";
+
+import { type EmbeddingSettings, embeddingSettingsOf } from "../app/embedding/embedding-settings.ts";
+import type { EngineSettings } from "../app/remote/engine-address.ts";
+import { RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
 
 /** Contexts that are closed until the operator opens them. */
 export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;

@@ -2,7 +2,10 @@
  * The memory of an engine on another server, for this host's agents. Loaded only if the configuration names one, because
  * the code that validates its answers is large.
  */
-import { checkEngineAddress, openRemoteMemory, type RecallMode, type RemoteMemory } from "../app/index.ts";
+import { checkEngineAddress } from "../app/remote/engine-address.ts";
+import type { RemoteMemory } from "../app/remote/partial-memory.ts";
+import { openRemoteMemory } from "../app/remote/remote-memory.ts";
+import type { RecallMode } from "../engine/answer-limits.ts";
 import type { EngineSourceConfig } from "./config.ts";
 import { makeTokenSource } from "./engine-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";

@@ -5,13 +5,11 @@
  * Each token belongs to one agent; an agent without a token gets nothing. A file is read for each request, so a renewed token
  * takes effect at once. A reference is resolved once, and again when the engine refuses the resolved token.
  */
-import {
-  HelmdeckError,
-  isHelmdeckError,
-  readSecretFile,
-  systemClock,
-  type TokenSource,
-} from "../app/index.ts";
+
+import type { TokenSource } from "../app/remote/engine-client.ts";
+import { readSecretFile } from "../app/secret-file.ts";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { systemClock } from "../engine/timing.ts";
 import type { Secret } from "./resolve-secret.ts";
 import { fieldOf, isRecord } from "./unchecked.ts";
 

@@ -1,5 +1,5 @@
 /** Doctor's findings about the host: whether OpenClaw is set up to find memory, and who can find it. */
-import type { Finding } from "../app/index.ts";
+import type { Finding } from "../app/memory.ts";
 import type { PluginConfig } from "./config.ts";
 import { admitsSeveral } from "./direct-chats.ts";
 import type { HostConfig } from "./openclaw-api.ts";

@@ -1,5 +1,10 @@
 /** Validates the header fields of a hit or document. */
-import { DOCUMENT_KINDS, defined, type Framed, isCategory, type Writer } from "../app/index.ts";
+
+import { defined } from "../engine/defined.ts";
+import { isCategory } from "../engine/facts/facts-policy.ts";
+import { DOCUMENT_KINDS } from "../engine/projections/corpus.ts";
+import type { Framed } from "../engine/projections/frame.ts";
+import type { Writer } from "../engine/store/writer.ts";
 import { fieldsOf, isRecord } from "./unchecked.ts";
 
 /** Longer than any key. */

@@ -2,15 +2,13 @@
  * The memory of a running helmdeck, for this host's agents: read and ranked in a worker thread, with tokens that are resolved
  * here. Loaded only if the configuration names one.
  */
-import {
-  checkEngineAddress,
-  NO_EMBEDDINGS,
-  notThere,
-  type RecallMode,
-  type RemoteMemory,
-  remoteMemory,
-  startUpstreamWorker,
-} from "../app/index.ts";
+
+import { NO_EMBEDDINGS } from "../app/embedding/embedding-settings.ts";
+import { checkEngineAddress } from "../app/remote/engine-address.ts";
+import { type RemoteMemory, remoteMemory } from "../app/remote/partial-memory.ts";
+import { notThere } from "../app/upstream/helmdeck-messages.ts";
+import { startUpstreamWorker } from "../app/worker/upstream-client.ts";
+import type { RecallMode } from "../engine/answer-limits.ts";
 import type { HelmdeckSourceConfig } from "./config.ts";
 import { helmdeckTokens } from "./helmdeck-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";

@@ -5,7 +5,9 @@
  * Threat: somebody changes `source.url` to receive the token. So the entry's token is sent only to the entry's own address.
  * No other agent gets it, because agents with the same token share one memory.
  */
-import { HelmdeckError, type TokenSource } from "../app/index.ts";
+
+import type { TokenSource } from "../app/remote/engine-client.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import { type HelmdeckSourceConfig, MCP_ENTRY_AGENT } from "./config.ts";
 import { makeTokenSource } from "./engine-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";

@@ -1,4 +1,4 @@
 /** The worker thread for the memory of a running helmdeck. */
-import { serveUpstreamMemory } from "../app/index.ts";
+import { serveUpstreamMemory } from "../app/worker/upstream-worker.ts";
 
 serveUpstreamMemory();

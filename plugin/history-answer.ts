@@ -1,14 +1,10 @@
 /** Tells an agent a fact's former values. */
-import {
-  ANSWER_LIMITS,
-  type FactHistory,
-  type FormerView,
-  frameOf,
-  historyReply,
-  quotedKey,
-  quotedText,
-  rfc3339,
-} from "../app/index.ts";
+
+import type { FactHistory, FormerView } from "../app/memory.ts";
+import { historyReply } from "../app/wire/replies.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { frameOf, quotedKey, quotedText } from "../engine/projections/frame.ts";
+import { rfc3339 } from "../engine/rfc3339.ts";
 
 interface HistoryAnswer {
   readonly story: string;

@@ -1,5 +1,5 @@
 /** The tool with which an agent reads a fact's former values. */
-import { HISTORY_DESCRIPTION } from "../app/index.ts";
+import { HISTORY_DESCRIPTION } from "../app/wire/history-descriptions.ts";
 import { answer, argumentsFor, perform, type ToolParts, text } from "./agent-tools.ts";
 import type { Tool, ToolContext } from "./openclaw-api.ts";
 import { HISTORY_TOOL } from "./tool-names.ts";

@@ -8,7 +8,8 @@
  * started the session, lineage.ts decides.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
-import { defined, type Writer } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
+import type { Writer } from "../engine/store/writer.ts";
 import { type ClosedContext, MCP_ENTRY_AGENT, type PluginConfig } from "./config.ts";
 
 /** The host's context for a call. `unknown`, because a hook or a caller of /tools/invoke can put any value there. */

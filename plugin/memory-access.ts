@@ -1,5 +1,7 @@
 /** The memory of one registration: leased at first use, released with the registration. */
-import { HelmdeckError, type Memory } from "../app/index.ts";
+
+import type { Memory } from "../app/memory.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Lease } from "./shared-memory.ts";
 
 export interface MemoryAccess {

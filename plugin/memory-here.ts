@@ -1,5 +1,5 @@
 /** The memory on this host, in a worker thread. Loaded only by processes that open memory. */
-import { startWorkerMemory } from "../app/index.ts";
+import { startWorkerMemory } from "../app/worker/worker-client.ts";
 import type { PluginConfig } from "./config.ts";
 import { memorySettings } from "./memory-settings.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";

@@ -1,5 +1,7 @@
 /** The gateway's service: opens memory at start, so that problems show at once and the first search is fast. */
-import { HelmdeckError, type Memory } from "../app/index.ts";
+
+import type { Memory } from "../app/memory.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Service, ServiceContext } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";

@@ -1,6 +1,9 @@
 /** This host's storage location, key and embedding service, from OpenClaw's state folder and the configuration. */
 import { homedir } from "node:os";
-import { defined, type EmbeddingSettings, findStorage, type RecallMode } from "../app/index.ts";
+import type { EmbeddingSettings } from "../app/embedding/embedding-settings.ts";
+import { findStorage } from "../app/storage-location.ts";
+import type { RecallMode } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import { embeddingSettings } from "./plugin-embeddings.ts";

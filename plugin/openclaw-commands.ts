@@ -1,19 +1,14 @@
 /** `openclaw helmdeck`: the memory commands of `helmdeck-memory`, for the memory of OpenClaw's agents. */
 import { InvalidArgumentError } from "commander";
-import {
-  defined,
-  type Finding,
-  HelmdeckError,
-  nodeSqliteDriver,
-  type OpenMemoryOptions,
-} from "../app/index.ts";
-import {
-  type CommandContext,
-  type CommandLine,
-  MEMORY_COMMANDS,
-  runCommandLine,
-  thisShell,
-} from "../commands/index.ts";
+import type { Finding } from "../app/memory.ts";
+import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import type { CommandContext, CommandLine } from "../commands/command-line.ts";
+import { MEMORY_COMMANDS } from "../commands/memory-commands.ts";
+import { runCommandLine } from "../commands/run-program.ts";
+import { thisShell } from "../commands/shell.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { nodeSqliteDriver } from "../engine/store/sqlite/node-sqlite-driver.ts";
 import type { Verdict } from "./identity.ts";
 import type { MemorySettings } from "./memory-settings.ts";
 

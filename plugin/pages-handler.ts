@@ -7,7 +7,7 @@
  * answer, but it could measure how long a search takes.
  */
 import { getPluginRuntimeGatewayRequestScope } from "openclaw/plugin-sdk/plugin-runtime";
-import { makePages } from "../pages/index.ts";
+import { makePages } from "../pages/pages.ts";
 import type { HttpHandler } from "./openclaw-api.ts";
 import { type PagesParts, viewerOf } from "./pages-viewer.ts";
 

@@ -6,8 +6,9 @@
  * with the scope to read sees keys and values, as it sees OpenClaw's own notes and transcripts. Any other request sees only
  * counts. The address names an agent, never a subject.
  */
-import { type DoctorReport, type Finding, HelmdeckError, type Memory, memoryFrom } from "../app/index.ts";
-import type { Viewer } from "../pages/index.ts";
+import { type DoctorReport, type Finding, type Memory, memoryFrom } from "../app/memory.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import type { Viewer } from "../pages/viewer.ts";
 import { defaultAgent, knownAgents } from "./access-policy.ts";
 import { type SubjectRules, sentenceOfRefusal, subjectOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";

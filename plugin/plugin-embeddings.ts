@@ -4,7 +4,7 @@
  * If the key cannot be read, semantic search is off. Without the key, or with an unresolved reference in its place, requests
  * would go to the service under a different identity.
  */
-import { type EmbeddingSettings, unusable, withApiKey } from "../app/index.ts";
+import { type EmbeddingSettings, unusable, withApiKey } from "../app/embedding/embedding-settings.ts";
 import { type EmbeddingsConfig, nameOfEmbeddingSetting } from "./config.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { API_KEY_CONFIG_PATH, resolveSecret, type SecretResolver } from "./resolve-secret.ts";

@@ -4,7 +4,7 @@
  * The text of an error can contain a path, a value or worse, and the host puts a thrown message into the model's context. So
  * a search reports one of these fixed phrases, chosen by the error's code, and none of the error's text.
  */
-import { HelmdeckError, isHelmdeckError } from "../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 
 const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   invalid_input: "the request was refused",

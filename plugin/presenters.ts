@@ -1,5 +1,9 @@
 /** Hits in chat, as plain text without control characters. */
-import { frameOf, harmlessLine, quotedText, type SearchAnswer, unmatchedText } from "../app/index.ts";
+
+import type { SearchAnswer } from "../app/memory.ts";
+import { unmatchedText } from "../app/searching.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { frameOf, quotedText } from "../engine/projections/frame.ts";
 
 /** Enough of a passage to recognise it. */
 const PASSAGE_MAX_LINES = 4;

@@ -1,6 +1,7 @@
 /** The lines in the agent's system prompt: what is stored, when to store, what not to store. */
 
-import { BoundedMap, isCategory } from "../app/index.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
+import { isCategory } from "../engine/facts/facts-policy.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { MY_MEMORY_PATH } from "./boundary.ts";
 import type { MemoryAccess } from "./memory-access.ts";

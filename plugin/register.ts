@@ -1,6 +1,7 @@
 /** Everything that the plugin registers with OpenClaw: the same in every mode. Nothing is opened here. */
 
-import { type Finding, statusReply } from "../app/index.ts";
+import type { Finding } from "../app/memory.ts";
+import { statusReply } from "../app/wire/replies.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";

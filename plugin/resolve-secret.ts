@@ -5,7 +5,7 @@
  * this as "no key configured" would create a new key and make the existing data unreadable. So it fails closed. The message
  * names the reference, never the secret.
  */
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { fieldOf } from "./unchecked.ts";
 

@@ -3,7 +3,7 @@
  * who set up the job. Read again for each call, because a binding, a job or a sandbox can change at any time.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { HostApi } from "./openclaw-api.ts";
 import { scheduledJobs } from "./scheduler.ts";
 import { fieldOf, isRecord } from "./unchecked.ts";

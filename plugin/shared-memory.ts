@@ -7,7 +7,9 @@
  * builds, locations, keys, embedding services or recall settings never share.
  */
 import { createHash } from "node:crypto";
-import type { EmbeddingSettings, Memory, RecallMode } from "../app/index.ts";
+import type { EmbeddingSettings } from "../app/embedding/embedding-settings.ts";
+import type { Memory } from "../app/memory.ts";
+import type { RecallMode } from "../engine/answer-limits.ts";
 
 /** Set by the build: a fingerprint of the sources. */
 declare const __HELMDECK_BUILD__: string | undefined;

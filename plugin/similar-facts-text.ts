@@ -1,5 +1,9 @@
 /** Tells a model which facts the stored one retired, repeats or resembles. */
-import { isKnownTime, quotedKey, rfc3339, type StoredFact } from "../app/index.ts";
+
+import type { StoredFact } from "../app/memory.ts";
+import { isKnownTime } from "../engine/known-time.ts";
+import { quotedKey } from "../engine/projections/frame.ts";
+import { rfc3339 } from "../engine/rfc3339.ts";
 
 /** One sentence for each thing that may need correction; the model decides. */
 export function similarFactsText({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {

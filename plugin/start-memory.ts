@@ -1,5 +1,5 @@
 /** Opens the memory that the configuration names: here, in a worker thread, or a remote one. Loads only the code that it needs. */
-import type { RemoteMemory } from "../app/index.ts";
+import type { RemoteMemory } from "../app/remote/partial-memory.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import type { Lease } from "./shared-memory.ts";

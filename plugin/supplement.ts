@@ -1,12 +1,7 @@
 /** The corpus supplement behind OpenClaw's memory_search and memory_get: ranked hits, and documents by path. */
-import {
-  ANSWER_LIMITS,
-  countWithin,
-  type Memory,
-  type RecallAnswer,
-  type RecallQuery,
-  type SearchAnswer,
-} from "../app/index.ts";
+
+import type { Memory, RecallAnswer, RecallQuery, SearchAnswer } from "../app/memory.ts";
+import { ANSWER_LIMITS, countWithin } from "../engine/answer-limits.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { documentForHost, hitsForHost, lineOf, PATH_PREFIX } from "./boundary.ts";
 import { isQuiet } from "./identity.ts";

@@ -1,13 +1,12 @@
 /** Decides whether a forget call proceeds, is refused, or needs a person's approval, and words the question or the refusal. */
-import {
-  counted,
-  cutText,
-  type Forgotten,
-  forgetPreview,
-  harmlessLine,
-  isWideForget,
-  shellWord,
-} from "../app/index.ts";
+
+import { isWideForget } from "../app/forgetting.ts";
+import type { Forgotten } from "../app/memory.ts";
+import { forgetPreview } from "../app/presenters/forget-texts.ts";
+import { shellWord } from "../app/presenters/shell-word.ts";
+import { counted } from "../app/presenters/words.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { cutText } from "../engine/projections/frame.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, sentenceOfRefusal, sessionKindOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";

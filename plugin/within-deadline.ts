@@ -1,5 +1,6 @@
 /** Our own deadline, shorter than the host's 30 seconds. */
-import { HelmdeckError, systemClock, within } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { systemClock, within } from "../engine/timing.ts";
 
 /** The result, or `deadline_exceeded` after `deadlineMs`. The work itself continues; a late result is ignored. */
 export function withinDeadline<T>(deadlineMs: number, work: Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /** Excerpts of a passage around the query's words: enough to tell whether the rest is worth reading. */
-import { ANSWER_LIMITS } from "../engine/index.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
 import { analyseQuery } from "./lexical/analyse-query.ts";

@@ -1,5 +1,7 @@
 /** The in-memory indexes of namespaces: as many as fit a limit, least recently used evicted first, and none that stays idle. */
-import { backgroundTimer, type Namespace, systemClock, type Timer } from "../engine/index.ts";
+
+import type { Namespace } from "../engine/store/namespace.ts";
+import { backgroundTimer, systemClock, type Timer } from "../engine/timing.ts";
 import { closedError, NamespaceIndex, type NamespaceIndexOptions } from "./namespace-index.ts";
 
 export interface IndexLimits {

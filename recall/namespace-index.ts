@@ -1,6 +1,8 @@
 /** One namespace's index: built from its source, kept current, and measured. */
 import { debuglog } from "node:util";
-import { HelmdeckError, type Namespace, nextTurn, within } from "../engine/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import { nextTurn, within } from "../engine/timing.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";

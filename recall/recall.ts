@@ -2,15 +2,11 @@
  * Recall over many namespaces: keeps an index of each up to date, and answers queries by keyword search and, when possible,
  * semantic search.
  */
-import {
-  ANSWER_LIMITS,
-  countWithin,
-  defined,
-  type Namespace,
-  type RecallMode,
-  type Timer,
-  type UnixMs,
-} from "../engine/index.ts";
+import { ANSWER_LIMITS, countWithin, type RecallMode } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import type { Timer } from "../engine/timing.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";

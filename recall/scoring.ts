@@ -2,7 +2,7 @@
  * Scores every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
  * order; its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
-import { compareText } from "../engine/index.ts";
+import { compareText } from "../engine/compare-text.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";

@@ -1,13 +1,10 @@
 /** Recall's interface: the corpus source that it reads (with a change cursor), and the ranked, scored hits that it returns. */
-import type {
-  CorpusEntry,
-  DocumentKind,
-  EntryId,
-  Namespace,
-  RecallMode,
-  UnixMs,
-  Writer,
-} from "../engine/index.ts";
+
+import type { RecallMode } from "../engine/answer-limits.ts";
+import type { CorpusEntry, DocumentKind } from "../engine/projections/corpus.ts";
+import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import type { Writer } from "../engine/store/writer.ts";
 
 /** The source of a namespace's chunks, such as the embedded engine or a remote engine. */
 export interface CorpusSource {

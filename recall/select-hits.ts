@@ -2,7 +2,7 @@
  * Selects the candidates to show: the sure ones or, when there are none, the best few as possible hits. A reader tells "the wifi
  * is called Kolibri" from a coincidence at a glance; an empty answer hides that the fact exists.
  */
-import type { RecallMode } from "../engine/index.ts";
+import type { RecallMode } from "../engine/answer-limits.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { bestApart, withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
 import { bestPerDocument, type ScoredCandidate } from "./scoring.ts";

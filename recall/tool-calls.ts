@@ -5,7 +5,7 @@
  * how facts are found. At most one record follows the facts, unless the question asks about past actions. Then records rank among
  * the facts, and every action from the requested time is an answer.
  */
-import type { UnixMs } from "../engine/index.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { PastActions } from "./analysis/past-actions.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";

@@ -4,7 +4,7 @@ import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { HELMDECK_HERE, HELMDECK_MEMORY } from "../cli/index.ts";
-import { runCommandLine } from "../commands/index.ts";
+import { runCommandLine } from "../commands/run-program.ts";
 
 export const REFERENCE_PATH = fileURLToPath(new URL("../docs/reference/cli.md", import.meta.url));
 

@@ -1,8 +1,9 @@
 /** Writes the server's OpenAPI description into docs/reference/openapi.json: `node scripts/write-openapi.ts`. */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { ServerContext } from "../packs/index.ts";
-import { createServer, mcpMount } from "../server/index.ts";
+import type { ServerContext } from "../packs/server-context.ts";
+import { createServer } from "../server/create-server.ts";
+import { mcpMount } from "../server/mcp/mcp-over-http.ts";
 
 export const OPENAPI_FILE = fileURLToPath(new URL("../docs/reference/openapi.json", import.meta.url));
 

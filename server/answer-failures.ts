@@ -2,7 +2,9 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { asHelmdeckError, errorReply, HelmdeckError } from "../app/index.ts";
+import { errorReply } from "../app/wire/error-reply.ts";
+import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { ServerEnv } from "./caller.ts";
 import { statusOf } from "./status.ts";
 

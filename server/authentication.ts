@@ -1,7 +1,8 @@
 /** Finds the caller: the bearer token's subject, or `unknown` if the server has no secret. */
 import { createSecretKey } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import { HelmdeckError, UNKNOWN_SUBJECT } from "../app/index.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { UNKNOWN_SUBJECT } from "../engine/store/namespace.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
 import { KnownTokens } from "./known-tokens.ts";

@@ -1,8 +1,9 @@
 /** Creates a server from a server context: its request handling, with or without a socket. */
 import pino, { type Logger } from "pino";
-import { defined, type ShareLimits } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
+import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
-import type { ServerContext } from "../packs/index.ts";
+import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
 import { IN_FLIGHT_LIMITS } from "./guards/in-flight.ts";
 import { makeRateLimits } from "./guards/rate.ts";

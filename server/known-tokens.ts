@@ -6,7 +6,7 @@
  * token goes through all checks again.
  */
 import { hash, type KeyObject } from "node:crypto";
-import { BoundedMap } from "../app/index.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
 import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 /** The oldest entry is evicted. */

@@ -11,7 +11,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BlockList, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { defined, errorReply, HelmdeckError, invalidField, systemCodeOf } from "../app/index.ts";
+import { errorReply } from "../app/wire/error-reply.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError, invalidField, systemCodeOf } from "../engine/errors.ts";
 import { failureHeaders } from "./answer-failures.ts";
 import type { ServerApp } from "./app.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";

@@ -3,7 +3,7 @@
  * or values.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { ServerContext } from "../packs/index.ts";
+import type { ServerContext } from "../packs/server-context.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 

@@ -1,5 +1,5 @@
 /** The HTTP status of each error code. */
-import type { ErrorCode } from "../app/index.ts";
+import type { ErrorCode } from "../engine/errors.ts";
 
 /** The only place that maps codes to statuses; a new code does not compile without one. */
 export function statusOf(code: ErrorCode) {

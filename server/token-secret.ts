@@ -4,7 +4,9 @@
  * Threat: another account that can read the secret (see app/secret-file.ts), and guessing of a short secret. Defence: fewer
  * than 32 bytes are refused, and no message shows any part of the secret.
  */
-import { HelmdeckError, readSecretFile } from "../app/index.ts";
+
+import { readSecretFile } from "../app/secret-file.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import { LEAST_SECRET_BYTES } from "./tokens.ts";
 
 const VARIABLE = "HELMDECK_JWT_SECRET";

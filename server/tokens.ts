@@ -8,7 +8,9 @@
  */
 import type { KeyObject } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { defined, HelmdeckError, harmlessLine, invalidField } from "../app/index.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError, invalidField } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { Caller } from "./caller.ts";
 
 const ALGORITHM = "HS256";

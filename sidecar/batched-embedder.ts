@@ -3,7 +3,8 @@
  * circuit breaker.
  */
 import PQueue from "p-queue";
-import { type Clock, HelmdeckError, invalidField, isHelmdeckError } from "../engine/basics.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
+import type { Clock } from "../engine/timing.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";

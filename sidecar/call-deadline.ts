@@ -1,5 +1,6 @@
 /** Applies one deadline and one signal to a piece of work, whether or not the work observes them. */
-import { HelmdeckError, isHelmdeckError, openLimits, orAborted, type Timer } from "../engine/basics.ts";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { openLimits, orAborted, type Timer } from "../engine/timing.ts";
 import type { CallOptions } from "./embedding-service.ts";
 
 /**

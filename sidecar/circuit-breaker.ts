@@ -5,7 +5,7 @@
  * Implemented here because libraries would add retries, timeouts and events to the plugin's bundle
  * (docs/decisions/0020-the-sidecar-client.md).
  */
-import { type Backoff, type Clock, pauseAfter } from "../engine/basics.ts";
+import { type Backoff, type Clock, pauseAfter } from "../engine/timing.ts";
 
 export type CircuitState = "closed" | "open" | "half_open";
 

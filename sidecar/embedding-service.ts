@@ -1,5 +1,5 @@
 /** The interface of this module's clients: requests, answers and options. */
-import type { ErrorCode } from "../engine/basics.ts";
+import type { ErrorCode } from "../engine/errors.ts";
 
 /** Both limit the whole call. Without a deadline, the client's default applies (`docs/reference/embeddings.md`). */
 export interface CallOptions {

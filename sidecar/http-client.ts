@@ -4,7 +4,7 @@
  * The service may be broken or hostile: redirects are not followed (texts and key go to no other host), endless answers are cut
  * off, and errors repeat nothing that it sent (service-failures.ts).
  */
-import { HelmdeckError } from "../engine/basics.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import { type Asked, connectionFailure, statusFailure, unusable } from "./service-failures.ts";
 
 /** 64 texts of 4,096 dimensions take 6 MB. */

@@ -1,6 +1,7 @@
 /** An embedder for an Ollama server. */
 
-import { defined, systemClock } from "../engine/basics.ts";
+import { defined } from "../engine/defined.ts";
+import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./embedding-service.ts";
 import { ollamaName } from "./models.ts";

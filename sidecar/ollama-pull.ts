@@ -4,7 +4,8 @@
  * Does not use the ollama package: it sends the model in a field that Ollama's API description no longer has, and prints
  * unreadable lines to the console, whatever they hold.
  */
-import { HelmdeckError, type Timer } from "../engine/basics.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import type { Timer } from "../engine/timing.ts";
 import { withDeadline } from "./call-deadline.ts";
 import type { CallOptions, PullProgress } from "./embedding-service.ts";
 import { chunksOf, request } from "./http-client.ts";

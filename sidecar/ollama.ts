@@ -1,7 +1,9 @@
 /** The client of an Ollama server. */
 
 import { Ollama } from "ollama/browser";
-import { defined, invalidField, isHelmdeckError, processTimer, type Timer } from "../engine/basics.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField, isHelmdeckError } from "../engine/errors.ts";
+import { processTimer, type Timer } from "../engine/timing.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";
 import type {

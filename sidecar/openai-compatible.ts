@@ -4,7 +4,9 @@
  * The key is held in a closure, not in a property that a log might show. It is only sent in the Authorization header to the
  * configured address: redirects are not followed.
  */
-import { defined, invalidField, systemClock } from "../engine/basics.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";

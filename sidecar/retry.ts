@@ -1,5 +1,5 @@
 /** Retries temporary failures after a random pause, so that many clients do not retry together. */
-import { pauseAfter, retryAfterMsOf, sleep, type Timer } from "../engine/basics.ts";
+import { pauseAfter, retryAfterMsOf, sleep, type Timer } from "../engine/timing.ts";
 import { isPassing } from "./service-failures.ts";
 
 const ATTEMPTS = 3;

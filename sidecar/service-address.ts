@@ -3,7 +3,7 @@
  *
  * The HTTP client's errors would show credentials or a query in it, so an address with those is refused without being shown.
  */
-import { type HelmdeckError, invalidField } from "../engine/basics.ts";
+import { type HelmdeckError, invalidField } from "../engine/errors.ts";
 
 /** Without trailing slashes. Throws `invalid_input`. */
 export function checkAddress(address: string): string {

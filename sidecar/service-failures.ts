@@ -4,7 +4,8 @@
  * The service's messages may repeat what we sent: personal text, or the key. So no error includes them, and no error of the HTTP
  * client is kept as a cause; known failures are recognised and described in our own words.
  */
-import { defined, type ErrorCode, HelmdeckError, isHelmdeckError } from "../engine/basics.ts";
+import { defined } from "../engine/defined.ts";
+import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 
 /** Codes of temporary network errors, of Node and its HTTP client. */
 const PASSING = new Set([

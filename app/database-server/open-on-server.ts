@@ -4,7 +4,9 @@
  * The danger is an accident: an engine that created its own key when the shared one is missing would split a memory in two. So
  * every engine gets the same key from its operator, and has no memory until then.
  */
-import { defined, isHelmdeckError, type LoadedKey } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import type { LoadedKey } from "../../engine/store/find-key.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
 import { type KeyFacts, keyFactsOf } from "../health/examine-memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "../open-memory-options.ts";

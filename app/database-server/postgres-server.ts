@@ -1,15 +1,16 @@
 /** Connects to a memory database on PostgreSQL: address, TLS and password. */
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
-import { defined, invalidField } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { invalidField } from "../../engine/errors.ts";
+import type { PostgresConnection } from "../../engine/store/postgres/database.ts";
 import {
   openPostgresReader,
   openPostgresStore,
   openPostgresStoreToChangeKey,
-  type PostgresConnection,
   type PostgresStoreOptions,
   readPostgresFacts,
-} from "../../engine/postgres.ts";
+} from "../../engine/store/postgres/open-postgres.ts";
 import { readSecretFile } from "../secret-file.ts";
 import { type AddressOptions, readStoreAddress, type StoreAddress } from "./store-address.ts";
 import type { StoreServer } from "./store-server.ts";

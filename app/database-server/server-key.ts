@@ -1,5 +1,7 @@
 /** The key of a memory on a database server: shared by all engines and never created here. */
-import { findKey, HelmdeckError, type LoadedKey } from "../../engine/index.ts";
+
+import { HelmdeckError } from "../../engine/errors.ts";
+import { findKey, type LoadedKey } from "../../engine/store/find-key.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 
 /** Throws `key_missing`. */

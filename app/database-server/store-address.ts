@@ -7,7 +7,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defined, type HelmdeckError, invalidField } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { type HelmdeckError, invalidField } from "../../engine/errors.ts";
 
 interface DatabaseHost {
   /** A name, an IP address, or the folder of a socket. */

@@ -3,15 +3,12 @@
  *
  * The command line passes it in, like SQLite's driver: the OpenClaw plugin contains no client of a database server.
  */
-import type {
-  KeyChangingStore,
-  MasterKey,
-  MemoryReader,
-  MemoryStore,
-  Namespace,
-  Quota,
-  StoreFacts,
-} from "../../engine/index.ts";
+
+import type { Quota } from "../../engine/rules/quota.ts";
+import type { KeyChangingStore } from "../../engine/store/key-change.ts";
+import type { MasterKey } from "../../engine/store/master-key.ts";
+import type { MemoryReader, MemoryStore, StoreFacts } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 
 export interface StoreServer {
   /** For people, without user and password. */

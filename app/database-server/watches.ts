@@ -1,5 +1,5 @@
 /** Watches of memories on a database server, which continue when the store is opened again. */
-import type { Namespace } from "../../engine/index.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { ServerStore } from "./store-server.ts";
 
 type Watchable = Pick<ServerStore, "watch">;

@@ -1,5 +1,7 @@
 /** Watches for writes of other processes, so that a server embeds them before anybody searches. */
-import { BoundedMap, backgroundTimer, type Namespace, type Timer } from "../../engine/index.ts";
+import { BoundedMap } from "../../engine/bounded-map.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
+import { backgroundTimer, type Timer } from "../../engine/timing.ts";
 
 export interface ChangeWatchOptions {
   /** Cheap: reads no row. */

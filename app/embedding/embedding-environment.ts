@@ -1,5 +1,5 @@
 /** Reads the embedding settings of the command line and the server from the environment. An empty variable counts as absent. */
-import { isHelmdeckError } from "../../engine/index.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 import { readSecretFile } from "../secret-file.ts";
 import {
   type EmbeddingService,

@@ -1,7 +1,7 @@
 /** Parses embedding settings from plugin configuration and environment. Small, since the gateway's main thread loads it. */
 
 /** Passed to the worker unchanged. Without settings nothing is sent anywhere, and search uses keywords. */
-import { defined } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
 export type EmbeddingSettings =
   | { readonly provider: "none" }
   /** The settings are unusable; `problem` names the setting and shows no value. */

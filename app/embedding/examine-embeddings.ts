@@ -1,5 +1,6 @@
 /** Doctor's check of semantic search: service and model, whether it answers, and how many entries are embedded. */
-import { asHelmdeckError, type Namespace } from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { Finding } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";

@@ -1,15 +1,11 @@
 /** Embedding for commands, which end before any background work could finish. */
-import {
-  asHelmdeckError,
-  defined,
-  type HelmdeckError,
-  type Namespace,
-  processTimer,
-  projectEntry,
-  type Timer,
-  within,
-} from "../../engine/index.ts";
-import type { Coverage, SemanticIndex } from "../../recall/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { defined } from "../../engine/defined.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import { projectEntry } from "../../engine/projections/chunks.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
+import { processTimer, type Timer, within } from "../../engine/timing.ts";
+import type { Coverage, SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
 import { type ActiveEmbeddings, PROBE } from "./open-embeddings.ts";
 import { waitForVectors } from "./wait-for-vectors.ts";

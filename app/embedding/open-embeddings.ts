@@ -1,14 +1,16 @@
 /** Semantic search for one open memory: the client of the embedding service and the vectors, or the reason why there are none. */
-import { defined, isHelmdeckError, type MemoryStore, processTimer, type Timer } from "../../engine/index.ts";
-import { createSemanticIndex, ReferenceVectors, type SemanticIndex } from "../../recall/index.ts";
-import {
-  createOllamaEmbedder,
-  createOllamaSidecar,
-  createOpenAiCompatibleEmbedder,
-  type EmbedderSettings,
-  type SidecarEmbedder,
-  settingsOfSpace,
-} from "../../sidecar/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { processTimer, type Timer } from "../../engine/timing.ts";
+import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
+import type { EmbedderSettings, SidecarEmbedder } from "../../sidecar/embedding-service.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
+import { createOllamaEmbedder } from "../../sidecar/ollama-embedder.ts";
+import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
+import { settingsOfSpace } from "../../sidecar/space.ts";
 import type { EmbeddingsStatus } from "../memory.ts";
 import { referenceCacheOver, vectorCacheOver } from "../vector-cache.ts";
 import type { EmbeddingService, EmbeddingSettings } from "./embedding-settings.ts";

@@ -1,6 +1,7 @@
 /** Waits briefly for existing vectors to be loaded. */
-import { type Namespace, type Timer, within } from "../../engine/index.ts";
-import type { SemanticIndex } from "../../recall/index.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
+import { type Timer, within } from "../../engine/timing.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 
 /** A person waits for a command; keyword search finds what is not loaded by then. */
 const PATIENCE_MS = 1_500;

@@ -1,5 +1,8 @@
 /** Rewrites a database of an older version, so that forgetting returns disk space from then on. */
-import { compactDatabase, findKey, invalidField } from "../../engine/index.ts";
+
+import { invalidField } from "../../engine/errors.ts";
+import { findKey } from "../../engine/store/find-key.ts";
+import { compactDatabase } from "../../engine/store/sqlite/open-sqlite.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { fileFacts } from "./private-files.ts";
 

@@ -1,15 +1,9 @@
 /** Doctor: examines everything that memory needs, and reports problems with remedies. */
-import {
-  asHelmdeckError,
-  type InspectOptions,
-  type KeyPlaces,
-  type LoadedKey,
-  type MemoryStore,
-  nameOfKeySource,
-  pagesOf,
-  projectEntry,
-  type StoreReport,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import { projectEntry } from "../../engine/projections/chunks.ts";
+import { type KeyPlaces, type LoadedKey, nameOfKeySource } from "../../engine/store/find-key.ts";
+import type { InspectOptions, MemoryStore, StoreReport } from "../../engine/store/memory-store.ts";
 import { reasonOf } from "../availability.ts";
 import type { Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";

@@ -1,5 +1,8 @@
 /** Doctor's finding about facts that were stored while a clock was far ahead: they live longer than they should. */
-import { type EntryMeta, FACT_LIMITS, type MemoryStore, pagesOf, type UnixMs } from "../../engine/index.ts";
+
+import { FACT_LIMITS } from "../../engine/facts/facts-policy.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import type { EntryMeta, MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Finding } from "../memory.ts";
 
 const PAGE_ROWS = 1_000;

@@ -1,5 +1,5 @@
 /** Doctor's findings from the notes beside the key: a database that went back in time, and whether the key has a copy. */
-import type { StoreReport } from "../../engine/index.ts";
+import type { StoreReport } from "../../engine/store/memory-store.ts";
 import { type Opened, readNotes, type StoreNotes } from "../keys/store-notes.ts";
 import type { Finding } from "../memory.ts";
 

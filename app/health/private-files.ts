@@ -1,7 +1,8 @@
 /** Our files as the file system shows them. Never opened here: closing a descriptor would drop SQLite's locks. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, relative, sep } from "node:path";
-import { defined, foreignOwner } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { foreignOwner } from "../../engine/private-file.ts";
 
 export type FileFacts =
   | { readonly kind: "absent" }

@@ -1,5 +1,5 @@
 /** A remedy for each error code; docs/errors.md has longer ones. */
-import type { ErrorCode } from "../../engine/index.ts";
+import type { ErrorCode } from "../../engine/errors.ts";
 
 const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   invalid_input: "Correct the field that the message names.",

@@ -1,14 +1,15 @@
 /**
  * Verifies every row of a database, and writes those that open into a new one; works on damaged databases that no longer open.
  */
+
+import { HelmdeckError } from "../../engine/errors.ts";
+import { findKey } from "../../engine/store/find-key.ts";
 import {
-  findKey,
-  HelmdeckError,
   repairDatabase,
   type Verified,
   type VerifyOptions,
   verifyDatabase,
-} from "../../engine/index.ts";
+} from "../../engine/store/sqlite/repair.ts";
 import { readNotes } from "../keys/store-notes.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 

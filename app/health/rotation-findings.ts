@@ -1,7 +1,7 @@
 /** Doctor's findings about keys, by their ids: an unfinished change of keys, and a former key that was not destroyed. */
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { StoreReport } from "../../engine/index.ts";
+import type { StoreReport } from "../../engine/store/memory-store.ts";
 import type { Finding } from "../memory.ts";
 
 export async function rotationFindings(

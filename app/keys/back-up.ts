@@ -6,25 +6,18 @@
  */
 import { link, lstat, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import {
-  type BackupHeader,
-  copyDatabase,
-  findKey,
-  HelmdeckError,
-  isFileError,
-  keyIdOf,
-  type MasterKey,
-  type OnBytes,
-  openSealedFile,
-  openSqliteStoreToRead,
-  readStoreFacts,
-  type SqliteDriver,
-  type StoreFacts,
-  type StoreReport,
-  sealFile,
-  syncFolder,
-  systemCodeOf,
-} from "../../engine/index.ts";
+import { HelmdeckError, systemCodeOf } from "../../engine/errors.ts";
+import { isFileError, syncFolder } from "../../engine/private-file.ts";
+import type { BackupHeader } from "../../engine/store/backup/backup-header.ts";
+import { type OnBytes, openSealedFile, sealFile } from "../../engine/store/backup/sealed-file.ts";
+import { findKey } from "../../engine/store/find-key.ts";
+import { keyIdOf } from "../../engine/store/key-ring.ts";
+import type { MasterKey } from "../../engine/store/master-key.ts";
+import type { StoreFacts, StoreReport } from "../../engine/store/memory-store.ts";
+import { copyDatabase } from "../../engine/store/sqlite/copy-database.ts";
+import { openSqliteStoreToRead } from "../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
+import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { fillPrivate, withDrafts } from "./private-drafts.ts";
 

@@ -1,5 +1,9 @@
 /** Records that a person has a copy of the key, so that doctor stops reminding them. */
-import { findKey, HelmdeckError, isFileError, keyIdOf } from "../../engine/index.ts";
+
+import { HelmdeckError } from "../../engine/errors.ts";
+import { isFileError } from "../../engine/private-file.ts";
+import { findKey } from "../../engine/store/find-key.ts";
+import { keyIdOf } from "../../engine/store/key-ring.ts";
 import { requireServerKey } from "../database-server/server-key.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { noteSavedKey, notesPathOf } from "./store-notes.ts";

@@ -8,7 +8,10 @@
 import { renameSync, statSync } from "node:fs";
 import { link, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { HelmdeckError, isFileError, keyIdOf, requireKeyFile, syncFolder } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { isFileError, syncFolder } from "../../engine/private-file.ts";
+import { requireKeyFile } from "../../engine/store/key-file.ts";
+import { keyIdOf } from "../../engine/store/key-ring.ts";
 
 export interface KeyFiles {
   readonly keyPath: string;

@@ -6,25 +6,17 @@
  */
 import { link, lstat, open, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import {
-  asHelmdeckError,
-  type BackupHeader,
-  defined,
-  findKey,
-  HelmdeckError,
-  isFileError,
-  keyIdOf,
-  type LoadedKey,
-  makePrivateFolder,
-  type OnBytes,
-  openSealedFile,
-  readBackupHeader,
-  readStoreFacts,
-  requireOwnDatabase,
-  setGeneration,
-  syncFolder,
-  whileAlone,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { isFileError, makePrivateFolder, syncFolder } from "../../engine/private-file.ts";
+import type { BackupHeader } from "../../engine/store/backup/backup-header.ts";
+import { type OnBytes, openSealedFile, readBackupHeader } from "../../engine/store/backup/sealed-file.ts";
+import { findKey, type LoadedKey } from "../../engine/store/find-key.ts";
+import { keyIdOf } from "../../engine/store/key-ring.ts";
+import { setGeneration, whileAlone } from "../../engine/store/sqlite/copy-database.ts";
+import { requireOwnDatabase } from "../../engine/store/sqlite/open-sqlite.ts";
+import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { tryOut } from "./back-up.ts";
 import { fillPrivate, withDrafts } from "./private-drafts.ts";

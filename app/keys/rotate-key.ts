@@ -6,23 +6,17 @@
  * the new key in place, and {@link finishRotation} ends the change.
  */
 import { realpath } from "node:fs/promises";
-import {
-  defined,
-  type ErrorCode,
-  findKey,
-  HelmdeckError,
-  isHelmdeckError,
-  type KeyChangingStore,
-  keyIdOf,
-  type LoadedKey,
-  type MasterKey,
-  makeKeyFile,
-  openSqliteStoreToChangeKey,
-  type ResealProgress,
-  readKeyFile,
-  readStoreFacts,
-  type StoreFacts,
-} from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { findKey, type LoadedKey } from "../../engine/store/find-key.ts";
+import type { KeyChangingStore } from "../../engine/store/key-change.ts";
+import { makeKeyFile, readKeyFile } from "../../engine/store/key-file.ts";
+import { keyIdOf } from "../../engine/store/key-ring.ts";
+import type { MasterKey } from "../../engine/store/master-key.ts";
+import type { StoreFacts } from "../../engine/store/memory-store.ts";
+import type { ResealProgress } from "../../engine/store/reseal-options.ts";
+import { openSqliteStoreToChangeKey } from "../../engine/store/sqlite/open-sqlite.ts";
+import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import { requireServerKey } from "../database-server/server-key.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { type KeyFiles, keepFormerKey, placeNewKey } from "./exchange-key-files.ts";

@@ -9,7 +9,9 @@ import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
-import { HelmdeckError, isFileError, type MemoryReader, syncFolder } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { isFileError, syncFolder } from "../../engine/private-file.ts";
+import type { MemoryReader } from "../../engine/store/memory-store.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
 

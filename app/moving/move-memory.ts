@@ -4,17 +4,18 @@
  * At most one of the two places can be opened at any time. The target is closed before its first row is written, and the source
  * before the target is opened. After a kill in between, neither opens, and the same move resumes.
  */
-import { HelmdeckError, KeyRing, keyIdOf, type MasterKey, type UnixMs } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { KeyRing, keyIdOf } from "../../engine/store/key-ring.ts";
+import type { MasterKey } from "../../engine/store/master-key.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import { type MovableStore, movedError, type StoreHead } from "../../engine/store/moving/movable-store.ts";
 import {
   copyRows,
   countRows,
-  type MovableStore,
   type MovedRows,
-  movedError,
   type RowCounts,
-  type StoreHead,
   verifyRows,
-} from "../../engine/moving.ts";
+} from "../../engine/store/moving/move-store.ts";
 
 /** `look`: changes nothing. `leave`: locks it exclusively. `enter`: like `leave`, and creates a missing one. */
 export type OpenPlace = (to: "look" | "leave" | "enter") => Promise<MovableStore | undefined>;

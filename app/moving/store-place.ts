@@ -1,7 +1,9 @@
 /** Parses the location of a memory: the path of a database file, or a PostgreSQL address. */
 import { resolve } from "node:path";
-import { findKey, HelmdeckError, invalidField, type MasterKey } from "../../engine/index.ts";
-import { openMovableSqlite } from "../../engine/moving.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { findKey } from "../../engine/store/find-key.ts";
+import type { MasterKey } from "../../engine/store/master-key.ts";
+import { openMovableSqlite } from "../../engine/store/sqlite/movable-sqlite.ts";
 import type { PostgresReached } from "../database-server/postgres-server.ts";
 import type { AddressOptions } from "../database-server/store-address.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
@@ -42,7 +44,7 @@ export function storePlace({ address, key, driver, engineRoles = [] }: StorePlac
   }
   const { reached } = address;
   return async (to) => {
-    const { openMovablePostgres } = await import("../../engine/postgres.ts");
+    const { openMovablePostgres } = await import("../../engine/store/postgres/movable-postgres.ts");
     return openMovablePostgres({ ...reached, to, engineRoles });
   };
 }
@@ -51,7 +53,7 @@ export function storePlace({ address, key, driver, engineRoles = [] }: StorePlac
 export async function prepareStore(address: PlaceAddress, engineRoles: readonly string[]): Promise<void> {
   if (address.kind === "sqlite")
     throw invalidField("--to", "must be a postgres:// address; a file needs no preparation");
-  const { preparePostgres } = await import("../../engine/postgres.ts");
+  const { preparePostgres } = await import("../../engine/store/postgres/open-postgres.ts");
   await preparePostgres({ ...address.reached, engineRoles });
 }
 

@@ -1,13 +1,8 @@
 /** Memory as documents: ranked or page by page, and one of them by lines, as OpenClaw's memory_get expects it. */
 import * as z from "zod";
-import {
-  ANSWER_LIMITS,
-  DOCUMENT_KINDS,
-  HelmdeckError,
-  limitsText,
-  RECALL_MODES,
-  RECALL_TEXT,
-} from "../../engine/index.ts";
+import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { DOCUMENT_KINDS } from "../../engine/projections/corpus.ts";
 import { factSchema } from "./facts.ts";
 import { operation, READS } from "./operation.ts";
 

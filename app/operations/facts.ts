@@ -1,6 +1,6 @@
 /** Reads and lists facts. */
 import * as z from "zod";
-import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
+import { ANSWER_LIMITS, limitsText } from "../../engine/answer-limits.ts";
 import { noFact } from "../presenters/history-text.ts";
 import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
 import { operation, READS } from "./operation.ts";

@@ -1,6 +1,6 @@
 /** Forgets all entries in a scope. */
 import * as z from "zod";
-import { FORGET_SCOPES } from "../../engine/index.ts";
+import { FORGET_SCOPES } from "../../engine/facts/forget-scope.ts";
 import { DELETES, operation } from "./operation.ts";
 
 const forgetRequestSchema = z.strictObject({

@@ -1,5 +1,7 @@
 /** All operations of memory that somebody can ask for from elsewhere, in the order of the REST description. */
-import { HelmdeckError, type Subject, type Writer } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import type { Memory } from "../memory.ts";
 import { fromWire, toWire } from "../wire/codec.ts";
 import type { MemoryTool } from "../wire/memory-tools.ts";

@@ -3,7 +3,8 @@
  * over these declarations. What an operation does is the use case with its name.
  */
 import type * as z from "zod";
-import type { HelmdeckError, Subject } from "../../engine/index.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { Memory, UseCase } from "../memory.ts";
 import type { FromWire } from "../wire/codec.ts";
 import type { MemoryTool } from "../wire/memory-tools.ts";

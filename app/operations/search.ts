@@ -1,6 +1,7 @@
 /** Ranked answers to a question. */
 import * as z from "zod";
-import { ANSWER_LIMITS, DOCUMENT_KINDS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/index.ts";
+import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
+import { DOCUMENT_KINDS } from "../../engine/projections/corpus.ts";
 import { searchReply } from "../wire/replies.ts";
 import { factSchema } from "./facts.ts";
 import { operation, READS } from "./operation.ts";

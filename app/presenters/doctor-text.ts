@@ -1,5 +1,5 @@
 /** Text of `doctor` for both command lines. */
-import { harmlessLine } from "../../engine/index.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import type { Presented, Voice } from "./presented.ts";
 

@@ -1,13 +1,11 @@
 /** Texts of forgetting: what a scope covers before it is deleted, what stays, and the imports that it can undo. */
-import {
-  type ForgetScope,
-  harmlessLine,
-  importTag,
-  isHelmdeckError,
-  originOfCategory,
-  parseForgetScope,
-  quotedKey,
-} from "../../engine/index.ts";
+
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { type ForgetScope, parseForgetScope } from "../../engine/facts/forget-scope.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { importTag } from "../../engine/facts/import-tag.ts";
+import { quotedKey } from "../../engine/projections/frame.ts";
+import { originOfCategory } from "../../engine/projections/paths.ts";
 import type { FactsQuery, Forgotten, KnownImport, Memory } from "../memory.ts";
 import { counted, firstWords } from "./words.ts";
 

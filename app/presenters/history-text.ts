@@ -1,5 +1,7 @@
 /** Text of `history` and `undo` for both command lines. */
-import { HelmdeckError, harmlessBlock, harmlessLine, writerText } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { writerText } from "../../engine/projections/frame.ts";
 import type { FactHistory, FormerView, UndoneFact } from "../memory.ts";
 import { localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";

@@ -1,5 +1,5 @@
 /** Derives a key from a text without one: its first meaningful words. */
-import { cutText } from "../../engine/index.ts";
+import { cutText } from "../../engine/projections/frame.ts";
 import type { FactView } from "../memory.ts";
 
 const MOST_WORDS = 4;

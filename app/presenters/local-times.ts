@@ -1,5 +1,5 @@
 /** Times for people on a command line. */
-import { isKnownTime } from "../../engine/index.ts";
+import { isKnownTime } from "../../engine/known-time.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

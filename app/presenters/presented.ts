@@ -1,5 +1,5 @@
 /** Messages of both command lines, in the words of each. */
-import type { UnixMs } from "../../engine/index.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 
 export interface Presented {
   /** For standard output. */
@@ -21,4 +21,4 @@ export interface Voice {
   readonly style: (format: Format, text: string) => string;
 }
 
-export type Format = "bold" | "dim" | "green" | "yellow" | "red";
+type Format = "bold" | "dim" | "green" | "yellow" | "red";

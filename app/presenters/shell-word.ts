@@ -1,5 +1,5 @@
 /** Formats a text as one word of a shell command to copy. */
-import { harmlessLine } from "../../engine/index.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 

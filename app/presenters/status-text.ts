@@ -1,5 +1,5 @@
 /** Text of `status` for both command lines and chat: plain text without control characters and values. */
-import { harmlessLine } from "../../engine/index.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { MemoryStatus } from "../memory.ts";
 import { extentText } from "../upstream/upstream-extent.ts";
 import type { Voice } from "./presented.ts";

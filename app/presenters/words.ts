@@ -1,5 +1,7 @@
 /** Words for people: the beginning of a value, and numbers of things. */
-import { cutText, harmlessLine } from "../../engine/index.ts";
+
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { cutText } from "../../engine/projections/frame.ts";
 
 /** Escaped, on one line; at most this many UTF-16 units, in whole words if possible; "…" marks a cut. */
 export function firstWords(value: string, most = 80): string {

@@ -4,13 +4,10 @@
  * An attacker may answer in the engine's place, and messages reach a model. So the engine's own text is repeated only for refused
  * input, which a model needs to correct it: one escaped, short line.
  */
-import {
-  cutText,
-  type ErrorCode,
-  type ErrorDetails,
-  HelmdeckError,
-  harmlessLine,
-} from "../../engine/index.ts";
+
+import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { cutText } from "../../engine/projections/frame.ts";
 import { type ErrorReply, errorReplySchema } from "../wire/error-schema.ts";
 import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
 

@@ -1,5 +1,6 @@
 /** A remote memory, which another process keeps: the supported use cases, and a clear refusal for the others. */
-import type { HelmdeckError, UnixMs } from "../../engine/index.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { CommandMemory } from "../compose.ts";
 import { type Memory, memoryFrom, type UseCase } from "../memory.ts";
 

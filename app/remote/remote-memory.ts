@@ -4,15 +4,12 @@
  * The engine derives the memory from the token; the subject here is only the token's name. Nothing is queued: a call that cannot
  * be completed fails at once.
  */
-import {
-  defined,
-  HelmdeckError,
-  invalidField,
-  isHelmdeckError,
-  type RecallMode,
-  type Subject,
-  type Writer,
-} from "../../engine/index.ts";
+
+import type { RecallMode } from "../../engine/answer-limits.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../../engine/errors.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import type { Memory } from "../memory.ts";
 import { OPERATIONS } from "../operations/index.ts";
 import type { Operation, Rest } from "../operations/operation.ts";

@@ -1,15 +1,10 @@
 /** Exports a subject's facts and audit rows as JSON Lines, which an import restores unchanged. Values are in plain text. */
 import { isUtf8 } from "node:buffer";
-import {
-  type Entry,
-  type FormerValue,
-  type MemoryStore,
-  nextTurn,
-  type Origin,
-  parseAuditEntry,
-  rfc3339,
-  type Subject,
-} from "../../engine/index.ts";
+import { parseAuditEntry } from "../../engine/audit/audit-entries.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
+import type { Entry, FormerValue, MemoryStore, Origin } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import { nextTurn } from "../../engine/timing.ts";
 import { factView } from "../fact-view.ts";
 import { requireNamespace } from "../subject.ts";
 import { toWire } from "../wire/codec.ts";

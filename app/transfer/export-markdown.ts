@@ -5,15 +5,11 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import {
-  type Entry,
-  harmlessBlock,
-  harmlessLine,
-  type MemoryStore,
-  type Namespace,
-  pagesOf,
-  rfc3339,
-} from "../../engine/index.ts";
+import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
+import type { Entry, MemoryStore } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { formerKeys } from "../history.ts";
 import { escapeJson, safeJson } from "../presenters/safe-json.ts";
 import { requireNamespace } from "../subject.ts";

@@ -1,6 +1,8 @@
 /** Writes a fact's history into a line of an export on request, and reads it strictly. */
 import * as z from "zod/mini";
-import { defined, type FormerValue, type UnixMs, validateFact } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { validateFact } from "../../engine/facts/facts-policy.ts";
+import type { FormerValue, UnixMs } from "../../engine/store/memory-store.ts";
 import { valueView } from "../fact-view.ts";
 import { toWire } from "../wire/codec.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";

@@ -1,5 +1,5 @@
 /** Writes imported entries in batches: each batch is one transaction, which blocks others. */
-import type { ConflictRule, MemoryStore, NewEntry, PutResult } from "../../engine/index.ts";
+import type { ConflictRule, MemoryStore, NewEntry, PutResult } from "../../engine/store/memory-store.ts";
 import type { ImportTargets } from "./import-targets.ts";
 
 const BATCH_ENTRIES = 250;

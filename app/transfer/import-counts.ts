@@ -1,5 +1,7 @@
 /** The result of an import: counts, refused lines and, for a dry run, the first facts. */
-import type { ErrorCode, Subject, UnixMs } from "../../engine/index.ts";
+import type { ErrorCode } from "../../engine/errors.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 
 export interface ImportCounts {
   /** The number of the last line read; for formats without lines, of items. */

@@ -3,20 +3,19 @@
  * file and line. A dry run does the same without writing.
  */
 import { randomBytes } from "node:crypto";
-import {
-  type ConflictRule,
-  checkTtl,
-  type Entry,
-  importTag,
-  isHelmdeckError,
-  keepsExisting,
-  type MemoryStore,
-  type NewEntry,
-  type PutResult,
-  type Subject,
-  subjectOf,
-  type UnixMs,
-} from "../../engine/index.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { checkTtl } from "../../engine/facts/facts-policy.ts";
+import { importTag } from "../../engine/facts/import-tag.ts";
+import { keepsExisting } from "../../engine/rules/conditions.ts";
+import type {
+  ConflictRule,
+  Entry,
+  MemoryStore,
+  NewEntry,
+  PutResult,
+  UnixMs,
+} from "../../engine/store/memory-store.ts";
+import { type Subject, subjectOf } from "../../engine/store/namespace.ts";
 import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
@@ -65,7 +64,7 @@ const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
 
 /** `openclaw-2026-11-22-3fa9c1` */
-export function makeImportId(format: ImportFormat, now: UnixMs): string {
+function makeImportId(format: ImportFormat, now: UnixMs): string {
   return `${format}-${new Date(now).toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
 }
 

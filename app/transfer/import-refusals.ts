@@ -1,11 +1,7 @@
 /** What an import refuses, and what it says when it stops halfway. */
-import {
-  HelmdeckError,
-  isHelmdeckError,
-  kindOfSecret,
-  type NewEntry,
-  refuseSecrets,
-} from "../../engine/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
+import type { NewEntry } from "../../engine/store/memory-store.ts";
 import type { ImportItem } from "./formats/format.ts";
 import type { RefusedLine } from "./import-counts.ts";
 

@@ -1,15 +1,14 @@
 /** The target memories of an import: the keys of each, and the import's effect on it. */
-import {
-  type EntryMeta,
-  type KeyLooks,
-  type KeysSince,
-  type MemoryStore,
-  type Namespace,
-  type NewEntry,
-  type PutResult,
-  type Subject,
-  subjectOf,
-} from "../../engine/index.ts";
+
+import type { KeyLooks } from "../../engine/facts/key-looks.ts";
+import type {
+  EntryMeta,
+  KeysSince,
+  MemoryStore,
+  NewEntry,
+  PutResult,
+} from "../../engine/store/memory-store.ts";
+import { type Namespace, type Subject, subjectOf } from "../../engine/store/namespace.ts";
 import { readKeyLooks } from "../keys-in-use.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import type { ImportedOwner } from "./import-counts.ts";

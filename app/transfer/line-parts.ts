@@ -1,6 +1,10 @@
 /** Common parts of fact, run and former value lines: writer, times, fingerprint. */
 import * as z from "zod/mini";
-import { defined, fingerprintOf, invalidField, type UnixMs, type Writer } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { invalidField } from "../../engine/errors.ts";
+import { fingerprintOf } from "../../engine/store/entry-id.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import { readTime } from "./transfer-times.ts";
 
 export const writerLine = z.strictObject({

@@ -10,19 +10,15 @@ import {
   type AuditRow,
   auditEntry,
   checkAuditRow,
-  defined,
-  FACT_LIMITS,
-  factEntry,
-  HelmdeckError,
-  harmlessLine,
-  invalidField,
-  type Namespace,
-  type NewEntry,
-  pathOf,
   requireUnixNs,
-  type UnixMs,
-  validateFact,
-} from "../../engine/index.ts";
+} from "../../engine/audit/audit-entries.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { FACT_LIMITS, factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { pathOf } from "../../engine/projections/paths.ts";
+import type { NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { problemOfJson } from "../wire/strict-json.ts";
 import { formerLine, readFormerLine } from "./history-lines.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";

@@ -1,5 +1,7 @@
 /** Lists imports of which something remains, also in histories: those that `forget import:<id>` can undo. */
-import { importsOf, type Namespace, pagesOf } from "../../engine/index.ts";
+import { importsOf } from "../../engine/facts/import-tag.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { formerKeys } from "../history.ts";
 import type { KnownImport } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";

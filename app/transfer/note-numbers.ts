@@ -6,7 +6,10 @@
  * of the fact at its place among its neighbours, because it was edited there. Otherwise it gets a new number.
  */
 import { createHash } from "node:crypto";
-import { type Entry, isImportTag, type MemoryStore, type Namespace, pagesOf } from "../../engine/index.ts";
+import { isImportTag } from "../../engine/facts/import-tag.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import type { Entry, MemoryStore } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { ImportItem } from "./formats/format.ts";
 import type { RetiredKeys } from "./retired-keys.ts";
 

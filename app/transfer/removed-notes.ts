@@ -1,5 +1,8 @@
 /** Finds facts of earlier imports that are no longer in their files. */
-import { importTag, isImportTag, type MemoryStore, type Namespace, pagesOf } from "../../engine/index.ts";
+import { importTag, isImportTag } from "../../engine/facts/import-tag.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { ImportFormat } from "./formats/names.ts";
 
 const PAGE_KEYS = 1_000;

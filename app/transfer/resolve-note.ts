@@ -2,15 +2,11 @@
  * Decides what happens to a note whose key is in use. What a person wrote since an import is kept. What an import brought and
  * nobody changed follows its source.
  */
-import {
-  type ConflictRule,
-  defined,
-  type Entry,
-  isHelmdeckError,
-  isImportTag,
-  type MemoryStore,
-  type NewEntry,
-} from "../../engine/index.ts";
+
+import { defined } from "../../engine/defined.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { isImportTag } from "../../engine/facts/import-tag.ts";
+import type { ConflictRule, Entry, MemoryStore, NewEntry } from "../../engine/store/memory-store.ts";
 
 export type Resolution =
   | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry }

@@ -1,5 +1,6 @@
 /** Tracks superseded facts, so that an older export does not bring them back. */
-import type { MemoryStore, Namespace, NewEntry, UnixMs } from "../../engine/index.ts";
+import type { MemoryStore, NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { formerKeys } from "../history.ts";
 
 /** For each key that is no longer in use. */

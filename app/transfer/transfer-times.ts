@@ -1,5 +1,5 @@
 /** Parses RFC 3339 times of exported lines. */
-import type { UnixMs } from "../../engine/index.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)$/;
 

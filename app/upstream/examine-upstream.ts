@@ -1,5 +1,7 @@
 /** Doctor's checks of a running helmdeck: the connection, each agent's memory, and how much of it is known here. */
-import { harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import type { EngineAddress } from "../remote/engine-address.ts";
 import type { EngineClient, TokenSource } from "../remote/engine-client.ts";

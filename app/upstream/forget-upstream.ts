@@ -5,15 +5,16 @@
  * refusal; when helmdeck cannot show everything that would be deleted, nothing is sent. What was shown is looked at just before
  * that, and somebody may still come between.
  */
+
+import { HelmdeckError } from "../../engine/errors.ts";
 import {
   type ForgetReadings,
   type ForgetScope,
-  HelmdeckError,
   parseForgetScope,
-  quotedKey,
-  type Subject,
   settleScope,
-} from "../../engine/index.ts";
+} from "../../engine/facts/forget-scope.ts";
+import { quotedKey } from "../../engine/projections/frame.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import { requireDryRun } from "../forgetting.ts";
 import type { ForgetInput, Forgotten } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";

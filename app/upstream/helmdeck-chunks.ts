@@ -5,7 +5,7 @@
  * which goes into paths and prompts, is converted to a valid one.
  */
 import * as z from "zod";
-import { keyToLookUp } from "../../engine/index.ts";
+import { keyToLookUp } from "../../engine/facts/facts-policy.ts";
 import { categoryOf } from "../transfer/formats/helmdeck/entries.ts";
 
 const chunkSchema = z.object({

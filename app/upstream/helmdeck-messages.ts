@@ -1,5 +1,5 @@
 /** Messages about a running helmdeck, and about features that it lacks. */
-import { HelmdeckError } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerWords } from "../remote/engine-failures.ts";
 
 export const A_HELMDECK: ServerWords = {

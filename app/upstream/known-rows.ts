@@ -8,20 +8,13 @@
  */
 
 import type * as z from "zod";
-import {
-  AUDIT_CATEGORIES,
-  type AuditRow,
-  auditEntry,
-  checkAuditRow,
-  DEFAULT_CATEGORY,
-  type MemoryStore,
-  type Namespace,
-  type NewEntry,
-  placeholderTime,
-  type Subject,
-  type UnixMs,
-} from "../../engine/index.ts";
-import { substringsOf } from "../../recall/index.ts";
+import { type AuditRow, auditEntry, checkAuditRow } from "../../engine/audit/audit-entries.ts";
+import { AUDIT_CATEGORIES } from "../../engine/audit/audit-keys.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
+import { placeholderTime } from "../../engine/known-time.ts";
+import type { MemoryStore, NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Namespace, Subject } from "../../engine/store/namespace.ts";
+import { substringsOf } from "../../recall/analysis/substrings.ts";
 import type { HeldRows } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
 import type { FromWire } from "../wire/codec.ts";

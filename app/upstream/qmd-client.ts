@@ -1,12 +1,8 @@
 /** Queries a running helmdeck's memory: one stream per token, opened on demand and closed when idle; explains every failure. */
 import * as z from "zod";
-import {
-  backgroundTimer,
-  HelmdeckError,
-  isHelmdeckError,
-  type Subject,
-  type Timer,
-} from "../../engine/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import { backgroundTimer, type Timer } from "../../engine/timing.ts";
 import type { EngineAddress } from "../remote/engine-address.ts";
 import type { EngineAgents } from "../remote/engine-agents.ts";
 import { agentsFor, requireToken, type TokenSource } from "../remote/engine-client.ts";

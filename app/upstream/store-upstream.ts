@@ -1,14 +1,12 @@
 /** Stores a fact in a running helmdeck and reads it back: with its memory off, helmdeck reports success, but the fact is lost. */
-import {
-  FACT_LIMITS,
-  fingerprintOf,
-  HelmdeckError,
-  pathOf,
-  placeholderTime,
-  requireRevision,
-  type Subject,
-  validateFact,
-} from "../../engine/index.ts";
+
+import { HelmdeckError } from "../../engine/errors.ts";
+import { FACT_LIMITS, validateFact } from "../../engine/facts/facts-policy.ts";
+import { placeholderTime } from "../../engine/known-time.ts";
+import { pathOf } from "../../engine/projections/paths.ts";
+import { requireRevision } from "../../engine/rules/conditions.ts";
+import { fingerprintOf } from "../../engine/store/entry-id.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { FactInput, Memory, StoredFact } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
 import type { UpstreamFact } from "./helmdeck-chunks.ts";

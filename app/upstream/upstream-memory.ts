@@ -5,21 +5,17 @@
  * helmdeck derives the memory from the agent's token. Nothing is queued: a call that cannot be completed fails at once. Features
  * that helmdeck lacks, such as history, are refused with an explanation.
  */
-import {
-  checkTags,
-  citedPath,
-  createInMemoryStore,
-  defined,
-  HelmdeckError,
-  isMyMemoryPath,
-  parsePath,
-  quotedKey,
-  type RecallMode,
-  type Subject,
-  type Timer,
-  type UnixMs,
-  within,
-} from "../../engine/index.ts";
+
+import type { RecallMode } from "../../engine/answer-limits.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { checkTags } from "../../engine/facts/facts-policy.ts";
+import { quotedKey } from "../../engine/projections/frame.ts";
+import { citedPath, isMyMemoryPath, parsePath } from "../../engine/projections/paths.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import { type Timer, within } from "../../engine/timing.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
 import { factsNamedBy } from "../fact-names.ts";
 import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../memory.ts";

@@ -1,5 +1,8 @@
 /** The status of a running helmdeck, and how much of an agent's memory is known here. */
-import { asHelmdeckError, harmlessLine, type Subject, systemClock } from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import { systemClock } from "../../engine/timing.ts";
 import type { EngineStatus, MemoryStatus } from "../memory.ts";
 import type { EngineClient } from "../remote/engine-client.ts";
 import { VERSION } from "./helmdeck-rest.ts";

@@ -2,7 +2,7 @@
  * Between the use cases' values and JSON: names are camelCase here and snake_case there, and times (`…At`, `until`) are Unix
  * milliseconds here and RFC 3339 there. What is absent or null there is absent here.
  */
-import { rfc3339 } from "../../engine/index.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import { snakeCase } from "./snake-case.ts";
 
 /** Their fields have names that a person or a program chose. */

@@ -1,5 +1,5 @@
 /** The reply of any failure. */
-import type { HelmdeckError } from "../../engine/index.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
 import type { ErrorReply } from "./error-schema.ts";
 import { snakeCased } from "./snake-case.ts";
 

@@ -1,6 +1,6 @@
 /** The schema of a failure. */
 import * as z from "zod";
-import { ERROR_CODES } from "../../engine/index.ts";
+import { ERROR_CODES } from "../../engine/errors.ts";
 
 export const errorReplySchema = z.object({
   error: z.enum(ERROR_CODES),

@@ -1,5 +1,5 @@
 /** Replies that differ from a use case's answer in more than names and times. */
-import { defined } from "../../engine/basics.ts";
+import { defined } from "../../engine/defined.ts";
 import type {
   CallerCount,
   DoctorReport,

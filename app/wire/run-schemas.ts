@@ -1,6 +1,7 @@
 /** A record of a client's tool run, in the audit row's shape: schemas for REST. */
 import * as z from "zod";
-import { defined, type PackAudit, type ToolAudit } from "../../engine/index.ts";
+import type { PackAudit, ToolAudit } from "../../engine/audit/audit-rows.ts";
+import { defined } from "../../engine/defined.ts";
 import { writerClaimSchema } from "./writer-claim.ts";
 
 const inputs = z

@@ -1,5 +1,6 @@
 /** The store tool's description and parameters, for OpenClaw, MCP and REST. */
-import { CATEGORY, DEFAULT_CATEGORY, FACT_LIMITS, HISTORY_LIMITS } from "../../engine/index.ts";
+import { CATEGORY, DEFAULT_CATEGORY, FACT_LIMITS } from "../../engine/facts/facts-policy.ts";
+import { HISTORY_LIMITS } from "../../engine/rules/history.ts";
 
 export const STORE_DESCRIPTION =
   "Remember one fact for later conversations, when the user asks for it or tells a preference, a decision, a name, how something" +

@@ -1,6 +1,7 @@
 /** The writer as claimed by the program that holds a token: schemas for REST. The server decides whether it counts. */
 import * as z from "zod";
-import { defined, type Writer } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 
 const name = z.string().regex(/^[\w-]{1,64}$/, "must be 1 to 64 letters, digits, _ or -");
 

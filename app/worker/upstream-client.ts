@@ -1,5 +1,5 @@
 /** The main thread's side of a running helmdeck's memory: resolves tokens for the worker. */
-import { asHelmdeckError } from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import type { Memory } from "../memory.ts";
 import type { TokenSource } from "../remote/engine-client.ts";
 import type { UpstreamStart } from "./upstream-worker.ts";

@@ -3,7 +3,8 @@
  * tokens.
  */
 import { type MessagePort, workerData } from "node:worker_threads";
-import type { RecallMode, Subject } from "../../engine/index.ts";
+import type { RecallMode } from "../../engine/answer-limits.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { EngineAddress } from "../remote/engine-address.ts";
 import { openUpstreamMemory } from "../upstream/upstream-memory.ts";
 import { fromWire, type HostFunctions } from "./worker-messages.ts";

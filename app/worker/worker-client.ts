@@ -5,15 +5,11 @@
  */
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
-import {
-  asHelmdeckError,
-  defined,
-  HelmdeckError,
-  pauseAfter,
-  type RecallMode,
-  systemClock,
-  within,
-} from "../../engine/index.ts";
+import type { RecallMode } from "../../engine/answer-limits.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { pauseAfter, systemClock, within } from "../../engine/timing.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
 import { fromWire, type HostFunctions, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";

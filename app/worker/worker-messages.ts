@@ -1,11 +1,8 @@
 /** The messages between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
-import {
-  type ErrorCode,
-  type ErrorDetails,
-  HelmdeckError,
-  type RecallMode,
-  type Subject,
-} from "../../engine/index.ts";
+
+import type { RecallMode } from "../../engine/answer-limits.ts";
+import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/errors.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
 import type { UseCase } from "../memory.ts";
 

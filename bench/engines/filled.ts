@@ -1,8 +1,12 @@
 /** Makes the same memory twice, with identical rows: in a SQLite file in an engine's home, and on PostgreSQL. */
 import { copyFile, mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { moveMemory, placeAddress, storePlace } from "../../app/moving.ts";
-import { betterSqliteDriver, namespaceOf, openSqliteStore, parseKey } from "../../engine/index.ts";
+import { moveMemory } from "../../app/moving/move-memory.ts";
+import { placeAddress, storePlace } from "../../app/moving/store-place.ts";
+import { parseKey } from "../../engine/store/master-key.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
 import { ENGINE_KEY, makeHome } from "../../test/engines/engine.ts";
 import { type MadeFact, madeFact } from "../search/made-facts.ts";
 

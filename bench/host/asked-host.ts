@@ -1,5 +1,5 @@
 /** A real gateway with its own notes and, once it is added, our plugin. Returns the hits of its memory_search. */
-import { parsePath } from "../../engine/index.ts";
+import { parsePath } from "../../engine/projections/paths.ts";
 import { type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { importInto } from "../plugin/fill.ts";
 import type { FactLine } from "../recall/conversations.ts";

@@ -2,27 +2,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { OpenMemory } from "../../app/compose.ts";
 import { recallOverStore } from "../../app/corpus-source.ts";
-import { importLines, nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import {
-  backgroundTimer,
-  type CorpusEntry,
-  type MemoryStore,
-  type Namespace,
-  namespaceOf,
-  type Timer,
-} from "../../engine/index.ts";
-import {
-  type CorpusSource,
-  createRecall,
-  createSemanticIndex,
-  type Embedder,
-  type RecallHit,
-  type RecallOptions,
-  type RecallQuery,
-  WEIGHTS,
-} from "../../recall/index.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import { backgroundTimer, type Timer } from "../../engine/timing.ts";
+import type { Embedder } from "../../recall/embedder.ts";
+import { createRecall, type RecallOptions } from "../../recall/recall.ts";
+import type { CorpusSource, RecallHit, RecallQuery } from "../../recall/search-contract.ts";
+import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
+import { WEIGHTS } from "../../recall/weights.ts";
 
 /** Options other than the weights that change which hits are shown. */
 export type Tuning = Pick<RecallOptions, "showsAll" | "possible">;

@@ -6,8 +6,9 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Embedder } from "../../recall/index.ts";
-import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/index.ts";
+import type { Embedder } from "../../recall/embedder.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
+import { createOllamaEmbedder } from "../../sidecar/ollama-embedder.ts";
 import { keepRaw, RAW_FOLDER, showSection, writeSection } from "../bench-report.ts";
 import type { Measured } from "../measured.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";

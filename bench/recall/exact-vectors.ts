@@ -1,6 +1,6 @@
 /** The reference for semantic search: compares the question's vector with that of every passage, without approximation or cut-off. */
-import type { CorpusEntry } from "../../engine/index.ts";
-import type { Embedder } from "../../recall/index.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 import { meantText, passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
 
 interface VectorHit {

@@ -1,6 +1,6 @@
 /** The reference for keyword search: the same facts in an SQLite FTS5 table with its stemmer. Any content word matches; BM25 ranks. */
 import { DatabaseSync } from "node:sqlite";
-import type { CorpusEntry } from "../../engine/index.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 
 /** Searches values and records. Returns keys, best first. */
 export function fts5Over(

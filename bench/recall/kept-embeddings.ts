@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Embedder } from "../../recall/index.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 
 const CREATE = "create table if not exists vectors (text text primary key, vector blob) without rowid";
 /** Each group is embedded and saved before the next one is requested, so that an interrupted run loses little. */

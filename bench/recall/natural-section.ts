@@ -1,5 +1,5 @@
 /** The tables and the picture of the natural set: the results at each size, for each half, and the curve over the cut-offs. */
-import { WEIGHTS } from "../../recall/index.ts";
+import { WEIGHTS } from "../../recall/weights.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import { type Curve, curvePicture } from "./curve-picture.ts";
 import { CANDIDATES_BY, COMPARED, NATURAL_HALVES, NATURAL_SIZES, type NaturalAnswer } from "./natural.ts";

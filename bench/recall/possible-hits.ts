@@ -1,7 +1,7 @@
 /** Measures the benefit and cost of possible hits, and the curve from which their floor and ratio were chosen. */
 import { fileURLToPath } from "node:url";
-import { type PossibleWeights, WEIGHTS } from "../../recall/index.ts";
 import { possibleHitsAmong } from "../../recall/select-hits.ts";
+import { type PossibleWeights, WEIGHTS } from "../../recall/weights.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";

@@ -1,6 +1,6 @@
 /** The systems that are compared: ways of searching one subject's memory, each filled with the same facts. */
-import { namespaceOf } from "../../engine/index.ts";
-import type { Embedder } from "../../recall/index.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 import { type BenchMemory, EVERY_CANDIDATE, openBenchMemory, openHybridSearch } from "./bench-memory.ts";
 import { exactVectorsOver } from "./exact-vectors.ts";
 import { fts5Over } from "./fts5.ts";

@@ -1,5 +1,5 @@
 /** Asks everyday questions of a memory with no, 1,000 and 5,000 records of tool calls, and measures what the records change and cost. */
-import type { RecallHit } from "../../recall/index.ts";
+import type { RecallHit } from "../../recall/search-contract.ts";
 import { type Measured, mean, quantile, table } from "../measured.ts";
 import { type BenchMemory, openBenchMemory } from "./bench-memory.ts";
 import { linesOfHalf, NATURAL_HALVES } from "./natural.ts";

@@ -1,8 +1,11 @@
 /** The search systems that are compared. Each is filled with the same facts and returns ten hits. */
 import { DatabaseSync } from "node:sqlite";
 import MiniSearch from "minisearch";
-import { type Entry, type EntryId, type Fingerprint, namespaceOf, projectEntry } from "../../engine/index.ts";
-import { type CorpusSource, createRecall } from "../../recall/index.ts";
+import { projectEntry } from "../../engine/projections/chunks.ts";
+import type { Entry, EntryId, Fingerprint } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { createRecall } from "../../recall/recall.ts";
+import type { CorpusSource } from "../../recall/search-contract.ts";
 import { anyWordOf } from "../recall/fts5.ts";
 import { type MadeFact, madeFact } from "./made-facts.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DIST } from "../../scripts/build/build.ts";
-import { mintToken } from "../../server/index.ts";
+import { mintToken } from "../../server/tokens.ts";
 
 /** A server that accepts requests. */
 export interface RunningServer {

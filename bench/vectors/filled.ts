@@ -1,17 +1,19 @@
 /** A database of generated facts and their vectors, stored by the product itself. */
 import { join } from "node:path";
 import { recallOverStore } from "../../app/corpus-source.ts";
-import { importLines, nodeSqliteDriver, openMemory } from "../../app/index.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import {
-  backgroundTimer,
-  type CorpusEntry,
-  loadOrMakeKey,
-  type MemoryStore,
-  namespaceOf,
-  openSqliteStore,
-} from "../../engine/index.ts";
-import { type CorpusSource, createSemanticIndex, type SemanticIndex } from "../../recall/index.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import { loadOrMakeKey } from "../../engine/store/find-key.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
+import { backgroundTimer } from "../../engine/timing.ts";
+import type { CorpusSource } from "../../recall/search-contract.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
 import { madeFact } from "../search/made-facts.ts";
 import { madeEmbedder } from "./made-vectors.ts";
 

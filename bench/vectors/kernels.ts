@@ -2,7 +2,7 @@
  * The measurements behind the choice of the vector index: ways of scanning 100,000 vectors of 768 numbers in one run, and how much the
  * chosen one misses at different numbers of candidates. `node bench/vectors/kernels.ts [COUNT]`; docs/decisions has the figures.
  */
-import type { EntryId } from "../../engine/index.ts";
+import type { EntryId } from "../../engine/store/memory-store.ts";
 import { SignCodes } from "../../recall/vectors/sign-codes.ts";
 import { VectorIndex } from "../../recall/vectors/vector-index.ts";
 import { ExactRows, RoundedRows, type VectorRows } from "../../recall/vectors/vector-rows.ts";

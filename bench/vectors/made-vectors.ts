@@ -1,6 +1,6 @@
 /** Vectors generated from texts: of length 1 and in clusters like those of a model. The same text always gives the same vector. */
 import { createHash } from "node:crypto";
-import type { Embedder } from "../../recall/index.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 import { seeded } from "../search/made-facts.ts";
 
 export const DIMENSIONS = 768;

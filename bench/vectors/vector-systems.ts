@@ -1,8 +1,9 @@
 /** The vector searches that are compared, each over the vectors of the same facts. */
 import { DatabaseSync } from "node:sqlite";
 import { recallOverStore } from "../../app/corpus-source.ts";
-import type { CorpusEntry, EntryId } from "../../engine/index.ts";
-import { createRecall } from "../../recall/index.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { EntryId } from "../../engine/store/memory-store.ts";
+import { createRecall } from "../../recall/recall.ts";
 import { textsOf } from "../../recall/vectors/embed-entries.ts";
 import { NAMESPACE, openVectors, pagesOf } from "./filled.ts";
 import { DIMENSIONS, dot, madeEmbedder, madeVector } from "./made-vectors.ts";

@@ -1,5 +1,9 @@
 /** A second process that uses the database meanwhile. Reports how long its longest write and read took. */
-import { betterSqliteDriver, namespaceOf, openSqliteStore, parseKey } from "../../engine/index.ts";
+
+import { parseKey } from "../../engine/store/master-key.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
 import type { Waited } from "./waiting.ts";
 
 const [path = "", hexKey = ""] = process.argv.slice(2);

@@ -11,8 +11,12 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { exportLines, importLines } from "../../app/index.ts";
-import { betterSqliteDriver, namespaceOf, openSqliteStoreToChangeKey, parseKey } from "../../engine/index.ts";
+import { exportLines } from "../../app/transfer/export-lines.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
+import { parseKey } from "../../engine/store/master-key.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { openSqliteStoreToChangeKey } from "../../engine/store/sqlite/open-sqlite.ts";
 
 export interface Waited {
   readonly writeMs: number;

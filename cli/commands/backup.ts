@@ -1,7 +1,12 @@
 /** `backup` and `restore`: everything to and from one encrypted file, with progress. */
 import { resolve } from "node:path";
-import { backUp, harmlessLine, planBackUp, planRestore, restore, snakeCased } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
+import { backUp, planBackUp } from "../../app/keys/back-up.ts";
+import { planRestore, restore } from "../../app/keys/restore.ts";
+import { snakeCased } from "../../app/wire/snake-case.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { showCount } from "../../commands/progress-bar.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { fileOptions } from "../memory-options.ts";
 
 export interface BackupRequest {

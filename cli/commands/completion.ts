@@ -2,8 +2,11 @@
 
 import { access } from "node:fs/promises";
 import type { Command } from "commander";
-import { defined, openMemory } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE, type Output } from "../../commands/index.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import type { Output } from "../../commands/output.ts";
+import { defined } from "../../engine/defined.ts";
 import { candidatesFor } from "../completion/candidates.ts";
 import { COMPLETION_SCRIPTS, type CompletingShell } from "../completion/scripts.ts";
 import { memoryOptions } from "../memory-options.ts";

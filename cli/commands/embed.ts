@@ -1,6 +1,12 @@
 /** `embed`: embeds entries without vectors, with progress on a terminal. */
-import { type CommandMemory, type EmbedReport, HelmdeckError, harmlessLine } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE, showCount, withMemoryToWrite } from "../../commands/index.ts";
+import type { CommandMemory } from "../../app/compose.ts";
+import type { EmbedReport } from "../../app/embedding/on-request.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { showCount } from "../../commands/progress-bar.ts";
+import { withMemoryToWrite } from "../../commands/with-memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
 /** The service from the settings. */
 interface Service {

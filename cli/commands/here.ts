@@ -1,6 +1,13 @@
 /** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
-import { defined, escapeJson, harmlessLine, rankFacts, requireServerKey } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE, inputSource, readText } from "../../commands/index.ts";
+
+import { requireServerKey } from "../../app/database-server/server-key.ts";
+import { escapeJson } from "../../app/presenters/safe-json.ts";
+import { rankFacts } from "../../app/rank-facts.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { inputSource, readText } from "../../commands/input.ts";
+import { defined } from "../../engine/defined.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
 import { memoryOptions } from "../memory-options.ts";
 

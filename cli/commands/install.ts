@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { EXIT_FAILED } from "../../commands/index.ts";
+import { EXIT_FAILED } from "../../commands/exit-codes.ts";
 
 /** The same relative path from this file and from the build's dist/chunks. */
 const SCRIPT = fileURLToPath(new URL("../../install/install.sh", import.meta.url));

@@ -1,6 +1,7 @@
 /** `key saved`: records that a copy of the key is kept, so that doctor stops its reminder. */
-import { confirmKeySaved } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
+import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { memoryOptions } from "../memory-options.ts";
 
 export async function keySavedCommand(context: CommandContext): Promise<number> {

@@ -1,9 +1,13 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
 
-import { embedStoredEntries, harmlessLine, remedyFor } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
-import { openServerContext, type ServerContext } from "../../packs/index.ts";
-import { serveMcpOverStdio } from "../../server/index.ts";
+import { embedStoredEntries } from "../../app/embedding/embed-stored-entries.ts";
+import { remedyFor } from "../../app/health/remedies.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { openServerContext } from "../../packs/open-server-context.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import { serveMcpOverStdio } from "../../server/mcp/mcp-over-stdio.ts";
 import { serverContextOptions } from "../memory-options.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

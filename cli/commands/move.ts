@@ -1,19 +1,27 @@
 /** `move`: moves all rows to another store, with progress, and prints the next steps. */
-import { harmlessLine, invalidField, type OpenMemoryOptions, snakeCased } from "../../app/index.ts";
+
+import { addressAs } from "../../app/database-server/store-address.ts";
 import {
-  addressAs,
-  keyOfMove,
   type MovedMemory,
   type MovePlan,
   moveMemory,
+  planMove,
+  reopenMemory,
+} from "../../app/moving/move-memory.ts";
+import {
+  keyOfMove,
   type PlaceAddress,
   placeAddress,
-  planMove,
   prepareStore,
-  reopenMemory,
   storePlace,
-} from "../../app/moving.ts";
-import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
+} from "../../app/moving/store-place.ts";
+import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
+import { snakeCased } from "../../app/wire/snake-case.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { showCount } from "../../commands/progress-bar.ts";
+import { invalidField } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { memoryOptions, serverAddress } from "../memory-options.ts";
 
 export interface MoveRequest {

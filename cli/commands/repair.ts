@@ -1,7 +1,10 @@
 /** `verify` checks every row; `repair` writes all readable rows into a new database. Both show progress. */
 import { dirname, join, resolve } from "node:path";
-import { harmlessLine, repairMemory, type VerifyHooks, verifyMemory } from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE, EXIT_FAILED, withCount } from "../../commands/index.ts";
+import { repairMemory, type VerifyHooks, verifyMemory } from "../../app/health/repair-memory.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
+import { withCount } from "../../commands/progress-bar.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { fileOptions } from "../memory-options.ts";
 
 /** At most this many are listed; the rest are counted. */

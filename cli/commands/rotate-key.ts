@@ -1,16 +1,18 @@
 /** `rotate-key`: replaces the key, with progress, and prints the remaining steps. */
 import { resolve } from "node:path";
 import {
-  defined,
   finishRotation,
-  harmlessLine,
   planRotation,
   type Rotation,
   type RotationPlan,
   rotateKey,
-  snakeCased,
-} from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
+} from "../../app/keys/rotate-key.ts";
+import { snakeCased } from "../../app/wire/snake-case.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { showCount } from "../../commands/progress-bar.ts";
+import { defined } from "../../engine/defined.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { memoryOptions } from "../memory-options.ts";
 
 export interface RotateKeyRequest {

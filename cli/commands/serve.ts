@@ -1,16 +1,18 @@
 /** `serve`: serves REST, MCP and pages until a signal, and prints the address, the memory and the authentication. */
 import pino, { type Logger } from "pino";
-import {
-  defined,
-  embedStoredEntries,
-  HelmdeckError,
-  harmlessLine,
-  type MemoryState,
-  remedyFor,
-} from "../../app/index.ts";
-import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
-import { openServerContext, type ServerContext } from "../../packs/index.ts";
-import { createServer, type Listening, loadSecret, mcpMount } from "../../server/index.ts";
+import { embedStoredEntries } from "../../app/embedding/embed-stored-entries.ts";
+import { remedyFor } from "../../app/health/remedies.ts";
+import type { MemoryState } from "../../app/memory-state.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { openServerContext } from "../../packs/open-server-context.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import { createServer, type Listening } from "../../server/create-server.ts";
+import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
+import { loadSecret } from "../../server/token-secret.ts";
 import { LogLines } from "../log-lines.ts";
 import { serverContextOptions } from "../memory-options.ts";
 

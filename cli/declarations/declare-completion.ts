@@ -1,6 +1,7 @@
 /** Declares `completion`, and `complete`, which the shells call. */
 import { Argument, type Command } from "commander";
-import { type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { withExamples } from "../../commands/declarations/option-parsers.ts";
 import { type CompletingShell, SHELLS } from "../completion/scripts.ts";
 import { refusePlace } from "../shared-options.ts";
 

@@ -1,6 +1,7 @@
 /** Declares `embed`. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { withExamples } from "../../commands/declarations/option-parsers.ts";
 
 export function declareEmbed(program: Command, runs: Runs): void {
   const embed = program

@@ -1,6 +1,7 @@
 /** Declares `helmdeck-memory install`, which takes the installer's own flags. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { withExamples } from "../../commands/declarations/option-parsers.ts";
 import { refusePlace } from "../shared-options.ts";
 
 export function declareInstall(program: Command, runs: Runs): void {

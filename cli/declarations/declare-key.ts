@@ -1,6 +1,7 @@
 /** Declares `key`. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { withExamples } from "../../commands/declarations/option-parsers.ts";
 
 export function declareKey(program: Command, runs: Runs): void {
   const key = program.command("key").summary("Notes about the key.").description("Notes about the key.");

@@ -1,7 +1,8 @@
 /** Declares `mcp`. */
 import type { Command } from "commander";
-import { defined } from "../../app/basics.ts";
-import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { defined } from "../../engine/defined.ts";
 
 export function declareMcp(program: Command, runs: Runs): void {
   const mcp = program

@@ -1,6 +1,7 @@
 /** Declares `rotate-key`. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
 
 export function declareRotateKey(program: Command, runs: Runs): void {
   const rotate = program

@@ -1,8 +1,9 @@
 /** Declares `serve`. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { defined } from "../../app/basics.ts";
-import { collect, nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { collect, nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { defined } from "../../engine/defined.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 3_848;

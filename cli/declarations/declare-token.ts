@@ -1,8 +1,9 @@
 /** Declares `token`. */
 
 import type { Command } from "commander";
-import { defined } from "../../app/basics.ts";
-import { collect, nonEmpty, type Runs, seconds, withExamples } from "../../commands/index.ts";
+import type { Runs } from "../../commands/command-line.ts";
+import { collect, nonEmpty, seconds, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { defined } from "../../engine/defined.ts";
 import { refusePlace } from "../shared-options.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;

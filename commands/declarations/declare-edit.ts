@@ -1,6 +1,6 @@
 /** Declares `edit`. */
 import type { Command } from "commander";
-import { defined } from "../../app/basics.ts";
+import { defined } from "../../engine/defined.ts";
 import type { Runs } from "../command-line.ts";
 import { nonEmpty, seconds, withExamples } from "./option-parsers.ts";
 

@@ -1,6 +1,7 @@
 /** Declares `export`. */
 import { type Command, Option } from "commander";
-import { defined, EXPORT_FORMATS, type ExportFormat } from "../../app/basics.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../../app/transfer/formats/names.ts";
+import { defined } from "../../engine/defined.ts";
 import type { Runs } from "../command-line.ts";
 import { nonEmpty, withExamples } from "./option-parsers.ts";
 

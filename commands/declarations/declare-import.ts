@@ -1,12 +1,8 @@
 /** Declares `import` and `imports`. */
 import { type Command, Option } from "commander";
-import {
-  CONFLICT_RULES,
-  type ConflictRule,
-  defined,
-  IMPORT_FORMATS,
-  type ImportFormat,
-} from "../../app/basics.ts";
+import { IMPORT_FORMATS, type ImportFormat } from "../../app/transfer/formats/names.ts";
+import { defined } from "../../engine/defined.ts";
+import { CONFLICT_RULES, type ConflictRule } from "../../engine/store/memory-store.ts";
 import type { Runs } from "../command-line.ts";
 import { collect, seconds, withExamples } from "./option-parsers.ts";
 

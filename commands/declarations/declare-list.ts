@@ -1,7 +1,8 @@
 /** Declares `list`. */
 
 import type { Command } from "commander";
-import { ANSWER_LIMITS, defined } from "../../app/basics.ts";
+import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
+import { defined } from "../../engine/defined.ts";
 import type { Runs } from "../command-line.ts";
 import { count, withExamples } from "./option-parsers.ts";
 

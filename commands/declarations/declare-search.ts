@@ -1,6 +1,7 @@
 /** Declares `search`. */
 import { type Command, Option } from "commander";
-import { ANSWER_LIMITS, defined, RECALL_MODES, type RecallMode } from "../../app/basics.ts";
+import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../../engine/answer-limits.ts";
+import { defined } from "../../engine/defined.ts";
 import type { Runs } from "../command-line.ts";
 import { count, withExamples } from "./option-parsers.ts";
 

@@ -1,7 +1,7 @@
 /** Declares `store`. */
 
 import type { Command } from "commander";
-import { defined } from "../../app/basics.ts";
+import { defined } from "../../engine/defined.ts";
 import type { Runs } from "../command-line.ts";
 import { collect, nonEmpty, seconds, withExamples } from "./option-parsers.ts";
 

@@ -1,13 +1,11 @@
 /** `doctor`: checks everything that memory needs, even if memory does not open. */
-import {
-  compactMemory,
-  type DoctorReport,
-  doctorReply,
-  doctorText,
-  examineMemory,
-  type InspectOptions,
-  isHelmdeckError,
-} from "../../app/index.ts";
+import { compactMemory } from "../../app/health/compact-memory.ts";
+import type { DoctorReport } from "../../app/memory.ts";
+import { examineMemory } from "../../app/open-memory.ts";
+import { doctorText } from "../../app/presenters/doctor-text.ts";
+import { doctorReply } from "../../app/wire/replies.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import type { InspectOptions } from "../../engine/store/memory-store.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { withCount } from "../progress-bar.ts";

@@ -1,5 +1,9 @@
 /** `edit`: a new value for an existing fact, from the command line or from an editor. */
-import { defined, type FactView, harmlessBlock, harmlessLine, isHelmdeckError } from "../../app/index.ts";
+
+import type { FactView } from "../../app/memory.ts";
+import { defined } from "../../engine/defined.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { CommandContext } from "../command-line.ts";
 import { textFromEditor } from "../editor.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";

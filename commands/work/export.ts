@@ -1,16 +1,15 @@
 /** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
+
+import { escapeJson } from "../../app/presenters/safe-json.ts";
+import { counted } from "../../app/presenters/words.ts";
+import { type ExportOptions, type ExportProblem, exportLines } from "../../app/transfer/export-lines.ts";
 import {
-  counted,
   countNotInMarkdown,
-  type ExportFormat,
-  type ExportOptions,
-  type ExportProblem,
-  escapeJson,
-  exportLines,
   exportMarkdown,
-  harmlessLine,
   type NotInMarkdown,
-} from "../../app/index.ts";
+} from "../../app/transfer/export-markdown.ts";
+import type { ExportFormat } from "../../app/transfer/formats/names.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { type Append, writePrivateFile } from "../export-file.ts";

@@ -1,5 +1,6 @@
 /** `forget import:<id> --everyone`: undoes an import in every memory that has facts of it, with one preview and one question. */
-import { type Forgotten, type Memory, toWire } from "../../app/index.ts";
+import type { Forgotten, Memory } from "../../app/memory.ts";
+import { toWire } from "../../app/wire/codec.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { present } from "../voice.ts";

@@ -1,21 +1,19 @@
 /** `forget`: deletes the entries of a scope, on a terminal after a preview and a question. */
+
+import type { ForgetInput, Forgotten, Memory } from "../../app/memory.ts";
 import {
-  defined,
   entries,
-  type ForgetInput,
-  type Forgotten,
   forgetNotes,
   forgetPreview,
   goesBack,
-  HelmdeckError,
-  harmlessLine,
-  type Memory,
   newerText,
-  type Presented,
   similarKeysText,
-  toWire,
-  type Voice,
-} from "../../app/index.ts";
+} from "../../app/presenters/forget-texts.ts";
+import type { Presented, Voice } from "../../app/presenters/presented.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { agreesAt, isPersonAt } from "../input.ts";

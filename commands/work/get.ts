@@ -1,13 +1,10 @@
 /** `get`: the value of one fact. */
-import {
-  expiryFrom,
-  type FactView,
-  frameOf,
-  harmlessBlock,
-  harmlessLine,
-  localMinute,
-  toWire,
-} from "../../app/index.ts";
+
+import type { FactView } from "../../app/memory.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { frameOf } from "../../engine/projections/frame.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { missingFact } from "../missing-fact.ts";

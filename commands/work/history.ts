@@ -1,5 +1,8 @@
 /** `history`: a fact's former values. `undo`: undoes the last store. */
-import { historyReply, historyText, noHistory, toWire, undoText } from "../../app/index.ts";
+
+import { historyText, noHistory, undoText } from "../../app/presenters/history-text.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { historyReply } from "../../app/wire/replies.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";

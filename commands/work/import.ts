@@ -1,25 +1,18 @@
 /** `import`: imports files in one of the formats. Our own JSON Lines are imported at once; for other formats a preview comes first. */
 import { stat } from "node:fs/promises";
-import {
-  type CommandMemory,
-  defined,
-  expiryFrom,
-  firstWords,
-  guessFormat,
-  HelmdeckError,
-  harmlessLine,
-  type ImportFile,
-  type ImportFormat,
-  type ImportRequest,
-  type ImportResult,
-  importFiles,
-  localMinute,
-  type Presented,
-  type RefusedLine,
-  rfc3339,
-  type Voice,
-  wantsFormat,
-} from "../../app/index.ts";
+import type { CommandMemory } from "../../app/compose.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import type { Presented, Voice } from "../../app/presenters/presented.ts";
+import { firstWords } from "../../app/presenters/words.ts";
+import type { ImportFile } from "../../app/transfer/formats/format.ts";
+import { guessFormat, wantsFormat } from "../../app/transfer/formats/guess-format.ts";
+import type { ImportFormat } from "../../app/transfer/formats/names.ts";
+import type { ImportResult, RefusedLine } from "../../app/transfer/import-counts.ts";
+import { type ImportRequest, importFiles } from "../../app/transfer/import-files.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import { bufferFiles } from "../buffer-files.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedImported } from "../embed-afterwards.ts";

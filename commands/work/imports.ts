@@ -1,5 +1,8 @@
 /** `imports`: lists imports that can be undone. */
-import { importCounts, type KnownImport, type Presented, type Voice } from "../../app/index.ts";
+
+import type { KnownImport } from "../../app/memory.ts";
+import { importCounts } from "../../app/presenters/forget-texts.ts";
+import type { Presented, Voice } from "../../app/presenters/presented.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";

@@ -1,23 +1,18 @@
 /** `list`: facts by prefix and category, newest first, with the beginnings of their values. */
-import {
-  ANSWER_LIMITS,
-  defined,
-  expiryFrom,
-  type FactsPage,
-  type FactView,
-  firstWords,
-  harmlessLine,
-  isHelmdeckError,
-  isKnownTime,
-  localMinute,
-  type Memory,
-  originOfCategory,
-  type Presented,
-  pagesOf,
-  toWire,
-  unmatchedText,
-  type Voice,
-} from "../../app/index.ts";
+
+import type { FactsPage, FactView, Memory } from "../../app/memory.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import type { Presented, Voice } from "../../app/presenters/presented.ts";
+import { firstWords } from "../../app/presenters/words.ts";
+import { unmatchedText } from "../../app/searching.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
+import { defined } from "../../engine/defined.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { isKnownTime } from "../../engine/known-time.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import { originOfCategory } from "../../engine/projections/paths.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";

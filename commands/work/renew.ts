@@ -1,14 +1,10 @@
 /** `renew`: gives a fact a new lifetime. */
-import {
-  expiryFrom,
-  type FactView,
-  harmlessLine,
-  localMinute,
-  type Presented,
-  type RenewInput,
-  toWire,
-  type Voice,
-} from "../../app/index.ts";
+
+import type { FactView, RenewInput } from "../../app/memory.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import type { Presented, Voice } from "../../app/presenters/presented.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";

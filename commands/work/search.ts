@@ -1,17 +1,12 @@
 /** `search`: ranked hits, as OpenClaw's memory_search gets them. */
-import {
-  frameOf,
-  harmlessLine,
-  localMinute,
-  type Presented,
-  quotedText,
-  type RecallHit,
-  type RecallQuery,
-  type SearchAnswer,
-  searchReply,
-  unmatchedText,
-  type Voice,
-} from "../../app/index.ts";
+
+import type { RecallHit, RecallQuery, SearchAnswer } from "../../app/memory.ts";
+import { localMinute } from "../../app/presenters/local-times.ts";
+import type { Presented, Voice } from "../../app/presenters/presented.ts";
+import { unmatchedText } from "../../app/searching.ts";
+import { searchReply } from "../../app/wire/replies.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { frameOf, quotedText } from "../../engine/projections/frame.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedSearched } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";

@@ -1,15 +1,12 @@
 /** `status`: shows where memory is, whether it works and how much it holds, even if it does not open. */
-import {
-  type HelmdeckError,
-  harmlessLine,
-  isHelmdeckError,
-  type MemoryStatus,
-  type OpenMemoryOptions,
-  openMemory,
-  statusReply,
-  statusText,
-  unopenedStatus,
-} from "../../app/index.ts";
+
+import type { MemoryStatus } from "../../app/memory.ts";
+import { openMemory, unopenedStatus } from "../../app/open-memory.ts";
+import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
+import { statusText } from "../../app/presenters/status-text.ts";
+import { statusReply } from "../../app/wire/replies.ts";
+import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { voiceOf } from "../voice.ts";

@@ -1,12 +1,9 @@
 /** `store`: one fact, from the argument, standard input or a file. */
-import {
-  expiryFrom,
-  type FactInput,
-  harmlessLine,
-  localMinute,
-  type StoredFact,
-  toWire,
-} from "../../app/index.ts";
+
+import type { FactInput, StoredFact } from "../../app/memory.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedStored } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";

@@ -8,8 +8,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCodeOf } from "../../app/basics.ts";
-import { HelmdeckError, type ImportFile, workspaceNotes } from "../../app/index.ts";
+import type { ImportFile } from "../../app/transfer/formats/format.ts";
+import { workspaceNotes } from "../../app/transfer/formats/workspace-notes.ts";
+import { HelmdeckError, systemCodeOf } from "../../engine/errors.ts";
 import { bytesOf, fileSource } from "../input.ts";
 
 const LINK = "a symbolic link";

@@ -7,10 +7,10 @@
  */
 import { realpath, stat } from "node:fs/promises";
 import { HelmdeckError } from "../errors.ts";
+import { isFileError } from "../private-file.ts";
 import { keyFromCommand, nameOfCommand, type RunCommand } from "./key-command.ts";
 import { findKeyFile, makeKeyFile, requireKeyFile, requirePrivate } from "./key-file.ts";
 import { type MasterKey, parseKey } from "./master-key.ts";
-import { isFileError } from "./private-file.ts";
 
 export interface KeyPlaces {
   /** From the host's configuration, 64 hexadecimal digits; takes precedence over everything else. */

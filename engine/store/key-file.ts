@@ -11,8 +11,8 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
+import { foreignOwner, isFileError, makePrivateFolder, placeOnce } from "../private-file.ts";
 import { MasterKey, parseKey } from "./master-key.ts";
-import { foreignOwner, isFileError, makePrivateFolder, placeOnce } from "./private-file.ts";
 
 /** A key has 64 digits; a much larger file is a mistake and is not read. */
 const LARGEST_KEY_FILE_BYTES = 1_024;

@@ -4,7 +4,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { defined, embeddingSettingsOf, findStorage } from "../../app/index.ts";
+import { embeddingSettingsOf } from "../../app/embedding/embedding-settings.ts";
+import { findStorage } from "../../app/storage-location.ts";
+import { defined } from "../../engine/defined.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
 import {

@@ -1,5 +1,5 @@
 /** Checks helmdeck's facts: the gateway embeds them with the configured service, and a paraphrase finds one. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import { type FactsService, isSameModel } from "../installation-facts.ts";

@@ -4,7 +4,8 @@
  * It is forgotten through the gateway or, if the gateway has stopped, in the memory itself. It expires after an hour anyway.
  */
 import { existsSync } from "node:fs";
-import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
 import { at } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";

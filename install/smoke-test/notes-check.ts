@@ -1,5 +1,5 @@
 /** Checks OpenClaw's own notes: the gateway uses the configured provider, and its index is complete. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import { at, type Json, jsonIn } from "../openclaw-json.ts";

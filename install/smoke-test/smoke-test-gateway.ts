@@ -13,7 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import { lineIn } from "../reason.ts";

@@ -1,5 +1,5 @@
 /** Checks the memory's source: the gateway uses the configured engine, and the engine accepts its token. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import { at } from "../openclaw-json.ts";

@@ -1,5 +1,5 @@
 /** Sets the plugin's `auditTools` to the person's answer, and restores the former setting. */
-import { defined } from "../../app/index.ts";
+import { defined } from "../../engine/defined.ts";
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { FACTS } from "../config-section.ts";
 import type { AuditTools } from "../installation-facts.ts";

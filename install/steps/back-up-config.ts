@@ -1,5 +1,5 @@
 /** Keeps a copy of OpenClaw's configuration before the first change, and restores it exactly if nobody changed the file since. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { fingerprint } from "../journal.ts";
 import { requireOpenClaw } from "../step-context.ts";

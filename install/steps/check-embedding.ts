@@ -1,6 +1,6 @@
 /** Checks that the service returns an embedding. This also loads the model, which then stays in memory. */
 
-import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { INSTALLER } from "../install-names.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { FIRST_EMBEDDING_MS, reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";

@@ -1,5 +1,5 @@
 /** Checks the embedding service from OpenClaw's container, because a name that resolves here may not resolve there. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import { FIRST_EMBEDDING_MS } from "./service-for-embeddings.ts";

@@ -1,5 +1,5 @@
 /** Permanently deletes the memory in OpenClaw's container, and its key. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import type { StepDefinition } from "./step-definition.ts";

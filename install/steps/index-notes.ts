@@ -1,6 +1,6 @@
 /** Rebuilds OpenClaw's note index if it does not match the current provider, after installing and after uninstalling. */
 
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { patchAt, patchBetween } from "../config-patch.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";

@@ -1,5 +1,7 @@
 /** Creates the memory's key by opening memory once, as the plugin would. An uninstallation keeps the key. */
-import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
+
+import { openMemory } from "../../app/open-memory.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import type { StepDefinition } from "./step-definition.ts";

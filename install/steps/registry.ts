@@ -2,7 +2,7 @@
  * All kinds of steps. An uninstallation goes through the list in reverse, so a step that must be undone last comes first:
  * OpenClaw rebuilds its note index only after its configuration is restored. The planner decides the order of an installation.
  */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { attachContainer } from "./attach-container.ts";
 import { setAuditTools } from "./audit-tools.ts";
 import { backUpConfig } from "./back-up-config.ts";

@@ -1,6 +1,6 @@
 /** The embedding service for a step. */
-import { HelmdeckError } from "../../app/index.ts";
-import type { OllamaSidecar } from "../../sidecar/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { OllamaSidecar } from "../../sidecar/embedding-service.ts";
 import type { Environment } from "../environment.ts";
 import { containerAddress } from "../inspect/inspect-docker.ts";
 

@@ -1,5 +1,5 @@
 /** Starts the embedding sidecar and waits until it answers; stops it, optionally with its models. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { COMPOSE_FILE, SERVICE } from "../install-names.ts";
 import type { ComposeFlavour } from "../installation-facts.ts";

@@ -1,5 +1,5 @@
 /** Canonical JSON: one text for equal values. Cache keys are made from it. */
-import { compareText } from "../../engine/index.ts";
+import { compareText } from "../../engine/compare-text.ts";
 
 /** Deeper than any real input, and far below the stack limit. */
 const MOST_LEVELS = 200;

@@ -5,7 +5,8 @@
  * must not have it. So such a pack cannot use the cache, and registration refuses it.
  */
 import type { $ZodType } from "zod/v4/core";
-import { checkCategory, type HelmdeckError, invalidField } from "../../engine/index.ts";
+import { type HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { checkCategory } from "../../engine/facts/facts-policy.ts";
 import type { Pack, PackMemoryPolicy } from "./pack-contract.ts";
 
 export const PACK_LIMITS = {

@@ -1,15 +1,15 @@
 /** Limits of a pack's notes: those of facts, but keys and values are stored unchanged, as programs expect. */
 
+import { invalidField } from "../../engine/errors.ts";
 import {
   checkCategory,
   checkTags,
   FACT_LIMITS,
-  invalidField,
-  problemOfName,
   refuseHostile,
   refuseLong,
   textOf,
-} from "../../engine/index.ts";
+} from "../../engine/facts/facts-policy.ts";
+import { problemOfName } from "../../engine/facts/hostile-text.ts";
 import { isWholeWithin, PACK_LIMITS } from "./define-pack.ts";
 import type { PackMemoryPolicy, PackNoteOptions } from "./pack-contract.ts";
 

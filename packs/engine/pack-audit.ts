@@ -1,12 +1,11 @@
 /** The audit row of one run: pack, outcome and duration, never the input's or output's text. */
-import {
-  defined,
-  type ErrorCode,
-  findingsOf,
-  learnableInputs,
-  type PackAudit,
-  type UnixMs,
-} from "../../engine/index.ts";
+
+import type { PackAudit } from "../../engine/audit/audit-rows.ts";
+import { findingsOf } from "../../engine/audit/findings.ts";
+import { learnableInputs } from "../../engine/audit/learnable.ts";
+import { defined } from "../../engine/defined.ts";
+import type { ErrorCode } from "../../engine/errors.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Pack } from "./pack-contract.ts";
 
 export interface EndedRun {

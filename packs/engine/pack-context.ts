@@ -1,12 +1,8 @@
 /** Makes a handler's context for one run. Its session starts processes only if the pack declares it. */
-import {
-  HelmdeckError,
-  harmlessLine,
-  type MemoryStore,
-  namespaceOf,
-  type Subject,
-  type UnixMs,
-} from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import type { MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
+import { namespaceOf, type Subject } from "../../engine/store/namespace.ts";
 import type { ArtifactSink, Pack, PackContext, Session } from "./pack-contract.ts";
 import { openNotes } from "./pack-notes.ts";
 import type { Progress, Waiter } from "./single-flight.ts";

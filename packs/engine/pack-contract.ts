@@ -1,6 +1,7 @@
 /** The contract for pack authors: the pack, its context while it runs, and the engine's results. */
 import type { $ZodType } from "zod/v4/core";
-import type { Fingerprint, Subject, UnixMs } from "../../engine/index.ts";
+import type { Fingerprint, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 
 /** Opts in to memory. Without it a pack has no memory hooks and runs as it would without a store. */
 export interface PackMemoryPolicy {

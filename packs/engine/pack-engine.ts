@@ -6,23 +6,14 @@
  * with its signal, the deadline or the engine's close, whatever the handler does; the audit row depends on none of these.
  * A handler is the operator's own code in this process: it can be abandoned, but not stopped by force.
  */
-import {
-  asHelmdeckError,
-  defined,
-  HelmdeckError,
-  invalidField,
-  type Limits,
-  type MemoryStore,
-  orAborted,
-  type PackAudit,
-  processTimer,
-  SharedPlaces,
-  type ShareLimits,
-  type Subject,
-  systemClock,
-  type Timer,
-  type UnixMs,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import type { PackAudit } from "../../engine/audit/audit-rows.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
+import type { MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import { type Limits, orAborted, processTimer, systemClock, type Timer } from "../../engine/timing.ts";
 import { PACK_LIMITS } from "./define-pack.ts";
 import { packAuditOf } from "./pack-audit.ts";
 import { makeContext, progressTo } from "./pack-context.ts";

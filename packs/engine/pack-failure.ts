@@ -1,5 +1,5 @@
 /** A failed run with output: its findings go into the audit row, as for any run. */
-import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
+import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/errors.ts";
 
 interface FailureOptions {
   readonly code?: ErrorCode;

@@ -6,14 +6,10 @@
  * characters have the same limits as facts. All packs of an engine share a caller's notes (docs/decisions/0018): packs are the
  * operator's own code in one process, so a separation would protect nothing.
  */
-import {
-  defined,
-  type Entry,
-  type MemoryStore,
-  type Namespace,
-  pagesOf,
-  type UnixMs,
-} from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import type { Entry, MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { checkNote, keyOfNote } from "./note-policy.ts";
 import type { PackMemory, PackMemoryPolicy, PackNote, PackNoteMeta } from "./pack-contract.ts";
 

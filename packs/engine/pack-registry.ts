@@ -1,6 +1,7 @@
 /** The packs of an engine by name, with their descriptions for clients. */
 import { toJSONSchema } from "zod/v4/core";
-import { defined, type HelmdeckError, invalidField } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { type HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { checkPack } from "./define-pack.ts";
 import type { Pack, PackInfo } from "./pack-contract.ts";
 

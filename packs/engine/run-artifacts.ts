@@ -1,5 +1,5 @@
 /** The artifacts of one run: stored at once, and deleted if the run fails. */
-import type { Subject } from "../../engine/index.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { ArtifactRef, ArtifactSink, ArtifactStore, NewArtifact } from "./pack-contract.ts";
 import { cancelled } from "./run-limits.ts";
 

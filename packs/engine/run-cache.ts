@@ -9,15 +9,10 @@
  */
 import { hash } from "node:crypto";
 import * as z from "zod/mini";
-import {
-  asHelmdeckError,
-  type EntryRef,
-  type HelmdeckError,
-  type MemoryStore,
-  namespaceOf,
-  type Subject,
-  type UnixMs,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { EntryRef, MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
+import { namespaceOf, type Subject } from "../../engine/store/namespace.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { ArtifactRef, ArtifactStore, Pack, PackMemoryPolicy } from "./pack-contract.ts";
 import { requireOutput } from "./validate-run.ts";

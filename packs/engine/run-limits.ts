@@ -1,5 +1,6 @@
 /** Limits of a run: it ends when its caller disconnects, its deadline passes, or the engine closes. */
-import { HelmdeckError, type Limits, openLimits, type Timer } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { type Limits, openLimits, type Timer } from "../../engine/timing.ts";
 
 export interface RunLimitsOptions {
   readonly pack: string;

@@ -1,5 +1,5 @@
 /** Request coalescing: concurrent runs that need the same answer share one handler execution. */
-import { type Limits, onAbort, orAborted } from "../../engine/index.ts";
+import { type Limits, onAbort, orAborted } from "../../engine/timing.ts";
 
 export type Progress = (done: number, message?: string) => void;
 

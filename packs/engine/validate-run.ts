@@ -1,6 +1,8 @@
 /** Validates a handler's input and output against the pack's schemas. */
 import { type $ZodType, safeParseAsync } from "zod/v4/core";
-import { type ErrorDetails, fieldOf, HelmdeckError, harmlessLine, ruleOf } from "../../engine/index.ts";
+import { type ErrorDetails, HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { fieldOf, ruleOf } from "../../engine/schema-issues.ts";
 import type { Pack } from "./pack-contract.ts";
 import { PackFailure } from "./pack-failure.ts";
 

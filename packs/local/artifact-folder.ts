@@ -2,7 +2,8 @@
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { makePrivateFolder, placeOnce, type UnixMs, unlessMissing } from "../../engine/index.ts";
+import { makePrivateFolder, placeOnce, unlessMissing } from "../../engine/private-file.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { ArtifactRef } from "../engine/pack-contract.ts";
 
 export interface KeptArtifact {

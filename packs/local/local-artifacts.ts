@@ -7,7 +7,10 @@
  * compared with its hash on every read. Files are 0600 in folders 0700. They are not encrypted.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { HelmdeckError, problemOfName, type Subject, type UnixMs } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { problemOfName } from "../../engine/facts/hostile-text.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 import type { ArtifactRef, ArtifactStore, NewArtifact } from "../engine/pack-contract.ts";
 import { ArtifactFolder, type KeptArtifact } from "./artifact-folder.ts";
 

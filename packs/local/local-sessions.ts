@@ -8,15 +8,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import {
-  countByCaller,
-  defined,
-  HelmdeckError,
-  hasRoom,
-  processTimer,
-  type Subject,
-  type Timer,
-} from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { countByCaller, hasRoom } from "../../engine/fair-share.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
+import { processTimer, type Timer } from "../../engine/timing.ts";
 import type {
   ProcessOptions,
   ProcessResult,

@@ -8,7 +8,8 @@
  */
 import type { Readable } from "node:stream";
 import { execa } from "execa";
-import { defined, HelmdeckError, isHelmdeckError } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import type { ProcessResult } from "../engine/pack-contract.ts";
 
 /** The part of each stream that is kept. */

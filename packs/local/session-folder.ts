@@ -7,7 +7,8 @@
  */
 import { chmod, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { invalidField, isFileError } from "../../engine/index.ts";
+import { invalidField } from "../../engine/errors.ts";
+import { isFileError } from "../../engine/private-file.ts";
 
 /** HOME of a session's programs. */
 export function homeOf(folder: string): string {

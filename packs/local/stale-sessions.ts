@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { makePrivateFolder, unlessMissing } from "../../engine/index.ts";
+import { makePrivateFolder, unlessMissing } from "../../engine/private-file.ts";
 import { endProcessesAtHome } from "./orphan-processes.ts";
 import { homeOf, removeFolder } from "./session-folder.ts";
 

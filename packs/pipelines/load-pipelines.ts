@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { HelmdeckError } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { PIPELINE_FILE_BYTES, parsePipeline } from "./parse-pipeline.ts";
 import type { Pipeline } from "./pipeline-contract.ts";
 import { type PipelineFile, shippedPipelineFiles } from "./shipped/shipped-pipelines.ts";

@@ -6,7 +6,8 @@
  * aliases and tags are refused, only YAML 1.2's core schema is used, and parser warnings count as errors.
  */
 import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
-import { HelmdeckError, harmlessLine } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { Pipeline } from "./pipeline-contract.ts";
 import { checkDefinition, type DefinitionProblem } from "./pipeline-definition.ts";
 

@@ -1,5 +1,7 @@
 /** Types of pipelines (packs chained by templated inputs) and their runs. */
-import type { Subject, UnixMs } from "../../engine/index.ts";
+
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { Subject } from "../../engine/store/namespace.ts";
 
 export interface PipelineStep {
   readonly id: string;

@@ -5,7 +5,9 @@
  * every size is limited.
  */
 import * as z from "zod/mini";
-import { defined, problemOfName, ruleOf } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { problemOfName } from "../../engine/facts/hostile-text.ts";
+import { ruleOf } from "../../engine/schema-issues.ts";
 import type { Pipeline, PipelineInput } from "./pipeline-contract.ts";
 import { nameOf, type Place, type Reference, referencesIn } from "./step-template.ts";
 

@@ -1,5 +1,8 @@
 /** One run of a pipeline: executes its steps in order until one fails or the run is cancelled. */
-import { asHelmdeckError, defined, HelmdeckError, type UnixMs } from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { progressTo } from "../engine/pack-context.ts";
 import type { PackEngine } from "../engine/pack-contract.ts";
 import type {

@@ -6,24 +6,15 @@
  * evict somebody else's run.
  */
 import { randomBytes } from "node:crypto";
-import {
-  countByCaller,
-  defined,
-  HelmdeckError,
-  harmlessLine,
-  hasRoom,
-  invalidField,
-  learnableInputs,
-  type Namespace,
-  namespaceOf,
-  type PipelineAudit,
-  processTimer,
-  type Subject,
-  shareOf,
-  systemClock,
-  type Timer,
-  type UnixMs,
-} from "../../engine/index.ts";
+import type { PipelineAudit } from "../../engine/audit/audit-rows.ts";
+import { learnableInputs } from "../../engine/audit/learnable.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { countByCaller, hasRoom, shareOf } from "../../engine/fair-share.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf, type Subject } from "../../engine/store/namespace.ts";
+import { processTimer, systemClock, type Timer } from "../../engine/timing.ts";
 import type { PackEngine } from "../engine/pack-contract.ts";
 import type { Pipeline, PipelineRequest, PipelineRun, PipelineRunner } from "./pipeline-contract.ts";
 import { Run } from "./pipeline-run.ts";

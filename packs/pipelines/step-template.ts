@@ -5,7 +5,7 @@
  * filled-in text is not scanned for templates again, names refer only to an object's own members, and the resulting size is
  * limited.
  */
-import { HelmdeckError } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 
 /** The target of a template: an input, or part of an earlier step's output. */
 export type Reference =

@@ -7,7 +7,9 @@
  */
 import { Octokit } from "@octokit/core";
 import type * as z from "zod";
-import { defined, HelmdeckError, invalidField, isHelmdeckError, type UnixMs } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../../engine/errors.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 
 export interface GitHubOptions {
   /** The operator's token. Absent: anonymous, with GitHub's low rate limit. */

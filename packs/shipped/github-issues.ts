@@ -11,7 +11,8 @@
  * direction and invisible characters are escaped, as in the corpus.
  */
 import * as z from "zod";
-import { defined, harmlessBlock, harmlessLine } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { type GitHubOptions, openGitHub, requireGitHubUrl } from "./github-client.ts";

@@ -4,7 +4,10 @@
  * None leaves an audit row. For store and forget, as in helmdeck, a record would outlive the stored or forgotten entry. The
  * others only read; their rows would appear in the corpus, so that reading memory would fill it.
  */
-import { MEMORY_TOOLS, type Memory, type MemoryTool, operationOf, perform } from "../../app/index.ts";
+
+import type { Memory } from "../../app/memory.ts";
+import { operationOf, perform } from "../../app/operations/index.ts";
+import { MEMORY_TOOLS, type MemoryTool } from "../../app/wire/memory-tools.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 

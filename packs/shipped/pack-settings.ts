@@ -1,6 +1,6 @@
 /** Settings of the shipped packs from the environment. An empty variable counts as absent. */
 import * as z from "zod";
-import { invalidField } from "../../engine/index.ts";
+import { invalidField } from "../../engine/errors.ts";
 import type { GitHubOptions } from "./github-client.ts";
 import type { SolveOptions } from "./solve.ts";
 

@@ -1,5 +1,5 @@
 /** The shipped packs. */
-import type { Memory } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { gitHubIssuesPack } from "./github-issues.ts";
 import { memoryPacks } from "./memory-packs.ts";

@@ -5,7 +5,8 @@
  * only through its standard input: not through arguments, which other users can see, and not through a file.
  */
 import { createHash } from "node:crypto";
-import { kindOfSecret, type UnixMs } from "../../engine/index.ts";
+import { kindOfSecret } from "../../engine/facts/secrets.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { PackMemory } from "../engine/pack-contract.ts";
 
 /** The same key as helmdeck's notes. Category and TTL come from the pack's policy. */

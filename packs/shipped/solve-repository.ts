@@ -9,7 +9,8 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { defined, HelmdeckError } from "../../engine/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ProcessResult, Session } from "../engine/pack-contract.ts";
 
 export interface RepositoryOptions {

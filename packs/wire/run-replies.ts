@@ -1,8 +1,9 @@
 /** Replies for runs of packs and pipelines, for REST and MCP clients. */
 
 import * as z from "zod";
-import { rfc3339, rfc3339Schema } from "../../app/index.ts";
-import { defined } from "../../engine/index.ts";
+import { rfc3339Schema } from "../../app/wire/rfc3339-schema.ts";
+import { defined } from "../../engine/defined.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ArtifactRef, PackRun } from "../engine/pack-contract.ts";
 import type { PipelineRun, PipelineStepRun } from "../pipelines/pipeline-contract.ts";
 

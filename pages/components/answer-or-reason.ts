@@ -1,5 +1,5 @@
 /** If a memory's source does not support something, such as history, the page shows a sentence in that place. */
-import { isHelmdeckError } from "../../app/index.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 
 /** The answer, or a sentence that says why there is none. */
 export async function answerOrReason<Answer>(asked: Promise<Answer>): Promise<Answer | string> {

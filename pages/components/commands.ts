@@ -1,5 +1,6 @@
 /** Changes as commands to copy, for pages that cannot change anything themselves. */
-import { type FactView, isCopyable, shellWord } from "../../app/index.ts";
+import type { FactView } from "../../app/memory.ts";
+import { isCopyable, shellWord } from "../../app/presenters/shell-word.ts";
 import { type Html, html } from "../html.ts";
 import type { Changes } from "../viewer.ts";
 

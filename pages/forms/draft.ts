@@ -1,12 +1,10 @@
 /** A fact as typed into a form, kept through its preview. */
-import {
-  DEFAULT_CATEGORY,
-  defined,
-  type FactInput,
-  type FactView,
-  type HelmdeckError,
-  isImportTag,
-} from "../../app/index.ts";
+
+import type { FactInput, FactView } from "../../app/memory.ts";
+import { defined } from "../../engine/defined.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
+import { isImportTag } from "../../engine/facts/import-tag.ts";
 import { block, type Html, html, line } from "../html.ts";
 import type { Fields } from "../page.ts";
 import { described, lifeField, lifeOf, text } from "./form-parts.ts";

@@ -1,5 +1,6 @@
 /** Changes the value, category, tags or lifetime of a fact. */
-import { type FactView, HelmdeckError } from "../../app/index.ts";
+import type { FactView } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type PageContext, param, requireForms } from "../page.ts";

@@ -1,17 +1,17 @@
 /** Forgets one fact or a group of entries, after a preview. To forget everything, a person must type a phrase. */
+
+import type { Forgotten, KnownImport } from "../../app/memory.ts";
 import {
   entries,
-  type Forgotten,
   forgetNotes,
   forgetPreview,
-  type HelmdeckError,
   importCounts,
-  isAuditCategory,
-  type KnownImport,
   newerText,
-  parseForgetScope,
   similarKeysText,
-} from "../../app/index.ts";
+} from "../../app/presenters/forget-texts.ts";
+import { isAuditCategory } from "../../engine/audit/audit-keys.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import { parseForgetScope } from "../../engine/facts/forget-scope.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";

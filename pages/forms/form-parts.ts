@@ -1,5 +1,7 @@
 /** The parts of forms: token, fields, refusals, buttons. */
-import { type HelmdeckError, isHelmdeckError, remedyFor } from "../../app/index.ts";
+
+import { remedyFor } from "../../app/health/remedies.ts";
+import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { hiddenFields } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import type { Fields, Forms } from "../page.ts";

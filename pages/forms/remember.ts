@@ -1,5 +1,5 @@
 /** Stores a new fact. */
-import { keyForText } from "../../app/index.ts";
+import { keyForText } from "../../app/presenters/key-for-text.ts";
 import { type Answer, type Fields, type PageContext, requireForms } from "../page.ts";
 import { inputOf, NO_DRAFT } from "./draft.ts";
 import { factAt } from "./seen.ts";

@@ -1,11 +1,9 @@
 /** Gives a fact a new lifetime. */
-import {
-  defined,
-  endAfterRenewal,
-  type FactView,
-  type HelmdeckError,
-  isHelmdeckError,
-} from "../../app/index.ts";
+
+import type { FactView } from "../../app/memory.ts";
+import { endAfterRenewal } from "../../app/renewing.ts";
+import { defined } from "../../engine/defined.ts";
+import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { heading, notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";

@@ -1,5 +1,6 @@
 /** What a person saw: a change is confirmed only for the revision that its preview showed. The store judges it. */
-import { type FactView, isHelmdeckError } from "../../app/index.ts";
+import type { FactView } from "../../app/memory.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 import type { Fields, PageContext } from "../page.ts";
 import { text } from "./form-parts.ts";
 

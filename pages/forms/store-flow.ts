@@ -4,15 +4,10 @@
  * The preview shows the state before and after, and similar facts. If somebody else stores in the meantime, nothing is
  * written and both versions are shown.
  */
-import {
-  defined,
-  type FactCheck,
-  type FactInput,
-  type FactView,
-  type HelmdeckError,
-  isHelmdeckError,
-  type StoredFact,
-} from "../../app/index.ts";
+
+import type { FactCheck, FactInput, FactView, StoredFact } from "../../app/memory.ts";
+import { defined } from "../../engine/defined.ts";
+import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { factLink } from "../components/fact-row.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";

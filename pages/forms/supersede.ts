@@ -1,5 +1,6 @@
 /** Stores a new fact that replaces another one. */
-import { type FactView, HelmdeckError } from "../../app/index.ts";
+import type { FactView } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type PageContext, param, requireForms } from "../page.ts";
 import { draftOfFact, inputOf } from "./draft.ts";

@@ -1,5 +1,5 @@
 /** Undoes the last store that changed a fact. */
-import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";

@@ -1,5 +1,5 @@
 /** Who has entries, and how many, for an operator. No keys and no values. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { empty, heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
 import type { Page, PageContext } from "../page.ts";

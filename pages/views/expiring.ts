@@ -1,5 +1,7 @@
 /** Facts that expire within 14 days, soonest first, each with a way to renew it. */
-import { defined, type FactView } from "../../app/index.ts";
+
+import type { FactView } from "../../app/memory.ts";
+import { defined } from "../../engine/defined.ts";
 import { copyable, renewCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { empty, heading, pager } from "../components/parts.ts";

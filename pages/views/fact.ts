@@ -1,16 +1,12 @@
 /** One fact: its value, details, former values, similar facts, and how to change it. */
-import {
-  type FactHistory,
-  type FactView,
-  type FormerView,
-  firstWords,
-  importsOf,
-  isHelmdeckError,
-  isImportTag,
-  isKnownTime,
-  remedyFor,
-  writerText,
-} from "../../app/index.ts";
+
+import { remedyFor } from "../../app/health/remedies.ts";
+import type { FactHistory, FactView, FormerView } from "../../app/memory.ts";
+import { firstWords } from "../../app/presenters/words.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { importsOf, isImportTag } from "../../engine/facts/import-tag.ts";
+import { isKnownTime } from "../../engine/known-time.ts";
+import { writerText } from "../../engine/projections/frame.ts";
 import { answerOrReason } from "../components/answer-or-reason.ts";
 import { commandList, factCommands } from "../components/commands.ts";
 import { factLink } from "../components/fact-row.ts";

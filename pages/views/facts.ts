@@ -1,5 +1,9 @@
 /** The facts of a memory, newest first, or the results of a search. */
-import { defined, type FactsQuery, importsOf, isAuditCategory } from "../../app/index.ts";
+
+import type { FactsQuery } from "../../app/memory.ts";
+import { isAuditCategory } from "../../engine/audit/audit-keys.ts";
+import { defined } from "../../engine/defined.ts";
+import { importsOf } from "../../engine/facts/import-tag.ts";
 import { copyable, forgetImportCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { nothingStored } from "../components/nothing-stored.ts";

@@ -1,5 +1,5 @@
 /** How memory grew: the current entries by the time they were stored, as a chart and as a table. */
-import type { Growth } from "../../app/index.ts";
+import type { Growth } from "../../app/memory.ts";
 import { answerOrReason } from "../components/answer-or-reason.ts";
 import { empty, heading, notice } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";

@@ -2,16 +2,12 @@
  * The state of memory: doctor's findings with remedies, the storage location, and the progress of the embedding service. A
  * viewer who does not run the server sees only whether memory works, and their own share of it.
  */
-import {
-  asHelmdeckError,
-  type DoctorReport,
-  doctorText,
-  type EngineStatus,
-  extentText,
-  type Finding,
-  type MemoryStatus,
-  remedyFor,
-} from "../../app/index.ts";
+
+import { remedyFor } from "../../app/health/remedies.ts";
+import type { DoctorReport, EngineStatus, Finding, MemoryStatus } from "../../app/memory.ts";
+import { doctorText } from "../../app/presenters/doctor-text.ts";
+import { extentText } from "../../app/upstream/upstream-extent.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import { chip, heading, notice, type Tone } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import type { Page, PageContext } from "../page.ts";

@@ -1,5 +1,5 @@
 /** Groups daily counts by day, week or month, without gaps, for the most recent periods. */
-import type { Growth } from "../../app/index.ts";
+import type { Growth } from "../../app/memory.ts";
 
 export const PERIODS = ["day", "week", "month"] as const;
 export type Period = (typeof PERIODS)[number];

@@ -1,12 +1,10 @@
 /** The results of a search as the agent sees them, with explanations. */
-import {
-  firstWords,
-  isHelmdeckError,
-  type RecallHit,
-  type SearchAnswer,
-  unmatchedText,
-  writerText,
-} from "../../app/index.ts";
+
+import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
+import { firstWords } from "../../app/presenters/words.ts";
+import { unmatchedText } from "../../app/searching.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { writerText } from "../../engine/projections/frame.ts";
 import { factLink } from "../components/fact-row.ts";
 import { nothingStored } from "../components/nothing-stored.ts";
 import { chip, empty, notice } from "../components/parts.ts";

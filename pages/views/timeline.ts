@@ -1,5 +1,8 @@
 /** Runs of tools, packs and pipelines by day, newest first. */
-import { defined, type RunKind, type RunsQuery, type RunView, writerText } from "../../app/index.ts";
+
+import type { RunKind, RunsQuery, RunView } from "../../app/memory.ts";
+import { defined } from "../../engine/defined.ts";
+import { writerText } from "../../engine/projections/frame.ts";
 import { chip, empty, heading, hiddenFields, notice, pager } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";

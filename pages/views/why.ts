@@ -1,5 +1,6 @@
 /** Explains a hit: its features in words, and in numbers. */
-import type { RecallHit, SearchAnswer } from "../../app/index.ts";
+
+import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { matches } from "./matched-words.ts";
 

@@ -1,5 +1,5 @@
 /** Date terms: for the creation time of an entry, and for the days, months and years that a query names. */
-import type { UnixMs } from "../../engine/index.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Word } from "./words.ts";
 
 /** January to December in English, German, French, Spanish, Italian, Portuguese and Dutch, folded; short forms too. */

@@ -3,7 +3,7 @@
  *
  * The question may come from a person or a model. Any other question is answered as usual.
  */
-import type { UnixMs } from "../../engine/index.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { dateTermsOf, dateTermsOfQuery } from "./dates.ts";
 import { fold } from "./fold-letters.ts";
 import { type Word, wordsOf } from "./words.ts";

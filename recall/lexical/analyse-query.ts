@@ -1,5 +1,6 @@
 /** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
-import { ANSWER_LIMITS, defined } from "../../engine/index.ts";
+import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
+import { defined } from "../../engine/defined.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";

@@ -1,5 +1,7 @@
 /** What the index stores of each entry besides its terms: enough to show a hit, to expire it and to find its neighbours. */
-import type { CorpusEntry, DocumentKind, EntryId, Origin, UnixMs, Writer } from "../../engine/index.ts";
+import type { CorpusEntry, DocumentKind } from "../../engine/projections/corpus.ts";
+import type { EntryId, Origin, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import { countLines, LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
 
 export interface IndexedDocument {

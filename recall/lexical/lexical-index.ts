@@ -1,5 +1,8 @@
 /** The keyword index of one namespace, in memory: adds, replaces and erases entries, and reads postings. */
-import { type CorpusEntry, type EntryId, isKnownTime } from "../../engine/index.ts";
+
+import { isKnownTime } from "../../engine/known-time.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { EntryId } from "../../engine/store/memory-store.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { Arena, Column } from "./arena.ts";

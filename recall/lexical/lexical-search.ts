@@ -1,5 +1,5 @@
 /** Keyword search over one namespace's index: finds candidate passages and their word features. */
-import type { UnixMs } from "../../engine/index.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { analyseQuery } from "./analyse-query.ts";
 import { ConceptMarks, FeatureExtractor, type WordFeatures } from "./candidate-features.ts";
 import { CandidateScores } from "./candidate-scores.ts";

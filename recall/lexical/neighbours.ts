@@ -2,7 +2,7 @@
  * Finds documents that are lines of one conversation or log: the same key prefix (up to the last slash), consecutive numbers
  * ("call/12", "call/13"), or written shortly after each other.
  */
-import { compareText } from "../../engine/index.ts";
+import { compareText } from "../../engine/compare-text.ts";
 import { WEIGHTS } from "../weights.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 

@@ -2,7 +2,7 @@
  * Splits a chunk into passages for search and display: short chunks stay whole, long ones are split at paragraphs, lines or
  * sentences.
  */
-import { ANSWER_LIMITS } from "../../engine/index.ts";
+import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 
 /** A passage is shown whole. */
 export const LONGEST_SNIPPET = ANSWER_LIMITS.snippetCharacters;

@@ -1,5 +1,5 @@
 /** Explains why an answer may be incomplete, in one short sentence for people and models, chosen by error code. */
-import type { ErrorCode } from "../../engine/index.ts";
+import type { ErrorCode } from "../../engine/errors.ts";
 import type { Coverage, EmbeddingStatus } from "../vectors/semantic-contract.ts";
 
 const NOTHING_EMBEDDED = "Searched by keywords only: no entry is embedded yet.";

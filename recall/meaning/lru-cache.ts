@@ -2,7 +2,7 @@
  * A cache of async results: concurrent requests for a key share one attempt; successes are kept until they are evicted, failures
  * are not.
  */
-import { BoundedMap } from "../../engine/index.ts";
+import { BoundedMap } from "../../engine/bounded-map.ts";
 
 export class LruCache<Value> {
   readonly #known: BoundedMap<string, Promise<Value>>;

@@ -2,16 +2,9 @@
  * Embeds questions within a time budget: caches vectors, shares concurrent requests, and gives up rather than making a person
  * wait.
  */
-import {
-  asHelmdeckError,
-  type ErrorCode,
-  HelmdeckError,
-  isHelmdeckError,
-  openLimits,
-  orAborted,
-  processTimer,
-  type Timer,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { openLimits, orAborted, processTimer, type Timer } from "../../engine/timing.ts";
 import type { Embedder } from "../embedder.ts";
 import type { QuestionVector } from "../vectors/semantic-contract.ts";
 import { LruCache } from "./lru-cache.ts";

@@ -3,7 +3,10 @@
  * vectors are made in small batches, and each batch is stored at once: on a busy machine, many short-lived processes complete the
  * set together.
  */
-import { fingerprintOf, HelmdeckError, type ReferenceVectors as KeptVectors } from "../../engine/index.ts";
+
+import { HelmdeckError } from "../../engine/errors.ts";
+import { fingerprintOf } from "../../engine/store/entry-id.ts";
+import type { ReferenceVectors as KeptVectors } from "../../engine/store/memory-store.ts";
 import type { Embedder, EmbedOptions } from "../embedder.ts";
 import { LruCache } from "./lru-cache.ts";
 import { REFERENCE_TEXTS } from "./reference-texts.ts";

@@ -1,13 +1,7 @@
 /** A background loop: runs small steps while there is work, yields between them, and retries after a failure. */
-import {
-  asHelmdeckError,
-  type ErrorCode,
-  type HelmdeckError,
-  nextTurn,
-  pauseAfter,
-  retryAfterMsOf,
-  type Timer,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import type { ErrorCode, HelmdeckError } from "../../engine/errors.ts";
+import { nextTurn, pauseAfter, retryAfterMsOf, type Timer } from "../../engine/timing.ts";
 
 export interface BackgroundLoopOptions {
   /** Does the next piece of work; false when there is none. Rejects on temporary failures. */

@@ -1,5 +1,8 @@
 /** Turns entries into vectors: which texts are embedded, and how the answers are validated. */
-import { type CorpusEntry, type EntryVectors, HelmdeckError } from "../../engine/index.ts";
+
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Embedder } from "../embedder.ts";
 import { meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
 

@@ -1,5 +1,6 @@
 /** Callers that wait until a namespace is embedded: notified after each step, and released when it is done or keeps failing. */
-import type { HelmdeckError, Namespace } from "../../engine/index.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { StepFailure } from "./background-loop.ts";
 import type { Coverage, EmbedRunOptions } from "./semantic-contract.ts";
 

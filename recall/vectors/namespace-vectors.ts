@@ -2,7 +2,9 @@
  * The vector state of one namespace: which entries have vectors, which must be looked up in the cache, and which must be
  * embedded.
  */
-import type { CorpusEntry, EntryId, EntryVectors, Fingerprint, Namespace } from "../../engine/index.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { EntryId, EntryVectors, Fingerprint } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";
 import type { Coverage, VectorFollower } from "./semantic-contract.ts";
 import { VectorIndex, type VectorIndexOptions } from "./vector-index.ts";

@@ -1,12 +1,9 @@
 /** The semantic index as recall uses it: vectors by namespace, and the cache that survives a restart. */
-import type {
-  CorpusEntry,
-  EntryId,
-  EntryVectors,
-  ErrorCode,
-  HelmdeckError,
-  Namespace,
-} from "../../engine/index.ts";
+
+import type { ErrorCode, HelmdeckError } from "../../engine/errors.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { EntryId, EntryVectors } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";
 
 /**

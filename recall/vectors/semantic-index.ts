@@ -2,14 +2,11 @@
  * Semantic search over every open namespace: vectors come from the cache first, then from the embedder, in the background and in
  * small steps. After a change of model, the former model's vectors serve until the new ones are complete.
  */
-import {
-  asHelmdeckError,
-  type EntryVectors,
-  type HelmdeckError,
-  type Namespace,
-  nextTurn,
-  type Timer,
-} from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { EntryVectors } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
+import { nextTurn, type Timer } from "../../engine/timing.ts";
 import type { Embedder } from "../embedder.ts";
 import type { ReferenceVectors } from "../meaning/reference-vectors.ts";
 import { BackgroundLoop, type StepFailure } from "./background-loop.ts";

@@ -1,5 +1,5 @@
 /** The vectors of one namespace in one space: adds, replaces and erases entries, and finds the passages nearest to a question. */
-import type { EntryId } from "../../engine/index.ts";
+import type { EntryId } from "../../engine/store/memory-store.ts";
 import type { SemanticHit } from "./semantic-contract.ts";
 import { SignCodes } from "./sign-codes.ts";
 import { ExactRows, RoundedRows, type VectorRows } from "./vector-rows.ts";

@@ -205,7 +205,7 @@ export function requireQuickStart({ outputs }: Metafile): void {
     const bytes = [...loadedBy(program, outputs)].reduce((sum, file) => sum + (outputs[file]?.bytes ?? 0), 0);
     if (bytes > START_MAX_BYTES) {
       throw new Error(
-        `${program} loads ${bytes} bytes at its start; it may load ${START_MAX_BYTES}. Import app/basics.ts there, not app/index.ts.`,
+        `${program} loads ${bytes} bytes at its start; it may load ${START_MAX_BYTES}. Import there what opens a memory with \`await import(…)\`.`,
       );
     }
   }
@@ -248,7 +248,7 @@ export function requireNoDependencies(metafile: Metafile, isProvided = isProvide
 export function requireNoServer(metafile: Metafile): void {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const foreign = inputs.filter((file) =>
-    /^(packs|server|cli|install|seam)\/|^engine\/(postgres\.ts|store\/postgres\/)|(^|\/)node_modules\/pg\//.test(
+    /^(packs|server|cli|install|seam)\/|^engine\/store\/postgres\/|(^|\/)node_modules\/pg\//.test(
       file,
     ),
   );

@@ -8,9 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium, type Page } from "playwright-core";
-import { betterSqliteDriver } from "../../app/index.ts";
-import { openServerContext } from "../../packs/index.ts";
-import { createServer, mintToken } from "../../server/index.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { openServerContext } from "../../packs/open-server-context.ts";
+import { createServer } from "../../server/create-server.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { fillSampleMemory } from "./sample-memory.ts";
 
 const PICTURES = fileURLToPath(new URL("../../docs/pictures/", import.meta.url));

@@ -1,5 +1,6 @@
 /** A sample memory of two months, for an agent of somebody who builds and deploys software. */
-import type { Memory, ToolAudit } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import type { ToolAudit } from "../../engine/audit/audit-rows.ts";
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;

@@ -1,6 +1,6 @@
 /** Refuses ambiguous addresses: malformed percent-encoding, or a repeated parameter. */
 import type { MiddlewareHandler } from "hono";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerEnv } from "../caller.ts";
 
 /** Otherwise `%FF` would be read as the characters %, F, F, which is a different key. */

@@ -6,7 +6,8 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { HelmdeckError, invalidField, isHelmdeckError, problemOfJson } from "../../app/index.ts";
+import { problemOfJson } from "../../app/wire/strict-json.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../../engine/errors.ts";
 import type { ServerEnv } from "../caller.ts";
 import { isDecodable } from "./address-guard.ts";
 

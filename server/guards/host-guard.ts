@@ -7,7 +7,7 @@
  */
 import { isIPv6 } from "node:net";
 import type { MiddlewareHandler } from "hono";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerEnv } from "../caller.ts";
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];

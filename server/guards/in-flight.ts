@@ -6,7 +6,8 @@
  * slow body only holds a connection, which connections.ts limits.
  */
 import type { MiddlewareHandler } from "hono";
-import { HelmdeckError, SharedPlaces, type ShareLimits } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
 import type { ServerEnv } from "../caller.ts";
 
 /** The total is below the number of connections per address, so that a new client can always connect. */

@@ -8,7 +8,7 @@
  */
 import type { Context } from "hono";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import type { Caller, ServerEnv } from "../caller.ts";
 import { peerOf } from "../peer.ts";
 

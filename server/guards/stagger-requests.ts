@@ -6,7 +6,7 @@
  * per turn would be fairest, but each turn has a cost.
  */
 import type { MiddlewareHandler } from "hono";
-import { nextTurn } from "../../app/index.ts";
+import { nextTurn } from "../../engine/timing.ts";
 import type { ServerEnv } from "../caller.ts";
 
 export const STARTED_PER_TURN = 8;

@@ -1,6 +1,6 @@
 /** Files made by packs, as MCP resources: linked from a run's answer, and readable only by the caller of that run. */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
-import type { ArtifactStore } from "../../packs/index.ts";
+import type { ArtifactStore } from "../../packs/engine/pack-contract.ts";
 
 const PREFIX = "helmdeck://artifacts/";
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml|x-ndjson)\b|[^;]*\+(?:json|xml)\b)/i;

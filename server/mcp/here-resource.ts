@@ -6,7 +6,8 @@
  * key. No folder is accepted from a client, and none is read.
  */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
-import { type Memory, rankFacts } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { rankFacts } from "../../app/rank-facts.ts";
 import { isSlug, PHASES, type RecallRequest, recallProject } from "../../seam/index.ts";
 
 const ADDRESS = /^helmdeck:\/\/here\/([^/?#]+)\/recall(?:\?([^#]*))?$/;

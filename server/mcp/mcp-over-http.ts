@@ -1,6 +1,6 @@
 /** MCP over Streamable HTTP, mounted next to REST: with the same guards, for the token's caller. */
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
-import type { ServerContext } from "../../packs/index.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import type { Caller } from "../caller.ts";
 import type { Mount, MountedRequest } from "../mount.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";

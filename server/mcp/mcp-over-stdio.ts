@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import type { ServerContext } from "../../packs/index.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import type { Caller } from "../caller.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";

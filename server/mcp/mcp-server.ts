@@ -19,7 +19,9 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { asHelmdeckError, HelmdeckError, remedyFor } from "../../app/index.ts";
+import { remedyFor } from "../../app/health/remedies.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
 import { statusOf } from "../status.ts";

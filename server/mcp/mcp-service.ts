@@ -1,7 +1,7 @@
 /** Shared by all MCP sessions of a process: the server context, the tool registry, and one watch on memory. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
-import type { HelmdeckError } from "../../app/index.ts";
-import type { ServerContext } from "../../packs/index.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryTools } from "./memory-tools.ts";
 import { packTools } from "./pack-tools.ts";
 import { pipelineTools } from "./pipeline-tools.ts";

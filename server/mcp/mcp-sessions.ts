@@ -9,7 +9,8 @@
 import { randomUUID } from "node:crypto";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { countByCaller, hasRoom, type ShareLimits, within } from "../../app/index.ts";
+import { countByCaller, hasRoom, type ShareLimits } from "../../engine/fair-share.ts";
+import { within } from "../../engine/timing.ts";
 import type { Caller } from "../caller.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpService } from "./mcp-service.ts";

@@ -5,8 +5,8 @@
  * (decision 43): JSON that a model can read.
  */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { MEMORY_TOOLS } from "../../app/index.ts";
-import type { PackEngine } from "../../packs/index.ts";
+import { MEMORY_TOOLS } from "../../app/wire/memory-tools.ts";
+import type { PackEngine } from "../../packs/engine/pack-contract.ts";
 import { packTools } from "./pack-tools.ts";
 import { textOf } from "./results.ts";
 import type { McpTool } from "./tool-registry.ts";

@@ -1,7 +1,7 @@
 /** Packs as MCP tools. */
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
-import { HelmdeckError } from "../../app/index.ts";
-import type { PackEffects, PackEngine, PackInfo } from "../../packs/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { PackEffects, PackEngine, PackInfo } from "../../packs/engine/pack-contract.ts";
 import { type JsonSchema, listedInput, listedOutput } from "./listed-schema.ts";
 import { resultOfRun } from "./results.ts";
 import { type McpTool, toolNameOf } from "./tool-registry.ts";

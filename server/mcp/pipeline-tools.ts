@@ -1,16 +1,11 @@
 /** Pipelines as MCP tools: `pipeline__<id>` starts a pipeline and answers when it has ended. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
-import { defined, HelmdeckError } from "../../app/index.ts";
-import {
-  type PackEffects,
-  type PackInfo,
-  type Pipeline,
-  type PipelineInput,
-  type PipelineRunner,
-  pipelineRunReply,
-  pipelineRunReplySchema,
-} from "../../packs/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { PackEffects, PackInfo } from "../../packs/engine/pack-contract.ts";
+import type { Pipeline, PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
+import { pipelineRunReply, pipelineRunReplySchema } from "../../packs/wire/run-replies.ts";
 import { listedOutput } from "./listed-schema.ts";
 import { annotationsFor, asObjectSchema } from "./pack-tools.ts";
 import { asTextAndData, textOf } from "./results.ts";

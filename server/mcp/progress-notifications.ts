@@ -1,6 +1,6 @@
 /** Progress notifications for a request that asked for them. */
 import type { ProgressNotification } from "@modelcontextprotocol/sdk/types.js";
-import { harmlessLine } from "../../app/index.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
 type Send = (notification: ProgressNotification) => Promise<void>;
 

@@ -1,6 +1,7 @@
 /** The resources of every caller: their stored entries, and the defaults learnt from their past runs. */
 import type { Resource } from "@modelcontextprotocol/sdk/types.js";
-import { type Memory, toWire } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { toWire } from "../../app/wire/codec.ts";
 
 export interface McpResource {
   readonly definition: Resource & { readonly mimeType: "application/json" };

@@ -1,7 +1,12 @@
 /** Tool results: the pack's output as data and as text, or one sentence with the failure and the remedy. */
 import type { CallToolResult, ResourceLink } from "@modelcontextprotocol/sdk/types.js";
-import { asHelmdeckError, errorReply, type HelmdeckError, harmlessLine, remedyFor } from "../../app/index.ts";
-import { type ArtifactRef, type PackRun, packRunReply } from "../../packs/index.ts";
+import { remedyFor } from "../../app/health/remedies.ts";
+import { errorReply } from "../../app/wire/error-reply.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import type { HelmdeckError } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import type { ArtifactRef, PackRun } from "../../packs/engine/pack-contract.ts";
+import { packRunReply } from "../../packs/wire/run-replies.ts";
 import { artifactUri } from "./artifact-content.ts";
 
 export function resultOfRun(run: PackRun): CallToolResult {

@@ -1,6 +1,6 @@
 /** Resource templates, each with the function that reads it for a caller. */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
-import type { ServerContext } from "../../packs/index.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifact-content.ts";
 import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here-resource.ts";
 

@@ -1,6 +1,6 @@
 /** The tools that a client sees (packs and pipelines), under names that every client accepts. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { Caller } from "../caller.ts";
 
 export interface ToolCall {

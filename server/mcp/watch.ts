@@ -2,7 +2,9 @@
  * Detects changes of a subject's memory by any process while somebody is subscribed: asks for its revision when the database tells
  * of a change, and at an interval.
  */
-import type { Memory, OpenMemory } from "../../app/index.ts";
+
+import type { OpenMemory } from "../../app/compose.ts";
+import type { Memory } from "../../app/memory.ts";
 
 /** Calls back at a fixed interval in milliseconds; the returned function stops it. */
 export type Ticker = (callback: () => void, everyMs: number) => () => void;

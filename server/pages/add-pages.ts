@@ -6,8 +6,8 @@
  * only here, never on REST or MCP, and a bearer token is never accepted here.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
-import type { ServerContext } from "../../packs/index.ts";
-import { makePages } from "../../pages/index.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import { makePages } from "../../pages/pages.ts";
 import { type FailureListener, noteFailure } from "../answer-failures.ts";
 import type { ServerEnv } from "../caller.ts";
 import { isRead, limitBody, parseForm } from "../guards/body.ts";

@@ -2,8 +2,10 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import { matchedRoutes } from "hono/route";
-import { asHelmdeckError, HelmdeckError } from "../../app/index.ts";
-import { plainPage, typedText } from "../../pages/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { typedText } from "../../pages/components/typed-text.ts";
+import { plainPage } from "../../pages/plain-page.ts";
 import { failureHeaders } from "../answer-failures.ts";
 import type { ServerEnv } from "../caller.ts";
 import { statusOf } from "../status.ts";

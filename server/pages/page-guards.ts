@@ -1,6 +1,6 @@
 /** Guards for pages: identifies the session, and checks that a form belongs to it. */
 import type { Context, MiddlewareHandler } from "hono";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { NOBODY } from "../authentication.ts";
 import type { PageSession, ServerEnv } from "../caller.ts";
 import { isRead } from "../guards/body.ts";

@@ -7,7 +7,7 @@
  * only follow a link. The host guard handles DNS rebinding.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerEnv } from "../caller.ts";
 import { isRead } from "../guards/body.ts";
 

@@ -6,7 +6,7 @@
  * ends when idle, after a working day, and with its token; a caller with too many sessions loses their own oldest.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { ShareLimits } from "../../app/index.ts";
+import type { ShareLimits } from "../../engine/fair-share.ts";
 import type { Caller, PageSession } from "../caller.ts";
 
 const SECRET_BYTES = 32;

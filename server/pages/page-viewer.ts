@@ -1,6 +1,6 @@
 /** Viewers of the pages: a caller sees only their own memory; an operator also sees who has entries, and how many. */
-import type { ServerContext } from "../../packs/index.ts";
-import type { Viewer } from "../../pages/index.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type PageSession } from "../caller.ts";
 

@@ -1,21 +1,11 @@
 /** Schemas with their names in the OpenAPI description, each described once. */
 import type { z } from "@hono/zod-openapi";
-import {
-  callerReplySchema,
-  errorReplySchema,
-  ownStatusReplySchema,
-  readinessReplySchema,
-  recordedReplySchema,
-  runRequestSchema,
-  versionReplySchema,
-} from "../../app/index.ts";
-import {
-  packInfoSchema,
-  packRunReplySchema,
-  packsReplySchema,
-  pipelineRunReplySchema,
-  pipelinesReplySchema,
-} from "../../packs/index.ts";
+import { callerReplySchema, ownStatusReplySchema } from "../../app/wire/caller-schemas.ts";
+import { errorReplySchema } from "../../app/wire/error-schema.ts";
+import { readinessReplySchema, versionReplySchema } from "../../app/wire/health-schemas.ts";
+import { recordedReplySchema, runRequestSchema } from "../../app/wire/run-schemas.ts";
+import { packInfoSchema, packsReplySchema, pipelinesReplySchema } from "../../packs/wire/catalogue.ts";
+import { packRunReplySchema, pipelineRunReplySchema } from "../../packs/wire/run-replies.ts";
 
 export function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   // Schemas created before the library added its method do not have it; a new copy does.

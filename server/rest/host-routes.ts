@@ -1,15 +1,12 @@
 /** Routes for a host's plugin whose memory this server keeps: who calls, its memory's status, records of tool calls. */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
-import {
-  type CallerReply,
-  HelmdeckError,
-  type Memory,
-  type OwnStatusReply,
-  rfc3339,
-  runOfRequest,
-  toWire,
-} from "../../app/index.ts";
-import type { ServerContext } from "../../packs/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import type { CallerReply, OwnStatusReply } from "../../app/wire/caller-schemas.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { runOfRequest } from "../../app/wire/run-schemas.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";

@@ -1,15 +1,11 @@
 /** A route for each operation of memory that REST offers. Other routes about memory: host-routes.ts. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import {
-  HelmdeckError,
-  type Memory,
-  OPERATIONS,
-  type Operation,
-  perform,
-  type Rest,
-  type WriterClaim,
-} from "../../app/index.ts";
-import type { ServerContext } from "../../packs/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { OPERATIONS, perform } from "../../app/operations/index.ts";
+import type { Operation, Rest } from "../../app/operations/operation.ts";
+import type { WriterClaim } from "../../app/wire/writer-claim.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type Caller, type ServerEnv } from "../caller.ts";
 import { named } from "./components.ts";

@@ -1,7 +1,8 @@
 /** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { HelmdeckError, type ReadinessReply } from "../../app/index.ts";
-import type { ServerContext } from "../../packs/index.ts";
+import type { ReadinessReply } from "../../app/wire/health-schemas.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";

@@ -1,8 +1,12 @@
 /** Routes for packs and their files. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { defined, HelmdeckError } from "../../app/index.ts";
-import { type PackInfo, packInfoReply, packRunReply, type ServerContext } from "../../packs/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { PackInfo } from "../../packs/engine/pack-contract.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import { packInfoReply } from "../../packs/wire/catalogue.ts";
+import { packRunReply } from "../../packs/wire/run-replies.ts";
 import type { ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
 import { packQuerySchema } from "./query-schemas.ts";

@@ -1,13 +1,10 @@
 /** Routes for pipelines: list, start, follow and cancel. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { HelmdeckError } from "../../app/index.ts";
-import {
-  type Pipeline,
-  type PipelineRun,
-  pipelineRunReply,
-  pipelinesReply,
-  type ServerContext,
-} from "../../packs/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { Pipeline, PipelineRun } from "../../packs/pipelines/pipeline-contract.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import { pipelinesReply } from "../../packs/wire/catalogue.ts";
+import { pipelineRunReply } from "../../packs/wire/run-replies.ts";
 import type { ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
 import { pipelineQuerySchema } from "./query-schemas.ts";

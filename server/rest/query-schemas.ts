@@ -1,6 +1,7 @@
 /** Query parameters: the wire's fields as text. */
 import { z } from "@hono/zod-openapi";
-import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT, type UseCase } from "../../app/index.ts";
+import type { UseCase } from "../../app/memory.ts";
+import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
 
 /** A whole number; the use case checks its bounds. */
 const wholeNumber = z

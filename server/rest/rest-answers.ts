@@ -1,7 +1,8 @@
 /** Shared by the routes: descriptions of failures, and messages for refused input. */
 
 import type { $ZodIssue } from "zod/v4/core";
-import { fieldOf, invalidField, ruleOf } from "../../app/index.ts";
+import { invalidField } from "../../engine/errors.ts";
+import { fieldOf, ruleOf } from "../../engine/schema-issues.ts";
 import { failure } from "./components.ts";
 
 const WORDS = {

@@ -5,7 +5,10 @@
  * and the token's subject, whatever a request says. A host's plugin with the scope `record` may name its agent and the kind
  * of session; this is recorded as its claim, in addition to the subject and never instead of it.
  */
-import { defined, type Writer, type WriterClaim } from "../../app/index.ts";
+
+import type { WriterClaim } from "../../app/wire/writer-claim.ts";
+import { defined } from "../../engine/defined.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import { hasScope } from "../authentication.ts";
 import { type Caller, RECORD_SCOPE } from "../caller.ts";
 

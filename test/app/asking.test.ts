@@ -1,6 +1,6 @@
 /** Questions as people ask them: the words that frame a question must not hide the fact that answers it. */
 import { describe, expect, test } from "vitest";
-import type { RecallMode } from "../../app/index.ts";
+import type { RecallMode } from "../../engine/answer-limits.ts";
 import { openTestMemory } from "./fixtures/memories.ts";
 
 const FACTS = {

@@ -3,21 +3,17 @@ import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } fro
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  backUp,
-  betterSqliteDriver,
-  examineMemory,
-  nodeSqliteDriver,
-  openMemory,
-  planBackUp,
-  planRestore,
-  restore,
-  rotateKey,
-  type StorageLocation,
-} from "../../app/index.ts";
+import { backUp, planBackUp } from "../../app/keys/back-up.ts";
 import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
+import { planRestore, restore } from "../../app/keys/restore.ts";
+import { rotateKey } from "../../app/keys/rotate-key.ts";
 import { readNotes } from "../../app/keys/store-notes.ts";
-import { nextTurn, readStoreFacts } from "../../engine/index.ts";
+import { examineMemory, openMemory } from "../../app/open-memory.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
+import { nextTurn } from "../../engine/timing.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
 const driver = betterSqliteDriver;

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ChangeWatch, type ChangeWatchOptions } from "../../app/embedding/change-watch.ts";
-import { type Namespace, namespaceOf } from "../../engine/index.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 
 const ANA = namespaceOf("ana");

@@ -1,6 +1,7 @@
 /** What a person was shown is what changes, and a store keeps what it does not name. */
 import { describe, expect, test } from "vitest";
-import { importTag, namespaceOf } from "../../engine/index.ts";
+import { importTag } from "../../engine/facts/import-tag.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const CHANGED = { code: "changed_meanwhile" };

@@ -1,9 +1,12 @@
 /** Corpus pages with and without a query, the list of callers, and the revision. */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { composeMemory } from "../../app/compose.ts";
-import type { CorpusAnswer, CorpusQuery, OpenMemory } from "../../app/index.ts";
-import { createInMemoryStore, namespaceOf, type Origin } from "../../engine/index.ts";
+import type { CorpusAnswer, CorpusQuery } from "../../app/memory.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import type { Origin } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;

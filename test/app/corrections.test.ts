@@ -1,9 +1,11 @@
 /** Corrections: superseding, similar facts in a store's result, history, undo, and old exports. */
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { composeMemory } from "../../app/compose.ts";
-import { exportLines, importLines, type OpenMemory } from "../../app/index.ts";
-import { createInMemoryStore } from "../../engine/index.ts";
+import { exportLines } from "../../app/transfer/export-lines.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 async function exported(memory: OpenMemory, withHistory = false): Promise<string> {

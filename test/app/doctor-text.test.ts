@@ -1,6 +1,7 @@
 /** Doctor's conclusion is one sentence, so that nobody has to read the checks without problems. */
 import { expect, test } from "vitest";
-import { doctorText, type Finding } from "../../app/index.ts";
+import type { Finding } from "../../app/memory.ts";
+import { doctorText } from "../../app/presenters/doctor-text.ts";
 
 const FINE: Finding = { level: "ok", check: "rows", message: "Every row can be opened." };
 const ADVICE: Finding = { level: "ok", check: "key", message: "Back it up.", remedy: "Copy it." };

@@ -2,14 +2,12 @@ import { chmod, chown, mkdir, readFile, rm, truncate, writeFile } from "node:fs/
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { remedyFor } from "../../app/health/remedies.ts";
-import {
-  betterSqliteDriver,
-  type DoctorReport,
-  examineMemory,
-  openMemory,
-  type StorageLocation,
-} from "../../app/index.ts";
-import { ERROR_CODES, namespaceOf } from "../../engine/index.ts";
+import type { DoctorReport } from "../../app/memory.ts";
+import { examineMemory, openMemory } from "../../app/open-memory.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { ERROR_CODES } from "../../engine/errors.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 async function madePlace(): Promise<StorageLocation> {

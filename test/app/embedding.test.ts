@@ -5,14 +5,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { embedStoredEntries } from "../../app/embedding/embed-stored-entries.ts";
 import { embeddingSettingsOfEnv } from "../../app/embedding/embedding-environment.ts";
-import {
-  type EmbeddingSettings,
-  embedStoredEntries,
-  type Memory,
-  type OpenMemoryOptions,
-} from "../../app/index.ts";
-import { type NewEntry, namespaceOf } from "../../engine/index.ts";
+import type { EmbeddingSettings } from "../../app/embedding/embedding-settings.ts";
+import type { Memory } from "../../app/memory.ts";
+import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
+import type { NewEntry } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { type SeenRequest, type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";

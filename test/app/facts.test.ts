@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { namespaceOf } from "../../engine/index.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 describe("storing a fact", () => {

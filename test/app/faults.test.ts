@@ -1,14 +1,12 @@
 /** helmdeck's known faults that users of memory would notice. Their numbers are those of docs/explanation/helmdeck-faults.md. */
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import {
-  forgetPreview,
-  importLines,
-  type OpenMemory,
-  type OpenMemoryOptions,
-  type StorageLocation,
-} from "../../app/index.ts";
-import { namespaceOf } from "../../engine/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
+import { forgetPreview } from "../../app/presenters/forget-texts.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 /** Changes the closed database without the store. */

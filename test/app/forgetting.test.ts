@@ -1,17 +1,12 @@
 /** Which facts a text selects to forget or get, for every possible key, and the answer if nothing matches. */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { composeMemory } from "../../app/compose.ts";
-import type { OpenMemory } from "../../app/index.ts";
-import {
-  createInMemoryStore,
-  FACT_LIMITS,
-  factEntry,
-  HelmdeckError,
-  keyToLookUp,
-  namespaceOf,
-  validateFact,
-} from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { FACT_LIMITS, factEntry, keyToLookUp, validateFact } from "../../engine/facts/facts-policy.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const RUN_AT = NOW / 1_000;

@@ -1,7 +1,9 @@
 /** The keys of a memory are listed once, and not again after another process writes. */
 import { describe, expect, test, vi } from "vitest";
 import { KeysInUse } from "../../app/keys-in-use.ts";
-import { createInMemoryStore, type MemoryStore, namespaceOf } from "../../engine/index.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 
 const MAIN = namespaceOf("main");
 const LOOKS_LIKE_DEPLOY = "d\u0435ploy";

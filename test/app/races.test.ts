@@ -1,8 +1,8 @@
 /** Two memories over one store change only what they have seen: in one process, and in two threads over one SQLite file. */
 import { onTestFinished } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
-import { startWorkerMemory } from "../../app/index.ts";
-import { createInMemoryStore } from "../../engine/index.ts";
+import { startWorkerMemory } from "../../app/worker/worker-client.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { describeRaces, type Racer } from "../contract/races.ts";
 import { tempPlace } from "./fixtures/memories.ts";
 

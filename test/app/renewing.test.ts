@@ -1,9 +1,13 @@
 /** Facts that expire soon are listed, and renewed by a person or, if enabled, by use. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { OpenMemory } from "../../app/index.ts";
-import { HelmdeckError, rfc3339, statusReply, statusText, toWire } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { statusText } from "../../app/presenters/status-text.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { statusReply } from "../../app/wire/replies.ts";
 import { listText } from "../../commands/work/list.ts";
 import { renewText } from "../../commands/work/renew.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const KEY = "deploy/preference";

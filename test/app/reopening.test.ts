@@ -7,10 +7,12 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { openMemory } from "../../app/open-memory.ts";
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
 import { openingMemory } from "../../app/worker/worker-server.ts";
-import type { SqliteDriver } from "../../engine/index.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 const copyFile = (from: string, to: string) => promisify(execFile)("cp", [from, to]);

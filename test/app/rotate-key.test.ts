@@ -5,24 +5,16 @@ import { readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import {
-  betterSqliteDriver,
-  examineMemory,
-  finishRotation,
-  openMemory,
-  planRotation,
-  rotateKey,
-  type StorageLocation,
-} from "../../app/index.ts";
 import { placeNewKey } from "../../app/keys/exchange-key-files.ts";
-import {
-  keyIdOf,
-  makeKeyFile,
-  namespaceOf,
-  readKeyFile,
-  readStoreFacts,
-  type SqliteDriver,
-} from "../../engine/index.ts";
+import { finishRotation, planRotation, rotateKey } from "../../app/keys/rotate-key.ts";
+import { examineMemory, openMemory } from "../../app/open-memory.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { makeKeyFile, readKeyFile } from "../../engine/store/key-file.ts";
+import { keyIdOf } from "../../engine/store/key-ring.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
+import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 

@@ -1,9 +1,10 @@
 /** The memory of a server, in each of its states. */
 import { access, copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { betterSqliteDriver, type Memory } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
 import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../../app/served-memory.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { NOW, openTestMemory, tempPlace } from "./fixtures/memories.ts";
 

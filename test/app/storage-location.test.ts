@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { resolveStateDir } from "openclaw/plugin-sdk/state-paths";
 import { describe, expect, test } from "vitest";
-import { findStorage } from "../../app/index.ts";
+import { findStorage } from "../../app/storage-location.ts";
 import { tempFolder } from "./fixtures/memories.ts";
 
 function stateDirOf(env: Record<string, string | undefined>, homeDir: string): string {

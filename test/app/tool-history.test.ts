@@ -1,11 +1,13 @@
 /** Records of tool calls: separate from packs and facts, without credentials, limited to the newest 5,000. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { composeMemory } from "../../app/compose.ts";
-import type { OpenMemory } from "../../app/index.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../../app/tool-history.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import { importLines } from "../../app/transfer/import-lines.ts";
-import { createInMemoryStore, namespaceOf, type ToolAudit } from "../../engine/index.ts";
+import type { ToolAudit } from "../../engine/audit/audit-rows.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;

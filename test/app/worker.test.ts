@@ -3,18 +3,15 @@ import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  betterSqliteDriver,
-  HelmdeckError,
-  type Memory,
-  nodeSqliteDriver,
-  openMemory,
-  type StorageLocation,
-  startWorkerMemory,
-  type WorkerMemoryOptions,
-} from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
 import { USE_CASES } from "../../app/memory.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { startWorkerMemory, type WorkerMemoryOptions } from "../../app/worker/worker-client.ts";
 import { openingMemory } from "../../app/worker/worker-server.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 type WorkerName = "memory" | "mortal" | "stillborn" | "probe";
@@ -332,11 +329,13 @@ describe("closing", () => {
 });
 
 test("the gateway's main thread loads only a few kilobytes: no store, no index, no validation library", async () => {
-  const app = new URL("../../app/index.ts", import.meta.url).pathname;
   const { metafile } = await build({
     stdin: {
-      contents: `export { startWorkerMemory, findStorage, HelmdeckError } from ${JSON.stringify(app)};`,
-      resolveDir: ".",
+      contents: `
+        export { HelmdeckError } from "./engine/errors.ts";
+        export { findStorage } from "./app/storage-location.ts";
+        export { startWorkerMemory } from "./app/worker/worker-client.ts";`,
+      resolveDir: process.cwd(),
     },
     bundle: true,
     write: false,

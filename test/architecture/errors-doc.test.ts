@@ -1,7 +1,7 @@
 /** docs/errors.md and the code list the same error codes in the same order, each with a meaning and a remedy. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ERROR_CODES } from "../../engine/index.ts";
+import { ERROR_CODES } from "../../engine/errors.ts";
 
 const rows = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8")
   .split("\n")

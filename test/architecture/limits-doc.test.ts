@@ -1,7 +1,7 @@
 /** The limits of requests and answers in the documents equal those in the code. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
+import { ANSWER_LIMITS, limitsText } from "../../engine/answer-limits.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
 const { queryCharacters, hits, snippetCharacters, possibleExcerptCharacters } = ANSWER_LIMITS;

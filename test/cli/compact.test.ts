@@ -1,7 +1,7 @@
 /** `doctor --compact` on a database whose freed pages are still in the file, as in databases that 0.1 made. */
 import { stat } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { betterSqliteDriver } from "../../engine/index.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { CommandHome } from "./command.ts";
 
 const LARGE = "x ".repeat(3_500);

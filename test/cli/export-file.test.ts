@@ -16,8 +16,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { isHelmdeckError } from "../../app/index.ts";
 import { writePrivateFile } from "../../commands/export-file.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 
 /** Writes a line, reports it, and then never ends. */
 const ENDLESS_EXPORT = `

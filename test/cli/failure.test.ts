@@ -1,9 +1,9 @@
 /** Failure reports as text and JSON: one line, without texts of foreign errors and without a stack trace. */
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { HelmdeckError } from "../../app/index.ts";
 import { reportFailure } from "../../commands/exit-codes.ts";
 import { Output } from "../../commands/output.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 
 const SECRET = "hunter2-correct-horse";
 

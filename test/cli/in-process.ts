@@ -2,7 +2,7 @@
  * A home in which commands run in this process: the same program, but ten times as fast, because most of a command's time is the start
  * of Node. as-shipped.test.ts shows that the shipped command, run as a process, gives the same answers.
  */
-import type { CommandLine } from "../../commands/index.ts";
+import type { CommandLine } from "../../commands/command-line.ts";
 import { CommandHome, type Finished, type RunOptions } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 

@@ -2,7 +2,7 @@
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { betterSqliteDriver } from "../../engine/index.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { CommandHome } from "./command.ts";
 
 let home: CommandHome;

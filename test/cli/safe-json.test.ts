@@ -1,7 +1,7 @@
 /** JSON answers are exact for a program and harmless for a terminal. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeJson, safeJson } from "../../app/index.ts";
+import { escapeJson, safeJson } from "../../app/presenters/safe-json.ts";
 import { actsOnATerminal, HOSTILE_TEXTS } from "./hostile-texts.ts";
 
 describe("a stored text in JSON", () => {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HELMDECK_HERE } from "../../cli/here-program.ts";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
-import type { CommandLine } from "../../commands/index.ts";
+import type { CommandLine } from "../../commands/command-line.ts";
 import { makeProgram } from "../../commands/program.ts";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";

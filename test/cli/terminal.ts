@@ -1,7 +1,8 @@
 /** A person at a terminal: runs commands in this process with streams that report that they are terminals. */
 import { PassThrough, Readable } from "node:stream";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
-import { type CommandLine, runCommandLine } from "../../commands/index.ts";
+import type { CommandLine } from "../../commands/command-line.ts";
+import { runCommandLine } from "../../commands/run-program.ts";
 
 export interface TerminalOptions {
   readonly homeFolder: string;

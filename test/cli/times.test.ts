@@ -1,6 +1,7 @@
 /** The display format of times. */
 import { describe, expect, test } from "vitest";
-import { expiryFrom, localMinute, rfc3339 } from "../../app/index.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 /** Contract: a clock that is wrong for a while hides and shows entries, but never deletes any. */
 import { describe, expect, test } from "vitest";
-import type { MemoryReader, MemoryStore } from "../../engine/index.ts";
+import type { MemoryReader, MemoryStore } from "../../engine/store/memory-store.ts";
 import { follow } from "./feed.ts";
 import {
   ANA,

@@ -1,6 +1,7 @@
 /** Contract: conditions on what somebody was shown are judged in the write's own transaction. */
 import { describe, expect, test } from "vitest";
-import { type FillIn, type MemoryReader, namespaceOf } from "../../engine/index.ts";
+import type { FillIn, MemoryReader } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { ANA, allKeys, BEN, fact, HOUR_MS, type OpenRig, refTo, text, withRig } from "./rig.ts";
 
 const CHANGED = { code: "changed_meanwhile" };

@@ -1,6 +1,7 @@
 /** Contract: a long delete hides all its entries from all readers at once, and none that were written since. */
 import { describe, expect, test } from "vitest";
-import { type MemoryReader, type Namespace, namespaceOf } from "../../engine/index.ts";
+import type { MemoryReader } from "../../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { ANA, allKeys, fact, type OpenRig, refTo, withRig } from "./rig.ts";
 import { madeOf } from "./vectors.ts";
 

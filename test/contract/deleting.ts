@@ -2,7 +2,8 @@
  * Contract: a delete removes exactly the requested entries, and a dry run counts the same. No read path returns expired entries.
  */
 import { describe, expect, test } from "vitest";
-import { type EntryFilter, type MemoryStore, namespaceOf } from "../../engine/index.ts";
+import type { EntryFilter, MemoryStore } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import {
   ANA,
   allKeys,

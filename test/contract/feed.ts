@@ -1,6 +1,6 @@
 /** Contract: an index can always update itself from the change feed, or is told to start over. */
 import { describe, expect, test } from "vitest";
-import type { Changes, MemoryReader } from "../../engine/index.ts";
+import type { Changes, MemoryReader } from "../../engine/store/memory-store.ts";
 import {
   ANA,
   BEN,

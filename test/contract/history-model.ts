@@ -4,15 +4,14 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type ErrorCode, isHelmdeckError } from "../../engine/errors.ts";
+import { HISTORY_LIMITS } from "../../engine/rules/history.ts";
 import {
   CONFLICT_RULES,
   type ConflictRule,
-  type ErrorCode,
-  HISTORY_LIMITS,
-  isHelmdeckError,
   type MemoryStore,
   type NewEntry,
-} from "../../engine/index.ts";
+} from "../../engine/store/memory-store.ts";
 import { ANA, fact, type OpenRig, refTo, START, type StoreRig, text } from "./rig.ts";
 
 type Step =

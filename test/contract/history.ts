@@ -1,6 +1,7 @@
 /** Contract: a fact's former values, facts that supersede others, and undo. */
 import { describe, expect, test } from "vitest";
-import { type Erasure, HISTORY_LIMITS, type MemoryReader, type MemoryStore } from "../../engine/index.ts";
+import { HISTORY_LIMITS } from "../../engine/rules/history.ts";
+import type { Erasure, MemoryReader, MemoryStore } from "../../engine/store/memory-store.ts";
 import {
   ANA,
   allKeys,

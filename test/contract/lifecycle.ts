@@ -1,6 +1,11 @@
 /** Contract: closing, reopening, reading next to a writer, and working with a row that cannot be decrypted. */
 import { describe, expect, test } from "vitest";
-import type { Erasure, MemoryReader, MemoryStore, StoreCapabilities } from "../../engine/index.ts";
+import type {
+  Erasure,
+  MemoryReader,
+  MemoryStore,
+  StoreCapabilities,
+} from "../../engine/store/memory-store.ts";
 import { follow } from "./feed.ts";
 import {
   ANA,

@@ -1,6 +1,6 @@
 /** Contract: listings are newest first, filtered by a byte-exact prefix, and paged without gaps or duplicates. */
 import { describe, expect, test } from "vitest";
-import type { ListQuery } from "../../engine/index.ts";
+import type { ListQuery } from "../../engine/store/memory-store.ts";
 import { ANA, allKeys, BEN, fact, type OpenRig, START, text, withRig } from "./rig.ts";
 import { HOSTILE_KEYS } from "./writing.ts";
 

@@ -1,6 +1,6 @@
 /** The contract suite: every promise of `MemoryStore`, run against any store that brings a rig. */
 import { describe } from "vitest";
-import type { StoreCapabilities } from "../../engine/index.ts";
+import type { StoreCapabilities } from "../../engine/store/memory-store.ts";
 import { describeClock } from "./clock.ts";
 import { describeBounds, describeConditions } from "./conditions.ts";
 import { describeDeleting } from "./deleting.ts";

@@ -6,10 +6,10 @@ import {
   type EntryId,
   type MemoryStore,
   type NewEntry,
-  namespaceOf,
   ORIGINS,
   type PutResult,
-} from "../../engine/index.ts";
+} from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { bytes, HOUR_MS, KEPT_EXPIRED_MS, letPass, type OpenRig, START, type StoreRig, text } from "./rig.ts";
 
 /** One operation on a store. There are few, similar names, so that operations often affect the same entries. */

@@ -1,6 +1,7 @@
 /** Contract of two memories over one store: of two changes made from the same state, one passes, and none that was not seen is lost. */
 import { describe, expect, test } from "vitest";
-import { isHelmdeckError, type Memory } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 import { sized } from "../run/size.ts";
 
 /** Use cases of two memories, whose calls overlap. */

@@ -1,6 +1,6 @@
 /** Contract: renewing entries, listing those that expire soon, and choosing between two copies of an entry. */
 import { describe, expect, test } from "vitest";
-import type { DecideRenewal, MemoryStore } from "../../engine/index.ts";
+import type { DecideRenewal, MemoryStore } from "../../engine/store/memory-store.ts";
 import { ANA, allKeys, BEN, DAY_MS, fact, type OpenRig, refTo, START, text, withRig } from "./rig.ts";
 
 const WRITER = { surface: "openclaw", agent: "ana" };

@@ -1,6 +1,14 @@
 /** A store's part in the contract suite: how to open it, a fake clock, and optional operations. */
-import type { EntryRef, MemoryReader, MemoryStore, NewEntry, Quota, UnixMs } from "../../engine/index.ts";
-import { type Namespace, namespaceOf } from "../../engine/index.ts";
+
+import type { Quota } from "../../engine/rules/quota.ts";
+import type {
+  EntryRef,
+  MemoryReader,
+  MemoryStore,
+  NewEntry,
+  UnixMs,
+} from "../../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 
 /** A fake clock that the test sets. */
 export interface Clock {

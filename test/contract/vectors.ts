@@ -6,11 +6,11 @@ import type {
   EntryVectors,
   Fingerprint,
   MemoryStore,
-  Namespace,
   NewEntry,
   ReferenceVectors,
-} from "../../engine/index.ts";
-import { namespaceOf } from "../../engine/index.ts";
+} from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import {
   ANA,
   BEN,

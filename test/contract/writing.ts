@@ -1,6 +1,7 @@
 /** Contract: putting and getting entries, byte-exact values, and refused input. */
 import { describe, expect, test } from "vitest";
-import { ENTRY_LIMITS, type NewEntry } from "../../engine/index.ts";
+import { ENTRY_LIMITS } from "../../engine/store/entry-rules.ts";
+import type { NewEntry } from "../../engine/store/memory-store.ts";
 import { ANA, BEN, bytes, fact, HOUR_MS, type OpenRig, refTo, START, text, withRig } from "./rig.ts";
 
 /** Names that often break stores: quotes, wildcards, separators, case, width, text direction, invisible characters. */

@@ -10,13 +10,11 @@ import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import {
-  isHelmdeckError,
-  type MemoryStore,
-  openSqliteStore,
-  parseKey,
-  type SqliteDriver,
-} from "../../engine/index.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { parseKey } from "../../engine/store/master-key.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { ANA, fact, refTo, text } from "../contract/rig.ts";
 import { sized } from "../run/size.ts";
 import { type Damaged, type DatabaseFiles, damage, WAL_HEADER_BYTES } from "./damage.ts";

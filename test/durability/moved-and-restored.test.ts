@@ -9,13 +9,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { mayOpenFile, REOPEN_AFTER_MS, ReopeningStore } from "../../app/reopening-store.ts";
-import {
-  isHelmdeckError,
-  type MemoryStore,
-  openSqliteStore,
-  parseKey,
-  type SqliteDriver,
-} from "../../engine/index.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { parseKey } from "../../engine/store/master-key.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { DAY_MS, START } from "../contract/rig.ts";
 import { sized } from "../run/size.ts";
 import { carryOut, type Held, heldAfter, heldIn, isSame, operationsOf } from "./operations.ts";

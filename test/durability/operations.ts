@@ -1,5 +1,6 @@
 /** A workload as a list, for the process that carries it out and for the test that checks the result. */
-import { type MemoryStore, type NewEntry, namespaceOf } from "../../engine/index.ts";
+import type { MemoryStore, NewEntry } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { Random } from "./random.ts";
 
 export type Operation =

@@ -3,15 +3,13 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  betterSqliteDriver,
-  loadOrMakeKey,
-  type MemoryStore,
-  nodeSqliteDriver,
-  openSqliteStore,
-  type SqliteDriver,
-} from "../../engine/index.ts";
-import { unlessMissing } from "../../engine/store/private-file.ts";
+import { unlessMissing } from "../../engine/private-file.ts";
+import { loadOrMakeKey } from "../../engine/store/find-key.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 
 export const DRIVERS: readonly SqliteDriver[] = [betterSqliteDriver, nodeSqliteDriver];
 

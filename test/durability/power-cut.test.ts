@@ -8,7 +8,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { SqliteDriver } from "../../engine/index.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { sized } from "../run/size.ts";
 import { type Image, ModelledDisk, writeImage } from "./modelled-disk.ts";

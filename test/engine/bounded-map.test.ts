@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BoundedMap } from "../../engine/index.ts";
+import { BoundedMap } from "../../engine/bounded-map.ts";
 
 describe("a map of limited size", () => {
   test("drops what was set or used longest ago, and says so", () => {

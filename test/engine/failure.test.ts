@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 
 test("a HelmdeckError is unchanged", () => {
   const error = new HelmdeckError("store_full", "The disk is full.");

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { mintToken } from "../../server/index.ts";
+import { mintToken } from "../../server/tokens.ts";
 import type { PostgresServer } from "../postgres/server.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/helmdeck-memory.mjs", import.meta.url));

@@ -10,7 +10,7 @@ import { makeRun } from "../../install/run-command.ts";
 import { Docker } from "../../install/run-docker.ts";
 import { ROOT } from "../../scripts/build/build.ts";
 import type { OpenClawHome } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { pathWithOpenClaw } from "../docker/package.ts";
 import type { Report } from "../docker/rig.ts";
 

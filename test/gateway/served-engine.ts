@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { DIST } from "../../scripts/build/build.ts";
-import { mintToken } from "../../server/index.ts";
+import { mintToken } from "../../server/tokens.ts";
 
 const COMMAND = join(DIST, "helmdeck-memory.mjs");
 

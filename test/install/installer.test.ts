@@ -7,7 +7,7 @@ import { runInstaller } from "../../install/installer.ts";
 import { Journal } from "../../install/journal.ts";
 import { JsonReporter, LineReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
-import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import type { Report } from "../docker/rig.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { environmentIn, given, options } from "./fixtures.ts";

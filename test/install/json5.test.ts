@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { parseJson5 } from "../../install/json5.ts";
 
 const requireOfHost = createRequire(createRequire(import.meta.url).resolve("openclaw/cli-entry"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
-import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { environmentIn, runSteps } from "./fixtures.ts";
 

@@ -1,13 +1,17 @@
 /** One subject's operations and queries on each surface, with one memory in this process. An answer is all visible text. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { OpenMemory, StorageLocation } from "../../app/index.ts";
-import { type Entry, type EntryFilter, type MemoryStore, namespaceOf } from "../../engine/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import type { Entry, EntryFilter, MemoryStore } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { makePromptPreparation } from "../../plugin/prompt.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
-import { createServer, mcpMount, mintToken } from "../../server/index.ts";
+import { createServer } from "../../server/create-server.ts";
+import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
+import { mintToken } from "../../server/tokens.ts";
 import type { Seen } from "../cli/terminal.ts";
 import { policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";

@@ -10,7 +10,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { mintToken } from "../../server/index.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { CommandHome } from "../cli/command.ts";
 import { Random } from "../durability/random.ts";
 import { sized } from "../run/size.ts";

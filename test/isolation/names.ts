@@ -1,5 +1,5 @@
 /** Names that a wrong join, escape, comparison or case folding would confuse. */
-import { harmlessLine } from "../../engine/index.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
 export const HOSTILE_NAMES: readonly string[] = [
   "a",

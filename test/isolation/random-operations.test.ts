@@ -7,7 +7,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { OpenMemory } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
 import { sized } from "../run/size.ts";
 import { type Asker, COMMON_WORD, SHARED_KEY, type Surface, surfacesOver } from "./askers.ts";

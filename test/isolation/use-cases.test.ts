@@ -1,7 +1,8 @@
 /** No subject reads or deletes another's memory, for any two names and any use case. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Memory, OpenMemory } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import type { Memory } from "../../app/memory.ts";
 import { NOW, openTestMemory } from "../app/fixtures/memories.ts";
 import { HOSTILE_NAMES } from "./names.ts";
 

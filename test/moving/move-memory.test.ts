@@ -3,9 +3,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { OpenPlace } from "../../app/moving/move-memory.ts";
-import { moveMemory, placeAddress, planMove, reopenMemory, storePlace } from "../../app/moving.ts";
-import { betterSqliteDriver, namespaceOf, openSqliteStore } from "../../engine/index.ts";
-import type { MovableStore } from "../../engine/moving.ts";
+import { moveMemory, planMove, reopenMemory } from "../../app/moving/move-memory.ts";
+import { placeAddress, storePlace } from "../../app/moving/store-place.ts";
+import type { MovableStore } from "../../engine/store/moving/movable-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
 import { KEY, makeTempFolder, OTHER_KEY } from "../engine/store/sqlite-rig.ts";
 import { makeMemory, rowsIn } from "./rows.ts";
 

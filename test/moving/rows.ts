@@ -1,13 +1,10 @@
 /** A memory with rows of each kind, and a store's raw rows for byte-for-byte comparison. */
-import {
-  type MemoryStore,
-  type Namespace,
-  namespaceOf,
-  openSqliteStore,
-  type SqliteDriver,
-} from "../../engine/index.ts";
-import type { MovableStore } from "../../engine/moving.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import type { MovableStore } from "../../engine/store/moving/movable-store.ts";
 import { STORED_TABLES } from "../../engine/store/moving/stored-tables.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { KEY } from "../engine/store/sqlite-rig.ts";
 
 const ALL = 100_000;

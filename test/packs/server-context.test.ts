@@ -4,13 +4,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { betterSqliteDriver } from "../../app/index.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import {
   type OpenServerContextOptions,
   openServerContext,
-  type ServerContext,
   type ServerContextTrouble,
-} from "../../packs/index.ts";
+} from "../../packs/open-server-context.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { NOW, openTestMemory, tempFolder, tempPlace } from "../app/fixtures/memories.ts";
 
 const ANA = { caller: "ana", authenticated: true } as const;

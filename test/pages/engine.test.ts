@@ -1,7 +1,7 @@
 /** The pages of a memory at a served engine are the same as those of a local memory. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Memory } from "../../app/index.ts";
-import { makePages } from "../../pages/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { makePages } from "../../pages/pages.ts";
 import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";
 import { NOW } from "../server/fixtures/context-server.ts";
 import { BASE, COMMANDS } from "./rig.ts";

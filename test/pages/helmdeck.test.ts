@@ -1,7 +1,8 @@
 /** The pages and commands for a memory at a running helmdeck: the data that helmdeck provides, and a sentence for the rest. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NO_EMBEDDINGS, type RemoteMemory } from "../../app/index.ts";
-import { makePages } from "../../pages/index.ts";
+import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
+import type { RemoteMemory } from "../../app/remote/partial-memory.ts";
+import { makePages } from "../../pages/pages.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
 import { upstreamOf } from "../app/upstream/upstream-of.ts";

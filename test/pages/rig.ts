@@ -1,6 +1,7 @@
 /** Pages over a real memory, as a surface would serve them, with a fixed clock. */
-import type { OpenMemory } from "../../app/index.ts";
-import { makePages, type Viewer } from "../../pages/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { makePages } from "../../pages/pages.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { openTestMemory, TestClock } from "../app/fixtures/memories.ts";
 
 export const BASE = "/plugins/helmdeck-memory";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { makePages } from "../../pages/index.ts";
+import { makePages } from "../../pages/pages.ts";
 import { NOW } from "../app/fixtures/memories.ts";
 import { type Answered, BASE, COMMANDS, FORMS, fieldsOf, openRig, type Rig, textOf } from "./rig.ts";
 

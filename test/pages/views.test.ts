@@ -1,6 +1,7 @@
 /** The timeline, expiring facts, growth, health, one fact, several memories, and a memory that does not open. */
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, type Memory } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { DAY_MS, inTurn, NOW } from "../app/fixtures/memories.ts";
 import { BASE, COMMANDS, FORMS, openRig, type Rig, textOf } from "./rig.ts";
 

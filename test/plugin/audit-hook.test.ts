@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PackAudit, ToolAudit } from "../../app/index.ts";
+import type { PackAudit, ToolAudit } from "../../engine/audit/audit-rows.ts";
 import { auditRowOf, makeAuditHook } from "../../plugin/audit-hook.ts";
 import { configOf, GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";

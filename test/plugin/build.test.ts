@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startWorkerMemory } from "../../app/index.ts";
+import { startWorkerMemory } from "../../app/worker/worker-client.ts";
 import {
   buildPlugin,
   frontFor,
@@ -149,9 +149,9 @@ test("the build fails if a command loads the store before it has parsed its argu
       external: ["better-sqlite3"],
       entryNames: "cli",
     });
-  const lazily = await start('await import("./app/index.ts");');
+  const lazily = await start('await import("./app/open-memory.ts");');
   expect(() => requireQuickStart(lazily.metafile)).not.toThrow();
-  const atOnce = await start('export { openMemory } from "./app/index.ts";');
+  const atOnce = await start('export { openMemory } from "./app/open-memory.ts";');
   expect(() => requireQuickStart(atOnce.metafile)).toThrow("loads");
 });
 

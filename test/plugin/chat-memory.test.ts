@@ -1,6 +1,8 @@
 /** /remember, /undo, /forget and /memories with a real memory, and who may use them. */
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, keyForText, type OpenMemory } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { keyForText } from "../../app/presenters/key-for-text.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ChatCommand } from "../../plugin/chat-replies.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";

@@ -1,7 +1,7 @@
 /** `openclaw helmdeck` with an engine on another server: commands that REST supports work, and the others say where to run them. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NO_EMBEDDINGS } from "../../app/index.ts";
+import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
 import { subjectOf } from "../../plugin/identity.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";

@@ -1,8 +1,11 @@
 /** The parts of `openclaw helmdeck` that test/cli does not cover: OpenClaw's commander, agents, findings and secrets. */
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { betterSqliteDriver, type Finding, HelmdeckError, NO_EMBEDDINGS } from "../../app/index.ts";
-import type { CommandContext } from "../../commands/index.ts";
+import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
+import type { Finding } from "../../app/memory.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { subjectOf } from "../../plugin/identity.ts";
 import type { CliContext } from "../../plugin/openclaw-api.ts";
 import { isForPrograms, registerHelmdeckCli } from "../../plugin/openclaw-cli.ts";

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, type Memory, type MemoryStatus, type RecallHit } from "../../app/index.ts";
+import type { Memory, MemoryStatus } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { HELP } from "../../plugin/chat-replies.ts";
 import { parseChatRequest } from "../../plugin/chat-status.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
+import type { RecallHit } from "../../recall/search-contract.ts";
 import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 

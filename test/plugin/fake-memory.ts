@@ -1,6 +1,7 @@
 /** A `Memory` that records its calls. Every method fails unless the test defines its answer. */
-import { HelmdeckError } from "../../app/index.ts";
+
 import { type Memory, memoryFrom } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { MemoryAccess } from "../../plugin/memory-access.ts";
 
 export interface FakeMemory extends Memory {

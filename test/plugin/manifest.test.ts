@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { RECALL_MODES } from "../../app/basics.ts";
 import { EMBEDDING_PROVIDERS } from "../../app/embedding/embedding-settings.ts";
+import { RECALL_MODES } from "../../engine/answer-limits.ts";
 import { OLDEST_OPENCLAW } from "../../install/install-names.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
 import { PLUGIN_ID, TESTED_HOSTS } from "../../plugin/examine-plugin.ts";

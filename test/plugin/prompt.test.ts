@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { MyMemory } from "../../app/index.ts";
+import type { MyMemory } from "../../app/memory.ts";
 import { linesFor, makePromptPreparation } from "../../plugin/prompt.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
 import { MAIN, policyFor } from "./fake-host.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Memory } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
 import type { HostApi } from "../../plugin/openclaw-api.ts";
 import { register, type StartMemory } from "../../plugin/register.ts";
 import { GROUP_CONTEXT, MAIN, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isHelmdeckError } from "../../app/index.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 import { resolveConfiguredKey, type SecretResolver } from "../../plugin/resolve-secret.ts";
 
 const KEY = "0123456789abcdef".repeat(4);

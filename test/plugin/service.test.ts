@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
+import type { Memory, MemoryStatus } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { makeService, RECHECK_MS } from "../../plugin/memory-service.ts";
 import type { ServiceContext } from "../../plugin/openclaw-api.ts";
 import { scheduledJobs } from "../../plugin/scheduler.ts";

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, isHelmdeckError, type Memory, NO_EMBEDDINGS } from "../../app/index.ts";
+import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
+import type { Memory } from "../../app/memory.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { makeMemoryAccess } from "../../plugin/memory-access.ts";
 import { leaseMemory, type SharedMemories, type SharedPlace } from "../../plugin/shared-memory.ts";
 import { fakeMemory } from "./fake-memory.ts";

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, type Memory, type RecallAnswer, type RecallHit } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
+import type { RecallAnswer, RecallHit } from "../../recall/search-contract.ts";
 import { MAIN, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  type FactView,
-  type Forgotten,
-  HelmdeckError,
-  type Memory,
-  type StoredFact,
-} from "../../app/index.ts";
+import type { FactView, Forgotten, Memory, StoredFact } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { makeHistoryTool } from "../../plugin/history-tool.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";

@@ -7,8 +7,8 @@ import { openBenchMemory, openHybridSearch } from "../../bench/recall/bench-memo
 import { exactVectorsOver } from "../../bench/recall/exact-vectors.ts";
 import { keepEmbeddings } from "../../bench/recall/kept-embeddings.ts";
 import { type Answered, aimsMissed, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
-import { namespaceOf } from "../../engine/index.ts";
-import type { Embedder } from "../../recall/index.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 
 const hit = (key: string, score: number) => ({ key, score });

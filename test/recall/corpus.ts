@@ -1,19 +1,11 @@
 /** Corpora for recall tests: entries in the engine's projection, and a source that tests can write to and break. */
-import {
-  type CorpusEntry,
-  type Entry,
-  type EntryId,
-  type Fingerprint,
-  namespaceOf,
-  projectEntry,
-} from "../../engine/index.ts";
-import {
-  type CorpusChanges,
-  type CorpusSource,
-  createRecall,
-  type RecallHit,
-  type RecallOptions,
-} from "../../recall/index.ts";
+
+import { projectEntry } from "../../engine/projections/chunks.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { Entry, EntryId, Fingerprint } from "../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { createRecall, type RecallOptions } from "../../recall/recall.ts";
+import type { CorpusChanges, CorpusSource, RecallHit } from "../../recall/search-contract.ts";
 
 export const OWNER = namespaceOf("tester");
 export const NOW = Date.UTC(2026, 5, 15, 12);

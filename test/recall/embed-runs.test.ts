@@ -1,9 +1,11 @@
 /** Embedding in a short-lived process: the order of work, when it ends, and the work left for the next process. */
 import { describe, expect, test } from "vitest";
 import { referenceCacheOver } from "../../app/vector-cache.ts";
-import { createInMemoryStore, HelmdeckError } from "../../engine/index.ts";
-import { type Coverage, ReferenceVectors } from "../../recall/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
+import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
+import type { Coverage } from "../../recall/vectors/semantic-contract.ts";
 import { ANA, BEN, openSemanticRig as open, type SemanticRig } from "./vectors-rig.ts";
 
 const DOWN = new HelmdeckError("embeddings_unavailable", "The service is down.");

@@ -1,8 +1,9 @@
 /** The index follows its source: new facts are found and removed ones are not. A partial search says that it is partial. */
 import { describe, expect, test } from "vitest";
-import { namespaceOf } from "../../engine/index.ts";
-import type { CorpusSource, SemanticIndex } from "../../recall/index.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { NamespaceIndex } from "../../recall/namespace-index.ts";
+import type { CorpusSource } from "../../recall/search-contract.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { corpusEntry, idOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 async function keys(

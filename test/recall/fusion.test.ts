@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError } from "../../engine/index.ts";
-import { createRecall, type RecallAnswer, type RecallOptions } from "../../recall/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { createRecall, type RecallOptions } from "../../recall/recall.ts";
+import type { RecallAnswer } from "../../recall/search-contract.ts";
 import { type FactSketch, NOW, OWNER, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts";
 

@@ -3,10 +3,10 @@
  * permanently.
  */
 import { describe, expect, test } from "vitest";
-import { type Namespace, namespaceOf } from "../../engine/index.ts";
-import type { SemanticIndex } from "../../recall/index.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { IndexCache, type IndexCacheOptions } from "../../recall/index-cache.ts";
 import { NamespaceIndex } from "../../recall/namespace-index.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { WritableSource } from "./corpus.ts";
 

@@ -1,8 +1,9 @@
 /** Semantic search for recall tests: an embedder with predefined vectors, and an index of its vectors. */
-import type { EntryId } from "../../engine/index.ts";
-import type { Embedder, SemanticIndex } from "../../recall/index.ts";
+import type { EntryId } from "../../engine/store/memory-store.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 import { passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
 import { cosine } from "../../recall/meaning/similarity-normalizer.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 
 const DIMENSIONS = 64;
 

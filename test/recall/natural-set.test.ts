@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { type NaturalHalf, readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { sharedWords } from "../../bench/recall/shared-words.ts";
-import { kindOfSecret, validateFact } from "../../engine/index.ts";
+import { validateFact } from "../../engine/facts/facts-policy.ts";
+import { kindOfSecret } from "../../engine/facts/secrets.ts";
 
 const { facts, questions, languages, unanswerable } = readNaturalSet();
 const english = facts.filter(({ language }) => language === undefined);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { sharingPairs } from "../../bench/check-paraphrases.ts";
 import { halfOf, readParaphraseSet } from "../../bench/recall/paraphrase-set.ts";
 import { sharedWords } from "../../bench/recall/shared-words.ts";
-import { validateFact } from "../../engine/index.ts";
+import { validateFact } from "../../engine/facts/facts-policy.ts";
 
 const { pairs, unanswerable } = readParaphraseSet();
 const all = [...pairs, ...unanswerable];

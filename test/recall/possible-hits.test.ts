@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { openBenchMemory } from "../../bench/recall/bench-memory.ts";
 import { readJsonLines } from "../../bench/recall/conversations.ts";
 import { shownBy } from "../../bench/recall/possible-hits.ts";
-import { createRecall, WEIGHTS } from "../../recall/index.ts";
+import { createRecall } from "../../recall/recall.ts";
+import { WEIGHTS } from "../../recall/weights.ts";
 import { type FactSketch, hitsOf, keysOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace } from "./meaning.ts";
 

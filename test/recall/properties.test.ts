@@ -1,9 +1,9 @@
 /** Properties that hold for any facts and any question. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RecallHit } from "../../recall/index.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { LexicalSearch } from "../../recall/lexical/lexical-search.ts";
+import type { RecallHit } from "../../recall/search-contract.ts";
 import {
   corpusEntry,
   type FactSketch,

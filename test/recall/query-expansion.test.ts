@@ -1,9 +1,9 @@
 /** Query expansion: the question in the memory's words, in addition to the original question and with slightly less weight. */
 import { describe, expect, test } from "vitest";
-import { HelmdeckError } from "../../engine/index.ts";
-import { createRecall } from "../../recall/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { expandedQuery } from "../../recall/meaning/query-expansion.ts";
+import { createRecall } from "../../recall/recall.ts";
 import { type FactSketch, NOW, OWNER, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
 import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";

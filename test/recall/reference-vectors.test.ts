@@ -1,12 +1,9 @@
 /** Reference vectors: embedded once per space and texts, stored as they arrive, and never confused with others. */
 import { describe, expect, test } from "vitest";
-import {
-  createInMemoryStore,
-  HelmdeckError,
-  type ReferenceVectors as KeptVectors,
-  type MemoryStore,
-} from "../../engine/index.ts";
-import type { Embedder } from "../../recall/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import type { ReferenceVectors as KeptVectors, MemoryStore } from "../../engine/store/memory-store.ts";
+import type { Embedder } from "../../recall/embedder.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
 import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { type ReferenceCache, ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";

@@ -1,6 +1,6 @@
 /** Which words match, how hits are ordered, and how they are shown. */
 import { describe, expect, test } from "vitest";
-import { WEIGHTS } from "../../recall/index.ts";
+import { WEIGHTS } from "../../recall/weights.ts";
 import { hitsOf, keysOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 describe("fields", () => {

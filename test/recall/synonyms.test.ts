@@ -1,6 +1,6 @@
 /** Synonyms, in every word form, are weaker evidence than the word itself, and never sufficient alone. */
 import { describe, expect, test } from "vitest";
-import { createRecall } from "../../recall/index.ts";
+import { createRecall } from "../../recall/recall.ts";
 import { type FactSketch, keysOf, NOW, OWNER, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace } from "./meaning.ts";
 

@@ -1,9 +1,11 @@
 /** Records of tool calls rank after facts, unless the question asks about past actions. Then the question's time selects them. */
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { composeMemory } from "../../app/compose.ts";
 import { recallOverStore } from "../../app/corpus-source.ts";
-import type { OpenMemory } from "../../app/index.ts";
-import { auditEntry, type CorpusEntry, checkAuditRow, createInMemoryStore } from "../../engine/index.ts";
+import { auditEntry, checkAuditRow } from "../../engine/audit/audit-entries.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { parsePastActions } from "../../recall/analysis/past-actions.ts";
 import { NamespaceIndex } from "../../recall/namespace-index.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import { createInMemoryStore, HelmdeckError } from "../../engine/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { DRIVERS, openSqliteRig } from "../engine/store/sqlite-rig.ts";
 import {
   ANA,

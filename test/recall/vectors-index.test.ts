@@ -1,7 +1,7 @@
 /** The vector index finds the same vectors as an exhaustive search, keeps nothing that was removed, and grows evenly. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { EntryId } from "../../engine/index.ts";
+import type { EntryId } from "../../engine/store/memory-store.ts";
 import { VectorIndex, type VectorIndexOptions } from "../../recall/vectors/vector-index.ts";
 
 const DIMENSIONS = 40;

@@ -2,23 +2,13 @@
 import { onTestFinished } from "vitest";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import {
-  createInMemoryStore,
-  type MemoryStore,
-  type Namespace,
-  namespaceOf,
-  type Timer,
-} from "../../engine/index.ts";
-import {
-  createSemanticIndex,
-  type Embedder,
-  type Embeddings,
-  type EmbedOptions,
-  type SemanticHit,
-  type SemanticIndex,
-  type SemanticIndexOptions,
-  type VectorFollower,
-} from "../../recall/index.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
+import type { Timer } from "../../engine/timing.ts";
+import type { Embedder, Embeddings, EmbedOptions } from "../../recall/embedder.ts";
+import type { SemanticHit, SemanticIndex, VectorFollower } from "../../recall/vectors/semantic-contract.ts";
+import { createSemanticIndex, type SemanticIndexOptions } from "../../recall/vectors/semantic-index.ts";
 
 export const ANA = namespaceOf("ana");
 export const BEN = namespaceOf("ben");

@@ -6,8 +6,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import { createInMemoryStore } from "../../engine/index.ts";
-import { type CorpusSource, createRecall, type VectorCache } from "../../recall/index.ts";
+import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { createRecall } from "../../recall/recall.ts";
+import type { CorpusSource } from "../../recall/search-contract.ts";
+import type { VectorCache } from "../../recall/vectors/semantic-contract.ts";
 import { ANA, aFewTurns, BEN, openSemanticRig as open, type SemanticRig, untilIdle } from "./vectors-rig.ts";
 
 describe("an entry", () => {

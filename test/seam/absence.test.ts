@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, rm, truncate, writeFile } from "node:fs/promise
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { betterSqliteDriver } from "../../app/index.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { projectFact, SeamHome } from "./fixtures.ts";
 
 async function filledHome(): Promise<SeamHome> {

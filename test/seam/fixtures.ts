@@ -3,7 +3,10 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { betterSqliteDriver, type FactInput, openMemory, rankFacts } from "../../app/index.ts";
+import type { FactInput } from "../../app/memory.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import { rankFacts } from "../../app/rank-facts.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { createSeam, type Seam, type SeamOptions } from "../../seam/index.ts";
 import { NOW } from "../app/fixtures/memories.ts";
 

@@ -1,7 +1,7 @@
 /** Recall: order, budget and text, only for the requested caller and project. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { FactInput } from "../../app/index.ts";
+import type { FactInput } from "../../app/memory.ts";
 import { type FactHere, recallProject } from "../../seam/index.ts";
 import { projectFact, SeamHome } from "./fixtures.ts";
 

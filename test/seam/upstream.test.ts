@@ -2,8 +2,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fromWire } from "../../app/index.ts";
 import { storeRequestSchema } from "../../app/operations/store-fact.ts";
+import { fromWire } from "../../app/wire/codec.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { projectFact, SeamHome, SLUG } from "./fixtures.ts";
 

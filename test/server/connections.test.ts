@@ -5,15 +5,11 @@ import { connect, type Socket } from "node:net";
 import { buffer, json, text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
+import { createServer, type HelmdeckServer, type Listening } from "../../server/create-server.ts";
 import { IN_FLIGHT_LIMITS } from "../../server/guards/in-flight.ts";
-import {
-  createServer,
-  type HelmdeckServer,
-  type Listening,
-  mcpMount,
-  mintToken,
-} from "../../server/index.ts";
 import { SOCKET_LIMITS, type SocketLimits } from "../../server/listening.ts";
+import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { packThat, testServerContext } from "./fixtures/mcp-context.ts";
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HelmdeckError } from "../../engine/index.ts";
-import type { ServerContext } from "../../packs/index.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { ContextServer, type ContextServerOptions, packThat } from "./fixtures/context-server.ts";
 
 let served: ContextServer | undefined;

@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { problemOfJson } from "../../app/wire/strict-json.ts";
+import type { Listening } from "../../server/create-server.ts";
 import { MOST_BODY_BYTES } from "../../server/guards/body.ts";
-import type { Listening } from "../../server/index.ts";
 import { ContextServer, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
 const STORE = "/api/v1/memory/store";

@@ -2,9 +2,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { betterSqliteDriver, findStorage } from "../../app/index.ts";
-import { openServerContext } from "../../packs/index.ts";
-import { createServer, mcpMount, mintToken } from "../../server/index.ts";
+import { findStorage } from "../../app/storage-location.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { openServerContext } from "../../packs/open-server-context.ts";
+import { createServer } from "../../server/create-server.ts";
+import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { BUNDLED_COMMAND } from "../cli/command.ts";
 import { type ClientRun, runClient, tempHome } from "./fixtures/clients.ts";
 import { atPlace, configBlock } from "./fixtures/howto.ts";

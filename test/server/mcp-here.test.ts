@@ -2,8 +2,9 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { HelmdeckError, type Memory } from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
 import { memoryFrom } from "../../app/memory.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { recallRequestIn } from "../../server/mcp/here-resource.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";

@@ -3,10 +3,16 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ServerContext } from "../../packs/index.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
-import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
-import { MOST_IN_BATCH, SESSION_LIMITS } from "../../server/mcp/mcp-over-http.ts";
+import { createServer } from "../../server/create-server.ts";
+import {
+  type McpMountOptions,
+  MOST_IN_BATCH,
+  mcpMount,
+  SESSION_LIMITS,
+} from "../../server/mcp/mcp-over-http.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
 

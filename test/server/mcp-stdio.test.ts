@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Memory } from "../../app/index.ts";
-import type { ServerContext } from "../../packs/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
-import { serveMcpOverStdio } from "../../server/index.ts";
+import { serveMcpOverStdio } from "../../server/mcp/mcp-over-stdio.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { validate } from "@readme/openapi-parser";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { currentDescription, NOTHING_BEHIND, OPENAPI_FILE } from "../../scripts/write-openapi.ts";
-import { mcpMount } from "../../server/index.ts";
+import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
 import { ContextServer } from "./fixtures/context-server.ts";
 
 const OPEN_PATHS = new Set(["/healthz", "/readyz", "/version", "/api/v1/openapi.json"]);

@@ -2,7 +2,7 @@
 import { Writable } from "node:stream";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../server/index.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { ContextServer, NOW, SECRET, tokenFor } from "./fixtures/context-server.ts";
 import { ORIGIN, PageVisitor } from "./fixtures/page-visitor.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Listening } from "../../server/index.ts";
+import type { Listening } from "../../server/create-server.ts";
 import { ContextServer, packThat } from "./fixtures/context-server.ts";
 
 let served: ContextServer;

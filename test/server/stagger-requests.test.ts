@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { nextTurn } from "../../app/index.ts";
+import { nextTurn } from "../../engine/timing.ts";
 import { STARTED_PER_TURN, staggerRequests } from "../../server/guards/stagger-requests.ts";
 
 test("many simultaneous requests are started a few per turn, in the order of arrival", async () => {

@@ -1,7 +1,8 @@
 /** Both embedders against the stand-in: requests, results, and long texts. */
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
-import type { Embedder } from "../../recall/index.ts";
-import { createOllamaSidecar, type SidecarEmbedder } from "../../sidecar/index.ts";
+import type { Embedder } from "../../recall/embedder.ts";
+import type { SidecarEmbedder } from "../../sidecar/embedding-service.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { mayBeTruncated } from "../../sidecar/silent-truncation.ts";
 import { cosine, failureOf, inputsOf, KINDS, MODEL, type Rig, startRig } from "./rig.ts";
 

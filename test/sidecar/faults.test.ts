@@ -1,7 +1,7 @@
 /** A service that is down, slow, broken or hostile: errors, no leaked secrets, and recovery. */
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { failureOf, inputsOf, KEY, KINDS, MODEL, type Rig, SECRET_TEXT, startRig } from "./rig.ts";
 import type { Fault } from "./stand-in-ollama.ts";
 

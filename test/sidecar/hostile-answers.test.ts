@@ -2,11 +2,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import {
-  createOllamaEmbedder,
-  createOllamaSidecar,
-  createOpenAiCompatibleEmbedder,
-} from "../../sidecar/index.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
+import { createOllamaEmbedder } from "../../sidecar/ollama-embedder.ts";
+import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const TEXTS = ["one", "two"];

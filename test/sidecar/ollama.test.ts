@@ -1,6 +1,7 @@
 /** The Ollama client without embedding: health, models and their tags, downloads. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isSameOllamaModel, ollamaName, type PullProgress } from "../../sidecar/index.ts";
+import type { PullProgress } from "../../sidecar/embedding-service.ts";
+import { isSameOllamaModel, ollamaName } from "../../sidecar/models.ts";
 import { failureOf, MODEL, type Rig, startRig } from "./rig.ts";
 import { STAND_IN_VERSION } from "./stand-in-ollama.ts";
 

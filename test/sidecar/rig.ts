@@ -1,14 +1,10 @@
 /** The stand-in, both clients and a fake clock, for the tests of this module. */
 import { inspect } from "node:util";
 import { HelmdeckError } from "../../engine/errors.ts";
-import {
-  createOllamaEmbedder,
-  createOllamaSidecar,
-  createOpenAiCompatibleEmbedder,
-  type EmbedderSettings,
-  type OllamaSidecar,
-  type SidecarEmbedder,
-} from "../../sidecar/index.ts";
+import type { EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "../../sidecar/embedding-service.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
+import { createOllamaEmbedder } from "../../sidecar/ollama-embedder.ts";
+import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { type StandInOllama, type StandInOptions, startStandInOllama } from "./stand-in-ollama.ts";
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { failureOf, MODEL } from "./rig.ts";
 import { vectorOf } from "./stand-in/meaning.ts";
 

@@ -1,6 +1,9 @@
 /** Both command lines over one memory, run in this process. */
-import { betterSqliteDriver, NO_EMBEDDINGS, type StorageLocation } from "../../app/index.ts";
-import type { CommandContext } from "../../commands/index.ts";
+
+import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import type { CommandContext } from "../../commands/command-line.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { subjectOf } from "../../plugin/identity.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { runPiped, type Seen } from "../cli/terminal.ts";

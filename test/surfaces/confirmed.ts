@@ -1,11 +1,12 @@
 /** Every surface on which a person sees something first and confirms it then: what it shows, and the confirmation. */
-import type { Memory, StorageLocation } from "../../app/index.ts";
-import { makePages } from "../../pages/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { makePages } from "../../pages/pages.ts";
 import { makeForgetTool } from "../../plugin/agent-tools.ts";
 import { makeApprovalHook } from "../../plugin/approval-hook.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
-import { createServer } from "../../server/index.ts";
+import { createServer } from "../../server/create-server.ts";
 import { runOnTerminal } from "../cli/terminal.ts";
 import { FORMS, fieldsOf } from "../pages/rig.ts";
 import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";

@@ -2,18 +2,16 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import {
-  betterSqliteDriver,
-  isHelmdeckError,
-  type Memory,
-  nodeSqliteDriver,
-  type OpenMemoryOptions,
-  type StorageLocation,
-  startWorkerMemory,
-} from "../../app/index.ts";
+import type { Memory } from "../../app/memory.ts";
+import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { startWorkerMemory } from "../../app/worker/worker-client.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool } from "../../plugin/agent-tools.ts";
-import { createServer } from "../../server/index.ts";
+import { createServer } from "../../server/create-server.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import type { Seen } from "../cli/terminal.ts";

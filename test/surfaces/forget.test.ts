@@ -3,8 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type OpenMemory, openMemory } from "../../app/index.ts";
-import { factEntry, namespaceOf, validateFact } from "../../engine/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import { factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, inTurn } from "../app/fixtures/memories.ts";
 import { FORGET_SURFACES, type Forget, type ForgetSurface } from "./forget-surfaces.ts";
 

@@ -8,18 +8,16 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  harmlessBlock,
-  localMinute,
-  type OpenMemory,
-  rfc3339,
-  type StorageLocation,
-} from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { localMinute } from "../../app/presenters/local-times.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { harmlessBlock } from "../../engine/facts/hostile-text.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
-import { createServer } from "../../server/index.ts";
+import { createServer } from "../../server/create-server.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";

@@ -2,9 +2,10 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, onTestFinished, test } from "vitest";
-import { RECALL_MODES, type StorageLocation } from "../../app/index.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { RECALL_MODES } from "../../engine/answer-limits.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
-import { createServer } from "../../server/index.ts";
+import { createServer } from "../../server/create-server.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { inTurn, openTestMemory, tempPlace } from "../app/fixtures/memories.ts";

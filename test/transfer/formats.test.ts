@@ -1,10 +1,12 @@
 /** The result of importing each format's sample, and the rules for parsing Markdown. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { guessFormat, wantsFormat, workspaceNotes } from "../../app/index.ts";
+import { guessFormat, wantsFormat } from "../../app/transfer/formats/guess-format.ts";
 import { markdownItems } from "../../app/transfer/formats/markdown-items.ts";
 import { keyOfParts, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
-import { rfc3339, validateFact } from "../../engine/index.ts";
+import { workspaceNotes } from "../../app/transfer/formats/workspace-notes.ts";
+import { validateFact } from "../../engine/facts/facts-policy.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
 

@@ -3,15 +3,13 @@ import { readdirSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSy
 import * as files from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import {
-  type HelmdeckSource,
-  helmdeckKey,
-  helmdeckReader,
-  openCopy,
-  parseOwners,
-} from "../../app/import-formats.ts";
-import { type ImportRequest, importFiles, type OpenMemory } from "../../app/index.ts";
-import { namespaceOf } from "../../engine/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { openCopy } from "../../app/transfer/formats/helmdeck/database-copy.ts";
+import { helmdeckKey } from "../../app/transfer/formats/helmdeck/key.ts";
+import { parseOwners } from "../../app/transfer/formats/helmdeck/owners.ts";
+import { type HelmdeckSource, helmdeckReader } from "../../app/transfer/formats/helmdeck/read-helmdeck.ts";
+import { type ImportRequest, importFiles } from "../../app/transfer/import-files.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, NOW, openTestMemory, tempFolder } from "../app/fixtures/memories.ts";
 import { goTime, type HelmdeckRow, KEY, KEY_HEX, makeDatabase, run, seal } from "./helmdeck-database.ts";
 import { factsOf } from "./notes.ts";

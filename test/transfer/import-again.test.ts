@@ -1,7 +1,7 @@
 /** Importing a changed file again: facts of one name keep their keys, whatever was removed, reordered, edited or added beside them. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { OpenMemory } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, textFile } from "./notes.ts";
 

@@ -5,8 +5,9 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { isWideForget, type OpenMemory } from "../../app/index.ts";
-import { namespaceOf } from "../../engine/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { isWideForget } from "../../app/forgetting.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
 

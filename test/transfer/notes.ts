@@ -2,15 +2,12 @@
 import { createReadStream, globSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { READERS } from "../../app/import-formats.ts";
-import {
-  type ImportFile,
-  type ImportRequest,
-  type ImportResult,
-  importFiles,
-  type OpenMemory,
-} from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import type { ImportFile } from "../../app/transfer/formats/format.ts";
 import type { ImportFormat } from "../../app/transfer/formats/names.ts";
+import { READERS } from "../../app/transfer/formats/readers.ts";
+import type { ImportResult } from "../../app/transfer/import-counts.ts";
+import { type ImportRequest, importFiles } from "../../app/transfer/import-files.ts";
 
 const NOTES = fileURLToPath(new URL("../fixtures/notes", import.meta.url));
 

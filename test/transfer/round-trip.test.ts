@@ -1,9 +1,13 @@
 /** A Markdown export can be imported without changes, whatever format the facts were first imported from. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { exportLines, exportMarkdown, importLines, type OpenMemory } from "../../app/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { exportLines } from "../../app/transfer/export-lines.ts";
+import { exportMarkdown } from "../../app/transfer/export-markdown.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
 import { MARKDOWN_MARK } from "../../app/transfer/markdown-marks.ts";
-import { factEntry, namespaceOf, validateFact } from "../../engine/index.ts";
+import { factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, NOW, openTestMemory } from "../app/fixtures/memories.ts";
 import { importNotes, SAMPLES, sample, textFile } from "./notes.ts";
 

@@ -2,16 +2,17 @@
 import { chmod, copyFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  betterSqliteDriver,
-  exportLines,
-  importLines,
-  nodeSqliteDriver,
-  type OpenMemory,
-  openMemory,
-  type StorageLocation,
-} from "../../app/index.ts";
-import { namespaceOf, openSqliteStore, readKeyFile, type SqliteDriver } from "../../engine/index.ts";
+import type { OpenMemory } from "../../app/compose.ts";
+import { openMemory } from "../../app/open-memory.ts";
+import type { StorageLocation } from "../../app/storage-location.ts";
+import { exportLines } from "../../app/transfer/export-lines.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
+import { readKeyFile } from "../../engine/store/key-file.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { withEarlierChoices } from "../../install/earlier-choices.ts";
 import { Journal } from "../../install/journal.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";

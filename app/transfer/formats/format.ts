@@ -4,16 +4,11 @@
  * There are two kinds of items. An entry, from a line of our own export, is imported as it is. A note was made from somebody's
  * text or another program's memory: it is tagged with its import, and does not overwrite what a person wrote since.
  */
-import {
-  FACT_LIMITS,
-  factEntry,
-  HelmdeckError,
-  isHelmdeckError,
-  type Namespace,
-  type NewEntry,
-  type UnixMs,
-  validateFact,
-} from "../../../engine/index.ts";
+
+import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
+import { FACT_LIMITS, factEntry, validateFact } from "../../../engine/facts/facts-policy.ts";
+import type { NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
+import type { Namespace } from "../../../engine/store/namespace.ts";
 
 export interface ImportFile {
   /** Shown in messages, and used for keys. */

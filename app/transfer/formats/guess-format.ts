@@ -1,6 +1,6 @@
 /** Guesses the format of files. */
 import { extname } from "node:path";
-import { HelmdeckError } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 
 /** The format when none is given: our own, unless a file's name indicates another. */

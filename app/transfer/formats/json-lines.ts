@@ -1,5 +1,6 @@
 /** Our own JSON Lines, as written by `export`: streamed, of any size. */
-import { HelmdeckError, isHelmdeckError, type NewEntry } from "../../../engine/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
+import type { NewEntry } from "../../../engine/store/memory-store.ts";
 import { readLines } from "../line-reader.ts";
 import { readEntry } from "../lines.ts";
 import type { ImportItem, Place, ReadItems } from "./format.ts";

@@ -2,7 +2,7 @@
  * Our own Markdown, as written by `export --to markdown`, read back exactly: each line's prefix says what it is, so nothing is
  * guessed.
  */
-import { HelmdeckError } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import { type ReadLine, readLines } from "../line-reader.ts";
 import { readEntry } from "../lines.ts";
 import { MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";

@@ -1,6 +1,6 @@
 /** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
 import { basename, dirname } from "node:path";
-import { HelmdeckError } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import type { ImportFile, ImportItem, Note, ReadContext, ReadItems } from "./format.ts";
 import { noteItem } from "./format.ts";
 import { isJson, looksLike } from "./guess-format.ts";

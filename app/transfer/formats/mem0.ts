@@ -7,7 +7,9 @@
  * The key is the memory's id, which mem0 keeps when it updates the memory.
  */
 import * as z from "zod/mini";
-import { defined, FACT_LIMITS, HelmdeckError } from "../../../engine/index.ts";
+import { defined } from "../../../engine/defined.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { FACT_LIMITS } from "../../../engine/facts/facts-policy.ts";
 import { readTime } from "../transfer-times.ts";
 import {
   type ImportItem,

@@ -5,7 +5,8 @@
  * A comment before a directive of USER.md says when it was observed and whether it is still valid; superseded ones are skipped.
  */
 import { basename } from "node:path";
-import { HelmdeckError, type UnixMs } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import type { UnixMs } from "../../../engine/store/memory-store.ts";
 import { readTime } from "../transfer-times.ts";
 import type { ImportFile, ReadItems } from "./format.ts";
 import { type NoteFile, notesOfFile } from "./markdown.ts";

@@ -3,7 +3,7 @@
  * about an entity becomes a fact, and so does each relation. The type of an entity becomes a tag. The graph has no times.
  */
 import * as z from "zod/mini";
-import { HelmdeckError } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import { readLines } from "../line-reader.ts";
 import {
   type ImportItem,

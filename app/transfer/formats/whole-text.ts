@@ -1,5 +1,5 @@
 /** Reads a whole file: with a size limit, and as UTF-8. */
-import { HelmdeckError } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import type { ImportFile } from "./format.ts";
 
 /** Throws `invalid_input` as soon as the limit is exceeded. */

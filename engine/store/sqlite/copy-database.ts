@@ -6,7 +6,7 @@
  * hold it exclusively (SQLite refuses to leave WAL mode while others use the log).
  */
 import { HelmdeckError } from "../../errors.ts";
-import { placeOnce } from "../private-file.ts";
+import { placeOnce } from "../../private-file.ts";
 import { findDatabase } from "./database-file.ts";
 import { requireOwnFile } from "./require-own-file.ts";
 import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";

@@ -8,7 +8,7 @@
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { HelmdeckError } from "../../errors.ts";
-import { isFileError, makePrivateFolder, placeOnce } from "../private-file.ts";
+import { isFileError, makePrivateFolder, placeOnce } from "../../private-file.ts";
 
 /**
  * The real path of a writable database file, created empty if there was none.

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, statfsSync, unlinkSync, writeSync } from "node:fs";
-import { isFileError } from "../private-file.ts";
+import { isFileError } from "../../private-file.ts";
 
 /** Larger than the log's limit (checkpoint.ts): data that is only in the log must be checkpointed before anything else fits. */
 const RESERVE_BYTES = 8 * 1_024 * 1_024;

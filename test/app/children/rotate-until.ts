@@ -1,6 +1,7 @@
 /** Changes the key of a database in a file or on a server, and kills its own process directly after the given step. */
-import { betterSqliteDriver } from "../../../app/index.ts";
+
 import { rotateKey } from "../../../app/keys/rotate-key.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
 
 const [databasePath = "", keyPath = "", until, store] = process.argv.slice(2);
 
@@ -9,7 +10,7 @@ function endAt(step: string): void {
 }
 
 async function serverAt(address: string) {
-  const { postgresServer } = await import("../../../app/postgres.ts");
+  const { postgresServer } = await import("../../../app/database-server/postgres-server.ts");
   return postgresServer(address, { env: {}, homeDir: "", from: "argument" });
 }
 

@@ -5,19 +5,15 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  betterSqliteDriver,
-  confirmKeySaved,
-  examineMemory,
-  finishRotation,
-  type OpenMemoryOptions,
-  openMemory,
-  planRotation,
-  rotateKey,
-} from "../../../app/index.ts";
-import { postgresServer } from "../../../app/postgres.ts";
-import { keyIdOf, readKeyFile } from "../../../engine/index.ts";
-import { openPostgresStore } from "../../../engine/postgres.ts";
+import { postgresServer } from "../../../app/database-server/postgres-server.ts";
+import { confirmKeySaved } from "../../../app/keys/confirm-key-saved.ts";
+import { finishRotation, planRotation, rotateKey } from "../../../app/keys/rotate-key.ts";
+import { examineMemory, openMemory } from "../../../app/open-memory.ts";
+import type { OpenMemoryOptions } from "../../../app/open-memory-options.ts";
+import { readKeyFile } from "../../../engine/store/key-file.ts";
+import { keyIdOf } from "../../../engine/store/key-ring.ts";
+import { openPostgresStore } from "../../../engine/store/postgres/open-postgres.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
 import { fact } from "../../contract/rig.ts";
 import { ENGINE, makeRoles } from "../../engine/store/postgres/postgres-rig.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../../postgres/server.ts";

@@ -1,9 +1,10 @@
 /** Another engine's writes reach MCP clients and embedding at once. If the notification is lost, they are still found. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { OpenMemory } from "../../../app/compose.ts";
 import { openOnServer } from "../../../app/database-server/open-on-server.ts";
-import type { EmbeddingSettings, OpenMemory } from "../../../app/index.ts";
-import { betterSqliteDriver } from "../../../app/index.ts";
-import { postgresServer } from "../../../app/postgres.ts";
+import { postgresServer } from "../../../app/database-server/postgres-server.ts";
+import type { EmbeddingSettings } from "../../../app/embedding/embedding-settings.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
 import { makeMcpService } from "../../../server/mcp/mcp-service.ts";
 import { ENGINE_KEY } from "../../engines/engine.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../postgres/server.ts";

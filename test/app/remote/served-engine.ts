@@ -7,10 +7,10 @@ import {
   type Server,
 } from "node:http";
 import { type AddressInfo, createServer as createNet, type Server as NetServer, type Socket } from "node:net";
-import type { RemoteMemory } from "../../../app/index.ts";
 import { checkEngineAddress, type EngineSettings } from "../../../app/remote/engine-address.ts";
+import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
 import { openRemoteMemory, type RemoteMemoryOptions } from "../../../app/remote/remote-memory.ts";
-import { createServer, type Listening } from "../../../server/index.ts";
+import { createServer, type Listening } from "../../../server/create-server.ts";
 import {
   ContextServer,
   type ContextServerOptions,

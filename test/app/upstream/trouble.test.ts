@@ -1,7 +1,7 @@
 /** Failures of a running helmdeck: a clear message each, no silent effect, and automatic recovery. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RemoteMemory } from "../../../app/index.ts";
+import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
 import { upstreamOf } from "./upstream-of.ts";

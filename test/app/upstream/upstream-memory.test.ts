@@ -1,6 +1,6 @@
 /** A running helmdeck as a memory: the same suite for the stand-in and, if HELMDECK_BIN names it, the real helmdeck. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RemoteMemory } from "../../../app/index.ts";
+import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
 import { upstreamOf } from "./upstream-of.ts";

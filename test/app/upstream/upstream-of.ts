@@ -1,6 +1,7 @@
 /** The memory of a helmdeck, for callers named after their agents. */
-import type { RemoteMemory } from "../../../app/index.ts";
+
 import { checkEngineAddress } from "../../../app/remote/engine-address.ts";
+import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
 import { openUpstreamMemory, type UpstreamMemoryOptions } from "../../../app/upstream/upstream-memory.ts";
 
 interface Helmdeck {

@@ -1,23 +1,19 @@
 /** Every use case's answer matches the published schema, field by field. */
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import {
-  errorReply,
-  errorReplySchema,
-  fromWire,
-  HelmdeckError,
-  OPERATIONS,
-  type OpenMemory,
-  perform,
-  toWire,
-  type UseCase,
-} from "../../../app/index.ts";
+import type { OpenMemory } from "../../../app/compose.ts";
+import type { UseCase } from "../../../app/memory.ts";
+import { OPERATIONS, perform } from "../../../app/operations/index.ts";
+import { fromWire, toWire } from "../../../app/wire/codec.ts";
+import { errorReply } from "../../../app/wire/error-reply.ts";
+import { errorReplySchema } from "../../../app/wire/error-schema.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import {
   packRunReply,
   packRunReplySchema,
   pipelineRunReply,
   pipelineRunReplySchema,
-} from "../../../packs/index.ts";
+} from "../../../packs/wire/run-replies.ts";
 import { NOW, openTestMemory } from "../fixtures/memories.ts";
 
 /** Fails if the reply lacks a field of the schema, or has an unknown one. */

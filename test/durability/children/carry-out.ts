@@ -1,6 +1,7 @@
 /** Carries out a workload in a folder that also contains the key, and reports the result of each operation. */
 import { writeSync } from "node:fs";
-import { isHelmdeckError, type MemoryStore } from "../../../engine/index.ts";
+import { isHelmdeckError } from "../../../engine/errors.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
 import { carryOut, type Operation, operationsOf } from "../operations.ts";
 import { driverNamed, openIn } from "../place.ts";
 

@@ -1,6 +1,9 @@
 /** Writes until it is killed, and reports each acknowledged write. */
 import { writeSync } from "node:fs";
-import { type NewEntry, namespaceOf, openSqliteStore, parseKey } from "../../../engine/index.ts";
+import { parseKey } from "../../../engine/store/master-key.ts";
+import type { NewEntry } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { driverNamed } from "../place.ts";
 
 const [driverName, path = "", keyHex = "", life = ""] = process.argv.slice(2);

@@ -3,14 +3,13 @@ import { describe, expect, test } from "vitest";
 import {
   auditEntry,
   checkAuditRow,
-  HelmdeckError,
-  LEARNABLE_FIELDS,
-  learnableInputs,
-  namespaceOf,
   parseAuditEntry,
-  RunClock,
   requireUnixNs,
-} from "../../../engine/index.ts";
+} from "../../../engine/audit/audit-entries.ts";
+import { RunClock } from "../../../engine/audit/audit-keys.ts";
+import { LEARNABLE_FIELDS, learnableInputs } from "../../../engine/audit/learnable.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00.250Z");

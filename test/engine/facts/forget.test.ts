@@ -1,17 +1,11 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  auditEntry,
-  checkAuditRow,
-  createInMemoryStore,
-  filterOf,
-  HelmdeckError,
-  type MemoryStore,
-  type NewEntry,
-  namespaceOf,
-  parseForgetScope,
-  settleScope,
-} from "../../../engine/index.ts";
+import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { filterOf, parseForgetScope, settleScope } from "../../../engine/facts/forget-scope.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
+import type { MemoryStore, NewEntry } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00Z");

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { problemOfKey } from "../../../engine/facts/hostile-text.ts";
-import { harmlessBlock, harmlessLine, problemOfName } from "../../../engine/index.ts";
+import {
+  harmlessBlock,
+  harmlessLine,
+  problemOfKey,
+  problemOfName,
+} from "../../../engine/facts/hostile-text.ts";
 
 const HIDDEN = [
   ...["00AD", "034F", "061C", "115F", "1160", "17B4", "180E", "200B", "200C", "200D", "200E", "202E", "2028"],

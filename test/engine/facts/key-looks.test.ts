@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeyLooks } from "../../../engine/index.ts";
+import { KeyLooks } from "../../../engine/facts/key-looks.ts";
 
 function lookalikeAmong(keys: readonly string[], key: string): string | undefined {
   const looks = new KeyLooks();

@@ -1,7 +1,7 @@
 /** Which keys are suggested for a text without a match. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nearestKeys } from "../../../engine/index.ts";
+import { nearestKeys } from "../../../engine/facts/near.ts";
 
 const KEYS = ["deploy/preference", "coffee", "people/release-notes", "db/choice", "note:monday", "k", "a/b"];
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, isHelmdeckError, keyToLookUp, validateFact } from "../../../engine/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
+import { keyToLookUp, validateFact } from "../../../engine/facts/facts-policy.ts";
 
 const fact = { key: "deploy", value: "Konflux" };
 

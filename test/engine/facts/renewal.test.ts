@@ -1,7 +1,7 @@
 /** How long facts live: renewal by a person and by use. */
 import { describe, expect, test } from "vitest";
-import type { Entry } from "../../../engine/index.ts";
-import { renewalByHand, renewalByUse } from "../../../engine/index.ts";
+import { renewalByHand, renewalByUse } from "../../../engine/facts/renewal.ts";
+import type { Entry } from "../../../engine/store/memory-store.ts";
 
 const DAY_MS = 86_400_000;
 const STORED = Date.UTC(2026, 0, 1);

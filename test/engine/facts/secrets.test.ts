@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type HelmdeckError, isHelmdeckError, refuseSecrets } from "../../../engine/index.ts";
+import { type HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
+import { refuseSecrets } from "../../../engine/facts/secrets.ts";
 import { CREDENTIALS, HARMLESS } from "./credentials.ts";
 
 /** Made-up credentials, assembled here, so that secret scanners do not report this file. */

@@ -1,15 +1,11 @@
 import { describe, expect, test } from "vitest";
-import {
-  auditEntry,
-  type CorpusEntry,
-  checkAuditRow,
-  createInMemoryStore,
-  type Entry,
-  type NewEntry,
-  namespaceOf,
-  parsePath,
-  projectEntry,
-} from "../../../engine/index.ts";
+import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
+import { projectEntry } from "../../../engine/projections/chunks.ts";
+import type { CorpusEntry } from "../../../engine/projections/corpus.ts";
+import { parsePath } from "../../../engine/projections/paths.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
+import type { Entry, NewEntry } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00Z");

@@ -1,19 +1,17 @@
 /** Habits learned from runs: usual inputs, packs and pipelines used, findings. The order of rows does not matter. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
+import { LEARNABLE_FIELDS } from "../../../engine/audit/learnable.ts";
 import {
-  auditEntry,
-  checkAuditRow,
-  createInMemoryStore,
   DEFAULTS_LIMITS,
   defaultsOf,
-  LEARNABLE_FIELDS,
   learnDefaults,
-  type MemoryStore,
-  namespaceOf,
-  type Origin,
   type RecordedRun,
-} from "../../../engine/index.ts";
+} from "../../../engine/projections/my-defaults.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
+import type { MemoryStore, Origin } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const NOW_SECONDS = NOW / 1_000;

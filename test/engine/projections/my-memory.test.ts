@@ -1,14 +1,9 @@
 import { expect, test } from "vitest";
-import {
-  auditEntry,
-  checkAuditRow,
-  createInMemoryStore,
-  type MemoryReader,
-  type MemoryStore,
-  myMemoryDocument,
-  namespaceOf,
-  summariseMemory,
-} from "../../../engine/index.ts";
+import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
+import { myMemoryDocument, summariseMemory } from "../../../engine/projections/my-memory.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
+import type { MemoryReader, MemoryStore } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00Z");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { citedPath, docidOf, parseDocid, parsePath, pathOf } from "../../../engine/index.ts";
+import { citedPath, docidOf, parseDocid, parsePath, pathOf } from "../../../engine/projections/paths.ts";
 
 describe("a path", () => {
   test.each([

@@ -2,12 +2,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  loadOrMakeKey,
-  type MemoryStore,
-  openSqliteStore,
-  type SqliteDriver,
-} from "../../../engine/index.ts";
+import { loadOrMakeKey } from "../../../engine/store/find-key.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { ANA, fact, HOUR_MS, KEPT_EXPIRED_MS, letPass, refTo, START } from "../../contract/rig.ts";
 import { formsOf, scanFiles } from "./scanning.ts";
 import { DRIVERS, KEY, makeTempFolder } from "./sqlite-rig.ts";

@@ -1,13 +1,10 @@
 /** Changing a store's key: every row can be decrypted at every moment, and afterwards no row with the former key. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import {
-  type EntryId,
-  openSqliteStore,
-  openSqliteStoreToChangeKey,
-  parseKey,
-} from "../../../engine/index.ts";
 import { SealingKeys } from "../../../engine/store/key-ring.ts";
+import { parseKey } from "../../../engine/store/master-key.ts";
+import type { EntryId } from "../../../engine/store/memory-store.ts";
+import { openSqliteStore, openSqliteStoreToChangeKey } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { SqliteSession } from "../../../engine/store/sqlite/sqlite-session.ts";
 import { openSealer } from "../../../engine/store/sqlite/stored-keys.ts";
 import { ANA, allKeys, BEN, bytes, fact, refTo, text } from "../../contract/rig.ts";

@@ -3,12 +3,8 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  openSqliteStore,
-  repairDatabase,
-  type UnreadableRow,
-  verifyDatabase,
-} from "../../../engine/index.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import { repairDatabase, type UnreadableRow, verifyDatabase } from "../../../engine/store/sqlite/repair.ts";
 import { follow } from "../../contract/feed.ts";
 import { ANA, allKeys, fact, HOUR_MS, refTo, text } from "../../contract/rig.ts";
 import { madeOf } from "../../contract/vectors.ts";

@@ -1,6 +1,7 @@
 /** Every writing connection syncs its log before a commit returns. The tests in test/durability check the effect. */
 import { describe, expect, test } from "vitest";
-import { openSqliteStore, type SqliteDriver } from "../../../engine/index.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { fact, refTo } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";
 

@@ -1,7 +1,7 @@
 /** The file no longer contains the bytes of deleted data, or the answer says that it still does. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../../engine/index.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, fact, HOUR_MS, KEPT_EXPIRED_MS, letPass, refTo } from "../../contract/rig.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { type Needle, scanFiles } from "./scanning.ts";

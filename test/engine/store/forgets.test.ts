@@ -1,7 +1,7 @@
 /** Large forgets: other work continues meanwhile, and another process finishes the work of a killed one. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../../engine/index.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, allKeys, BEN, DAY_MS, fact, refTo } from "../../contract/rig.ts";
 import { scanFiles } from "./scanning.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";

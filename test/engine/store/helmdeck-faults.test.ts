@@ -1,6 +1,8 @@
 /** Known faults of helmdeck's store that this store must not have. Numbers: docs/explanation/helmdeck-faults.md. */
 import { describe, expect, test } from "vitest";
-import { type MemoryStore, namespaceOf, openSqliteStore } from "../../../engine/index.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import {
   ANA,
   allKeys,

@@ -1,15 +1,10 @@
 /** Histories in a real file: erased completely, checked in slices, and kept when the key changes and in copies and repairs. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  type MemoryStore,
-  openSqliteStore,
-  openSqliteStoreToChangeKey,
-  repairDatabase,
-  type SqliteDriver,
-  verifyDatabase,
-} from "../../../engine/index.ts";
-import type { SqliteStatement } from "../../../engine/store/sqlite/sqlite-driver.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
+import { openSqliteStore, openSqliteStoreToChangeKey } from "../../../engine/store/sqlite/open-sqlite.ts";
+import { repairDatabase, verifyDatabase } from "../../../engine/store/sqlite/repair.ts";
+import type { SqliteDriver, SqliteStatement } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { ANA, fact, refTo, text } from "../../contract/rig.ts";
 import { type Needle, scanFiles } from "./scanning.ts";
 import { DRIVERS, OTHER_KEY, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";

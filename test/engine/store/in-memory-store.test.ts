@@ -1,5 +1,5 @@
 /** The in-memory store passes the contract suite. */
-import { createInMemoryStore } from "../../../engine/index.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
 import { describeMemoryStore } from "../../contract/memory-store.ts";
 import { START } from "../../contract/rig.ts";
 

@@ -15,15 +15,11 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  loadOrMakeKey,
-  type MasterKey,
-  makeKeyFile,
-  nodeSqliteDriver,
-  openSqliteStore,
-  parseKey,
-  readKeyFile,
-} from "../../../engine/index.ts";
+import { loadOrMakeKey } from "../../../engine/store/find-key.ts";
+import { makeKeyFile, readKeyFile } from "../../../engine/store/key-file.ts";
+import { type MasterKey, parseKey } from "../../../engine/store/master-key.ts";
+import { nodeSqliteDriver } from "../../../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { whyNotUnprivileged } from "../../run/unprivileged.ts";
 import { childPath, spawnChild, spawnUnprivileged } from "./processes.ts";
 import { makeTempFolder } from "./sqlite-rig.ts";

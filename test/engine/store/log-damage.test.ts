@@ -7,13 +7,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  copyDatabase,
-  openSqliteReader,
-  openSqliteStore,
-  repairDatabase,
-  verifyDatabase,
-} from "../../../engine/index.ts";
+import { copyDatabase } from "../../../engine/store/sqlite/copy-database.ts";
+import { openSqliteReader, openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import { repairDatabase, verifyDatabase } from "../../../engine/store/sqlite/repair.ts";
 import { allKeys, fact, refTo, text } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 

@@ -1,7 +1,7 @@
 /** The master key: accepted forms, and that no text reveals it. */
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { MasterKey, parseKey } from "../../../engine/index.ts";
+import { MasterKey, parseKey } from "../../../engine/store/master-key.ts";
 
 const HEX = "00112233445566778899aabbccddeeff".repeat(2);
 

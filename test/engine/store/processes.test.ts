@@ -2,12 +2,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  betterSqliteDriver,
-  loadOrMakeKey,
-  nodeSqliteDriver,
-  openSqliteStore,
-} from "../../../engine/index.ts";
+import { loadOrMakeKey } from "../../../engine/store/find-key.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, allKeys, fact, refTo, text } from "../../contract/rig.ts";
 import { sized } from "../../run/size.ts";
 import { childPath, spawnChild } from "./processes.ts";

@@ -1,6 +1,8 @@
 /** No statement scans a whole large store: each uses an index. */
 import { describe, expect, test } from "vitest";
-import { namespaceOf, openSqliteStore, type SqliteDriver } from "../../../engine/index.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { ANA, fact, refTo } from "../../contract/rig.ts";
 import { madeOf } from "../../contract/vectors.ts";
 import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";

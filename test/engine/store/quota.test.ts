@@ -1,6 +1,8 @@
 /** A caller's quota includes sessions and does not affect other callers. */
 import { describe, expect, test } from "vitest";
-import { createInMemoryStore, namespaceOf, openSqliteStore } from "../../../engine/index.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, BEN, fact, type StoreRig } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 

@@ -1,7 +1,8 @@
 /** Damage may bring back older versions of rows, and deleted rows. Repair accepts neither. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openSqliteStore, repairDatabase } from "../../../engine/index.ts";
+import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import { repairDatabase } from "../../../engine/store/sqlite/repair.ts";
 import { allKeys, fact, refTo, text } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 

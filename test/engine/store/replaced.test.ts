@@ -5,13 +5,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, utimes } f
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import {
-  type MemoryReader,
-  type MemoryStore,
-  openSqliteReader,
-  openSqliteStore,
-  type SqliteDriver,
-} from "../../../engine/index.ts";
+import type { MemoryReader, MemoryStore } from "../../../engine/store/memory-store.ts";
+import { openSqliteReader, openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { ANA, allKeys, fact, refTo } from "../../contract/rig.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";

@@ -1,9 +1,9 @@
 /** Sealing: only an unchanged row can be decrypted. */
 import { createDecipheriv, hkdfSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { parseKey } from "../../../engine/index.ts";
 import { associatedData, sealEnvelope } from "../../../engine/store/envelope.ts";
 import { KeyRing, SealingKeys, type StoredKeys } from "../../../engine/store/key-ring.ts";
+import { parseKey } from "../../../engine/store/master-key.ts";
 import { type ClearColumns, Sealer } from "../../../engine/store/sealing.ts";
 import { bytes, text } from "../../contract/rig.ts";
 

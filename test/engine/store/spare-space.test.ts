@@ -2,7 +2,7 @@
 import { copyFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { compactDatabase, openSqliteStore } from "../../../engine/index.ts";
+import { compactDatabase, openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, fact, refTo, text } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 

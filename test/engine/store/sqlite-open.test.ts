@@ -18,14 +18,14 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ErrorCode } from "../../../engine/errors.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
 import {
-  type ErrorCode,
-  type MemoryStore,
   openSqliteReader,
   openSqliteStore,
-  type SqliteDriver,
   type SqliteStoreOptions,
-} from "../../../engine/index.ts";
+} from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { allKeys, fact, refTo, START, text } from "../../contract/rig.ts";
 import { handToUnprivileged, whyNotUnprivileged } from "../../run/unprivileged.ts";
 import { childPath, spawnChild, spawnUnprivileged } from "./processes.ts";

@@ -2,18 +2,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type MasterKey, parseKey } from "../../../engine/store/master-key.ts";
+import type { EntryRef, MemoryReader } from "../../../engine/store/memory-store.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../../engine/store/sqlite/node-sqlite-driver.ts";
 import {
-  betterSqliteDriver,
-  type EntryRef,
-  type MasterKey,
-  type MemoryReader,
-  nodeSqliteDriver,
   openSqliteReader,
   openSqliteStore,
-  parseKey,
-  type SqliteDriver,
   type SqliteStoreOptions,
-} from "../../../engine/index.ts";
+} from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { type RigOptions, START, type StoreRig } from "../../contract/rig.ts";
 
 export const DRIVERS: readonly SqliteDriver[] = [betterSqliteDriver, nodeSqliteDriver];

@@ -1,6 +1,8 @@
 /** An attacker has the file but no key: every changed or moved row is rejected, and the others are returned. */
 import { describe, expect, test } from "vitest";
-import { type EntryRef, type NewEntry, namespaceOf, type SqliteDriver } from "../../../engine/index.ts";
+import type { EntryRef, NewEntry } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import { ANA, allKeys, BEN, bytes, fact, HOUR_MS, refTo, START, text } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 

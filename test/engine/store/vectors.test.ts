@@ -2,14 +2,9 @@
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  type EntryVectors,
-  type MemoryStore,
-  type NewEntry,
-  openSqliteReader,
-  openSqliteStore,
-  type SqliteDriver,
-} from "../../../engine/index.ts";
+import type { EntryVectors, MemoryStore, NewEntry } from "../../../engine/store/memory-store.ts";
+import { openSqliteReader, openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
+import type { SqliteDriver } from "../../../engine/store/sqlite/sqlite-driver.ts";
 import {
   ANA,
   allKeys,

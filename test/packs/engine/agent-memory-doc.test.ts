@@ -5,8 +5,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { LEARNABLE_FIELDS } from "../../../engine/index.ts";
-import { PACK_LIMITS } from "../../../packs/index.ts";
+import { LEARNABLE_FIELDS } from "../../../engine/audit/learnable.ts";
+import { PACK_LIMITS } from "../../../packs/engine/define-pack.ts";
 import { tempFolder } from "../../app/fixtures/memories.ts";
 
 const PAGE = new URL("../../../docs/reference/agent-memory.md", import.meta.url);

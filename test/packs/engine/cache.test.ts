@@ -1,14 +1,13 @@
 /** Caching of pack runs: which inputs count as equal, who shares an answer, and when a cached answer may be used. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import {
-  factEntry,
-  HelmdeckError,
-  type MemoryStore,
-  namespaceOf,
-  validateFact,
-} from "../../../engine/index.ts";
-import { createPackEngine, definePack, type Pack, type PackContext } from "../../../packs/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { factEntry, validateFact } from "../../../engine/facts/facts-policy.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { definePack } from "../../../packs/engine/define-pack.ts";
+import type { Pack, PackContext } from "../../../packs/engine/pack-contract.ts";
+import { createPackEngine } from "../../../packs/engine/pack-engine.ts";
 import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
 
 const TTL_SECONDS = 300;

@@ -1,7 +1,8 @@
 /** Which packs may be registered, and how an engine describes its packs. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { definePack, type Pack } from "../../../packs/index.ts";
+import { definePack } from "../../../packs/engine/define-pack.ts";
+import type { Pack } from "../../../packs/engine/pack-contract.ts";
 import { openPackRig } from "./rig.ts";
 
 const sound: Pack = {

@@ -1,8 +1,9 @@
 /** Runs that end early: the caller leaves, the deadline passes or the engine closes, also if the handler does not react. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { HelmdeckError } from "../../../engine/index.ts";
-import { definePack, type PackContext } from "../../../packs/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { definePack } from "../../../packs/engine/define-pack.ts";
+import type { PackContext } from "../../../packs/engine/pack-contract.ts";
 import { ask, failureOf, gate, openPackRig, type PackRig } from "./rig.ts";
 
 const DEADLINE_MS = 1_000;

@@ -2,14 +2,11 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { safeParseAsync } from "zod/v4/core";
-import { asHelmdeckError, HelmdeckError, type MemoryStore } from "../../../engine/index.ts";
-import {
-  type ArtifactRef,
-  createPackEngine,
-  type Pack,
-  type PackContext,
-  type PackRequest,
-} from "../../../packs/index.ts";
+import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import type { MemoryStore } from "../../../engine/store/memory-store.ts";
+import type { ArtifactRef, Pack, PackContext, PackRequest } from "../../../packs/engine/pack-contract.ts";
+import { createPackEngine } from "../../../packs/engine/pack-engine.ts";
 import { ask, openPackRig, overridden, type PackRig } from "./rig.ts";
 
 const text = (name: string, content: string) => ({

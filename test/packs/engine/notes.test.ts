@@ -1,8 +1,9 @@
 /** ec.memory: the notes that a pack may write, their owner, and which ones outlive a session. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { HelmdeckError, namespaceOf } from "../../../engine/index.ts";
-import type { Pack, PackContext, PackMemory, PackNoteOptions } from "../../../packs/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
+import type { Pack, PackContext, PackMemory, PackNoteOptions } from "../../../packs/engine/pack-contract.ts";
 import { ANA, ask, failureOf, openPackRig, overridden, type PackRig } from "./rig.ts";
 
 /** A pack that runs the test's code with its context. */

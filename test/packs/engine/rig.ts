@@ -1,30 +1,23 @@
 /** A pack engine with a real memory, real sessions and real artifacts, and with a clock and a timer that the test controls. */
 import { onTestFinished } from "vitest";
-import type { OpenMemory } from "../../../app/index.ts";
-import {
-  betterSqliteDriver,
-  type Entry,
-  type EntryRef,
-  HelmdeckError,
-  type MemoryStore,
-  namespaceOf,
-  type Origin,
-  type PackAudit,
-  parseAuditEntry,
-  type Subject,
-  type Timer,
-} from "../../../engine/index.ts";
-import {
-  type ArtifactStore,
-  createPackEngine,
-  openLocalArtifacts,
-  openLocalSessions,
-  type Pack,
-  type PackEngine,
-  type PackEngineOptions,
-  type PackRequest,
-  type SessionProvider,
-} from "../../../packs/index.ts";
+import type { OpenMemory } from "../../../app/compose.ts";
+import { parseAuditEntry } from "../../../engine/audit/audit-entries.ts";
+import type { PackAudit } from "../../../engine/audit/audit-rows.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import type { Entry, EntryRef, MemoryStore, Origin } from "../../../engine/store/memory-store.ts";
+import { namespaceOf, type Subject } from "../../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
+import type { Timer } from "../../../engine/timing.ts";
+import type {
+  ArtifactStore,
+  Pack,
+  PackEngine,
+  PackRequest,
+  SessionProvider,
+} from "../../../packs/engine/pack-contract.ts";
+import { createPackEngine, type PackEngineOptions } from "../../../packs/engine/pack-engine.ts";
+import { openLocalArtifacts } from "../../../packs/local/local-artifacts.ts";
+import { openLocalSessions } from "../../../packs/local/local-sessions.ts";
 import { openTestMemory, TestClock, tempFolder } from "../../app/fixtures/memories.ts";
 
 export interface PackRig {

@@ -1,9 +1,10 @@
 /** The result of a run and its audit row, however it ends. */
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { HelmdeckError } from "../../../engine/index.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { definePack } from "../../../packs/engine/define-pack.ts";
+import type { Pack } from "../../../packs/engine/pack-contract.ts";
 import { PackFailure } from "../../../packs/engine/pack-failure.ts";
-import { definePack, type Pack } from "../../../packs/index.ts";
 import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
 
 const greet = definePack({

@@ -1,7 +1,10 @@
 /** Pipeline runs: in the background, each visible only to its caller, and with one audit row however they end. */
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, type PipelineAudit, type Subject } from "../../../engine/index.ts";
-import type { PackInfo, PackRequest, PackRun, Pipeline, PipelineRunner } from "../../../packs/index.ts";
+import type { PipelineAudit } from "../../../engine/audit/audit-rows.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import type { PackInfo, PackRequest, PackRun } from "../../../packs/engine/pack-contract.ts";
+import type { Pipeline, PipelineRunner } from "../../../packs/pipelines/pipeline-contract.ts";
 import {
   createPipelineRunner,
   type PipelineRunnerOptions,

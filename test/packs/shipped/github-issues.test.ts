@@ -1,6 +1,6 @@
 /** `github.list_issues` against a server with GitHub's API: pages, filters, the cache, and errors. */
 import { describe, expect, it } from "vitest";
-import type { PackRun } from "../../../packs/index.ts";
+import type { PackRun } from "../../../packs/engine/pack-contract.ts";
 import type { GitHubOptions } from "../../../packs/shipped/github-client.ts";
 import { gitHubIssuesPack } from "../../../packs/shipped/github-issues.ts";
 import { NOW } from "../../app/fixtures/memories.ts";

@@ -1,5 +1,7 @@
 /** Stores a fact and ends without closing, like a killed process: the fact is only in the log. */
-import { betterSqliteDriver, openMemory } from "../../../app/index.ts";
+
+import { openMemory } from "../../../app/open-memory.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
 
 /** The same time as in the other tests. */
 const NOW = Date.parse("2026-11-20T12:00:00Z");

@@ -1,6 +1,7 @@
 /** Prints the answer of statePath for an account that may not read one file or folder. */
 import { chmodSync } from "node:fs";
-import { betterSqliteDriver, isHelmdeckError } from "../../../app/index.ts";
+import { isHelmdeckError } from "../../../engine/errors.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
 import { createSeam } from "../../../seam/index.ts";
 
 const [repo = "", locked = "", folder = ""] = process.argv.slice(2);

@@ -1,5 +1,8 @@
 /** Another process on the same memory: does what its parent says, and tells when it is done. */
-import { betterSqliteDriver, type FactInput, openMemory } from "../../../app/index.ts";
+
+import type { FactInput } from "../../../app/memory.ts";
+import { openMemory } from "../../../app/open-memory.ts";
+import { betterSqliteDriver } from "../../../engine/store/sqlite/better-sqlite-driver.ts";
 
 export interface Told {
   readonly id: number;
@@ -10,7 +13,7 @@ export interface Told {
 const [databasePath = "", keyPath = "", address] = process.argv.slice(2);
 
 async function serverAt(url: string) {
-  const { postgresServer } = await import("../../../app/postgres.ts");
+  const { postgresServer } = await import("../../../app/database-server/postgres-server.ts");
   return postgresServer(url, { env: {}, homeDir: "", from: "argument" });
 }
 

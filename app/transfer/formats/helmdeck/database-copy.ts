@@ -7,15 +7,10 @@
 import { copyFile, mkdtemp, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  HelmdeckError,
-  isFileError,
-  isHelmdeckError,
-  nodeSqliteDriver,
-  type SqliteConnection,
-  systemCodeOf,
-  unlessMissing,
-} from "../../../../engine/index.ts";
+import { HelmdeckError, isHelmdeckError, systemCodeOf } from "../../../../engine/errors.ts";
+import { isFileError, unlessMissing } from "../../../../engine/private-file.ts";
+import { nodeSqliteDriver } from "../../../../engine/store/sqlite/node-sqlite-driver.ts";
+import type { SqliteConnection } from "../../../../engine/store/sqlite/sqlite-driver.ts";
 import { removeOnSignal } from "../../remove-on-signal.ts";
 
 /** For a database that is being written, until a copy is consistent. */

@@ -5,22 +5,22 @@ import {
   AUDIT_TTL_SECONDS,
   auditEntry,
   checkAuditRow,
+  parseAuditEntry,
+  requireUnixNs,
+} from "../../../../engine/audit/audit-entries.ts";
+import { HelmdeckError, invalidField } from "../../../../engine/errors.ts";
+import {
   FACT_LIMITS,
   factEntry,
-  HelmdeckError,
-  harmlessLine,
-  invalidField,
   isCategory,
-  isImportTag,
   isReservedCategory,
-  type Namespace,
-  type NewEntry,
-  parseAuditEntry,
   refuseLong,
-  requireUnixNs,
-  type UnixMs,
   validateFact,
-} from "../../../../engine/index.ts";
+} from "../../../../engine/facts/facts-policy.ts";
+import { harmlessLine } from "../../../../engine/facts/hostile-text.ts";
+import { isImportTag } from "../../../../engine/facts/import-tag.ts";
+import type { NewEntry, UnixMs } from "../../../../engine/store/memory-store.ts";
+import type { Namespace } from "../../../../engine/store/namespace.ts";
 import { requireTime } from "../../line-parts.ts";
 import { MOST_NOTE_TAGS, type ReadContext } from "../format.ts";
 import type { Kind } from "./kinds.ts";

@@ -6,7 +6,7 @@
  */
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { parseEnv } from "node:util";
-import { HelmdeckError } from "../../../../engine/index.ts";
+import { HelmdeckError } from "../../../../engine/errors.ts";
 
 /** helmdeck's name for it. */
 export const HELMDECK_KEY_VARIABLE = "HELMDECK_MEMORY_KEY";

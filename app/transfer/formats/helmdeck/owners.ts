@@ -1,5 +1,7 @@
 /** Maps helmdeck's callers to our subjects. */
-import { HelmdeckError, harmlessLine, invalidField, type Subject } from "../../../../engine/index.ts";
+import { HelmdeckError, invalidField } from "../../../../engine/errors.ts";
+import { harmlessLine } from "../../../../engine/facts/hostile-text.ts";
+import type { Subject } from "../../../../engine/store/namespace.ts";
 
 /** Shared by all agents of an OpenClaw that helmdeck's script configured. */
 const SHARED_BY_AGENTS = "openclaw-configure";

@@ -3,15 +3,11 @@
  * import. Skips caches and plans, which only helmdeck uses.
  */
 import type { KeyObject } from "node:crypto";
-import {
-  ENTRY_LIMITS,
-  HelmdeckError,
-  invalidField,
-  isHelmdeckError,
-  nextTurn,
-  type SqliteConnection,
-  subjectOf,
-} from "../../../../engine/index.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../../../../engine/errors.ts";
+import { ENTRY_LIMITS } from "../../../../engine/store/entry-rules.ts";
+import { subjectOf } from "../../../../engine/store/namespace.ts";
+import type { SqliteConnection } from "../../../../engine/store/sqlite/sqlite-driver.ts";
+import { nextTurn } from "../../../../engine/timing.ts";
 import { requireNamespace } from "../../../subject.ts";
 import type { ImportItem, ReadContext, ReadItems } from "../format.ts";
 import { type DatabaseCopy, notHelmdecks } from "./database-copy.ts";

@@ -1,6 +1,7 @@
 /** Reads the rows of helmdeck's table `memory_entries`, and decrypts their values. */
 import { createDecipheriv, type KeyObject } from "node:crypto";
-import { fingerprintOf, type SqliteConnection, type SqliteRow } from "../../../../engine/index.ts";
+import { fingerprintOf } from "../../../../engine/store/entry-id.ts";
+import type { SqliteConnection, SqliteRow } from "../../../../engine/store/sqlite/sqlite-driver.ts";
 import { readTime } from "../../transfer-times.ts";
 
 const TEXTS = [

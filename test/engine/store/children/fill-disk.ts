@@ -1,7 +1,8 @@
 /** Puts entries until the disk is full, frees some space, and puts one more; prints the results. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isHelmdeckError, openSqliteStore } from "../../../../engine/index.ts";
+import { isHelmdeckError } from "../../../../engine/errors.ts";
+import { openSqliteStore } from "../../../../engine/store/sqlite/open-sqlite.ts";
 import { CHILD_KEY, childFact, driverNamed, report } from "./sqlite-child.ts";
 
 const [driver, folder = ""] = process.argv.slice(2);

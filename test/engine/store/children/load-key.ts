@@ -1,5 +1,6 @@
 /** Loads or creates a key and prints a mark that identifies it, or the error's code. */
-import { isHelmdeckError, loadOrMakeKey } from "../../../../engine/index.ts";
+import { isHelmdeckError } from "../../../../engine/errors.ts";
+import { loadOrMakeKey } from "../../../../engine/store/find-key.ts";
 
 const [keyPath = "", databasePath = ""] = process.argv.slice(2);
 try {

@@ -1,5 +1,5 @@
 /** Opens the store, puts one entry, and prints the error's code, if any. */
-import { openSqliteStore } from "../../../../engine/index.ts";
+import { openSqliteStore } from "../../../../engine/store/sqlite/open-sqlite.ts";
 import { CHILD_KEY, childFact, driverNamed, report } from "./sqlite-child.ts";
 
 const [driver, path = "", key = "k"] = process.argv.slice(2);

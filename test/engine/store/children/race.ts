@@ -1,6 +1,7 @@
 /** Waits for a signal, opens or creates key and database, and puts some entries. Several of these run at once. */
 import { once } from "node:events";
-import { loadOrMakeKey, openSqliteStore } from "../../../../engine/index.ts";
+import { loadOrMakeKey } from "../../../../engine/store/find-key.ts";
+import { openSqliteStore } from "../../../../engine/store/sqlite/open-sqlite.ts";
 import { say } from "./say.ts";
 import { childFact, driverNamed, report } from "./sqlite-child.ts";
 

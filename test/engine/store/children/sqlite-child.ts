@@ -1,13 +1,12 @@
 /** Shared by child scripts that open a database: selects the driver by name, has the key, and prints answers as JSON lines. */
-import {
-  betterSqliteDriver,
-  isHelmdeckError,
-  type NewEntry,
-  namespaceOf,
-  nodeSqliteDriver,
-  parseKey,
-  type SqliteDriver,
-} from "../../../../engine/index.ts";
+
+import { isHelmdeckError } from "../../../../engine/errors.ts";
+import { parseKey } from "../../../../engine/store/master-key.ts";
+import type { NewEntry } from "../../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../../../engine/store/sqlite/node-sqlite-driver.ts";
+import type { SqliteDriver } from "../../../../engine/store/sqlite/sqlite-driver.ts";
 import { say } from "./say.ts";
 
 export const CHILD_KEY = parseKey("00112233445566778899aabbccddeeff".repeat(2), "test key");

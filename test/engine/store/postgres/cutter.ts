@@ -2,7 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { openPostgresStore, type PostgresStoreOptions } from "../../../../engine/postgres.ts";
+import {
+  openPostgresStore,
+  type PostgresStoreOptions,
+} from "../../../../engine/store/postgres/open-postgres.ts";
 import type { PostgresServer } from "../../../postgres/server.ts";
 import { ENGINE, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
 

@@ -1,8 +1,9 @@
 /** The change feed loses no change, even if transactions of several engines overlap. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EntryId, MemoryReader, MemoryStore, Namespace } from "../../../../engine/index.ts";
-import { openPostgresStore } from "../../../../engine/postgres.ts";
+import type { EntryId, MemoryReader, MemoryStore } from "../../../../engine/store/memory-store.ts";
+import type { Namespace } from "../../../../engine/store/namespace.ts";
+import { openPostgresStore } from "../../../../engine/store/postgres/open-postgres.ts";
 import { ANA, BEN, fact, refTo } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { makeRoles, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";

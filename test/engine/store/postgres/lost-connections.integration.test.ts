@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPostgresStore } from "../../../../engine/postgres.ts";
+import { openPostgresStore } from "../../../../engine/store/postgres/open-postgres.ts";
 import { ANA, fact, refTo, text } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { KEY } from "../sqlite-rig.ts";

@@ -1,6 +1,6 @@
 /** The server's errors become our codes with a remedy, and the text contains nothing of the server's message. */
 import { expect, test } from "vitest";
-import { HelmdeckError } from "../../../../engine/index.ts";
+import { HelmdeckError } from "../../../../engine/errors.ts";
 import { explainPostgresError, isLost } from "../../../../engine/store/postgres/postgres-errors.ts";
 
 const failure = (code: string | undefined, message = "said with a value") =>

@@ -1,12 +1,14 @@
 /** A PostgreSQL store in its own schema, with a fake clock and access to its tables. */
-import type { EntryRef, MasterKey, MemoryReader } from "../../../../engine/index.ts";
+
+import type { MasterKey } from "../../../../engine/store/master-key.ts";
+import type { EntryRef, MemoryReader } from "../../../../engine/store/memory-store.ts";
+import type { PostgresConnection } from "../../../../engine/store/postgres/database.ts";
 import {
   openPostgresReader,
   openPostgresStore,
-  type PostgresConnection,
   type PostgresStoreOptions,
   preparePostgres,
-} from "../../../../engine/postgres.ts";
+} from "../../../../engine/store/postgres/open-postgres.ts";
 import { type RigOptions, START, type StoreRig } from "../../../contract/rig.ts";
 import type { PostgresServer } from "../../../postgres/server.ts";
 import { KEY } from "../sqlite-rig.ts";

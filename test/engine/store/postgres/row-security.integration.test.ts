@@ -4,7 +4,7 @@ import {
   openPostgresStore,
   openPostgresStoreToChangeKey,
   preparePostgres,
-} from "../../../../engine/postgres.ts";
+} from "../../../../engine/store/postgres/open-postgres.ts";
 import { MIGRATIONS } from "../../../../engine/store/postgres/schema.ts";
 import { ANA, BEN, fact, refTo, text } from "../../../contract/rig.ts";
 import {

@@ -1,7 +1,10 @@
 /** The server never sees a value: not in its tables, its write-ahead log or its server log. Also: changing the key. */
 import { appendFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPostgresStore, openPostgresStoreToChangeKey } from "../../../../engine/postgres.ts";
+import {
+  openPostgresStore,
+  openPostgresStoreToChangeKey,
+} from "../../../../engine/store/postgres/open-postgres.ts";
 import { ANA, BEN, fact, refTo, text } from "../../../contract/rig.ts";
 import { madeOf } from "../../../contract/vectors.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../../../postgres/server.ts";

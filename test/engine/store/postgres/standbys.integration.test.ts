@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { describe, expect, test, vi } from "vitest";
-import type { Changes } from "../../../../engine/index.ts";
-import { openPostgresStore } from "../../../../engine/postgres.ts";
+import type { Changes } from "../../../../engine/store/memory-store.ts";
+import { openPostgresStore } from "../../../../engine/store/postgres/open-postgres.ts";
 import { ANA, fact, refTo, text } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { type Cutter, type Served, withCutter } from "./cutter.ts";

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ArtifactRef } from "../../../../packs/index.ts";
+import type { ArtifactRef } from "../../../../packs/engine/pack-contract.ts";
 import { type LocalArtifactsOptions, openLocalArtifacts } from "../../../../packs/local/local-artifacts.ts";
 import { tempFolder } from "./folders.ts";
 

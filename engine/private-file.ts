@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HelmdeckError, systemCodeOf } from "../errors.ts";
+import { HelmdeckError, systemCodeOf } from "./errors.ts";
 
 /**
  * Creates the folder and its missing parents with mode 0700. An existing one is left unchanged.
