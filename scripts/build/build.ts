@@ -248,9 +248,7 @@ export function requireNoDependencies(metafile: Metafile, isProvided = isProvide
 export function requireNoServer(metafile: Metafile): void {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const foreign = inputs.filter((file) =>
-    /^(packs|server|cli|install|seam)\/|^engine\/store\/postgres\/|(^|\/)node_modules\/pg\//.test(
-      file,
-    ),
+    /^(packs|server|cli|install|seam)\/|^engine\/store\/postgres\/|(^|\/)node_modules\/pg\//.test(file),
   );
   if (foreign.length > 0) throw new Error(`The plugin must not hold ${foreign.join(", ")}.`);
 }
