@@ -7,7 +7,7 @@ const VOCABULARY = [
 ];
 /** Programs choose the driver of their SQLite. */
 const DRIVERS = "engine/store/sqlite/(better|node)-sqlite-driver\\.ts";
-const PACKS = "packs/(open-)?server-context\\.ts";
+const PACKS = "packs/server-context\\.ts";
 const modules = {
   engine: [],
   recall: ["engine/"],
@@ -16,7 +16,7 @@ const modules = {
   packs: [...VOCABULARY, "app/"],
   seam: ["engine/reader\\.ts"],
   pages: [...VOCABULARY, "app/"],
-  server: [...VOCABULARY, "app/", PACKS, "packs/(wire/|.*-contract\\.ts)", "pages/"],
+  server: [...VOCABULARY, "app/", PACKS, "packs/(wire\\.ts|.*-contract\\.ts)", "pages/"],
   commands: [...VOCABULARY, "app/"],
   plugin: [...VOCABULARY, DRIVERS, "app/", "commands/[^/]+\\.ts", "pages/[^/]+\\.ts"],
   cli: [...VOCABULARY, DRIVERS, "app/", "commands/[^/]+\\.ts", "commands/declarations/", PACKS, "server/"],

@@ -9,7 +9,7 @@ import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
-import type { OpenServerContextOptions } from "../packs/open-server-context.ts";
+import type { OpenServerContextOptions } from "../packs/server-context.ts";
 import { installedEmbeddings } from "./installed-embeddings.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;

@@ -1,11 +1,10 @@
 /** Runs a plan step by step. The first failure ends it, and the exit code shows which part failed. */
 
 import type { Environment } from "./environment.ts";
-import { EXIT, type ExitCode } from "./installer-exit-codes.ts";
 import type { Reporter, StepOutcome } from "./report.ts";
 import type { OpenClaw } from "./run-openclaw.ts";
-import type { StepContext } from "./step-context.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";
+import { EXIT, type ExitCode, type StepContext } from "./steps/step-definition.ts";
 
 export interface Outcome {
   readonly exitCode: ExitCode;

@@ -1,6 +1,6 @@
 /** The final message: after an installation what to try, what to back up and how to undo it; after an uninstallation what is left. */
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
 import type { Environment } from "./environment.ts";
 import { INSTALLER, MODELS_VOLUME } from "./install-names.ts";
 import {
@@ -12,7 +12,6 @@ import {
 } from "./installation-facts.ts";
 import { at } from "./openclaw-json.ts";
 import type { Options } from "./options.ts";
-import { ownCommand } from "./own-command.ts";
 
 /** `facts`: from before the run. */
 export function finalMessage(
@@ -124,4 +123,44 @@ function folderLeft(folder: string, copyPath: string): readonly Left[] {
   if (!existsSync(folder)) return [];
   const copy = existsSync(copyPath) ? ", and openclaw.json as it was before" : "";
   return [{ what: `the installer's lock${copy}`, where: folder, goesWith: `rm -r "${folder}"` }];
+}
+
+const NAME = "helmdeck-memory";
+/** npm and npx add these folders only to the path of the programs they run. */
+const ONLY_WITH_NPM = /[/\\]node_modules[/\\]\.bin$|[/\\]node-gyp-bin$/;
+
+interface OwnCommand {
+  /** The command as it can be typed. */
+  readonly call: string;
+  /** Empty if it is on the path. */
+  readonly hint: readonly string[];
+}
+
+/** Finds how to call `helmdeck-memory` in this shell, and how to put it on the path. Changes nothing. */
+function ownCommand({ env, root, homeDir }: Pick<Environment, "env" | "root" | "homeDir">): OwnCommand {
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => !ONLY_WITH_NPM.test(folder));
+  if (folders.some((folder) => canRun(join(folder, NAME)))) return { call: NAME, hint: [] };
+  const program = join(root, "dist", `${NAME}.mjs`);
+  if (!existsSync(join(root, "scripts", "with-deps.mjs")))
+    return {
+      call: `npx ${NAME}`,
+      hint: [`To put the command ${NAME} on your path: npm install -g ${NAME}`],
+    };
+  const usual = join(homeDir, ".local", "bin");
+  const needs = folders.includes(usual) ? "" : `   (and ${usual} in your PATH)`;
+  return {
+    call: program,
+    hint: [
+      `To put the command ${NAME} on your path: mkdir -p ${usual} && ln -s ${program} ${usual}/${NAME}${needs}`,
+    ],
+  };
+}
+
+function canRun(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

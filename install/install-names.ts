@@ -1,4 +1,5 @@
 /** This installation's names in the compose files, Docker and OpenClaw; a test compares them with the files. */
+import type { OpenClawReady } from "./installation-facts.ts";
 
 export const NETWORK = "baas-net";
 export const SERVICE = "helmdeck-embeddings";
@@ -8,8 +9,8 @@ export const IMAGE_PORT = 11434;
 export const DEFAULT_MODEL = "nomic-embed-text";
 
 export const COMPOSE_FILE = "compose.embeddings.yml";
-export const HOST_PORT_FILE = "compose.embeddings.host-port.yml";
-export const GPU_FILE = "compose.embeddings.gpu.yml";
+const HOST_PORT_FILE = "compose.embeddings.host-port.yml";
+const GPU_FILE = "compose.embeddings.gpu.yml";
 
 /** The command as the user called it, so that commands in messages can be typed as shown. */
 export const INSTALLER = process.env.HELMDECK_INSTALLER || "install.sh";
@@ -18,3 +19,16 @@ export const PLUGIN_ID = "helmdeck-memory";
 /** OpenClaw's plugin for Ollama; it must be allowed if `plugins.allow` is set. */
 export const OLLAMA_PLUGIN_ID = "ollama";
 export const OLDEST_OPENCLAW = "2026.8.1";
+
+/**
+ * The sidecar's compose files, and their variables.
+ *
+ * The files for an OpenClaw at this target.
+ */
+export function composeFiles({ target }: Pick<OpenClawReady, "target">, gpu: boolean): readonly string[] {
+  return [COMPOSE_FILE, ...(target.kind === "host" ? [HOST_PORT_FILE] : []), ...(gpu ? [GPU_FILE] : [])];
+}
+
+export function composeVariables(model: string, port: number): Readonly<Record<string, string>> {
+  return { EMBEDDING_MODEL: model, HELMDECK_EMBEDDINGS_PORT: String(port) };
+}

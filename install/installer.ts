@@ -10,13 +10,13 @@ import { finalMessage } from "./final-message.ts";
 import { type Inspected, inspect } from "./inspect/inspect.ts";
 import { INSTALLER } from "./install-names.ts";
 import type { Facts } from "./installation-facts.ts";
-import { EXIT, type ExitCode } from "./installer-exit-codes.ts";
 import { acquireInstallerLock, installerLockFile } from "./installer-lock.ts";
 import { journalFolder } from "./journal.ts";
 import { type GivenOptions, type Options, parseOptions } from "./options.ts";
 import { makePlan } from "./plan/make-plan.ts";
 import type { Plan, Question } from "./plan/plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
+import { EXIT, type ExitCode } from "./steps/step-definition.ts";
 
 /** Asks a person; undefined if there is no terminal. */
 type Ask = ((question: string) => Promise<boolean>) | undefined;

@@ -3,9 +3,9 @@
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
 import { defined } from "../engine/defined.ts";
-import type { ExitCode } from "./installer-exit-codes.ts";
 import type { Plan, UnmetPrerequisite } from "./plan/plan.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";
+import type { ExitCode } from "./steps/step-definition.ts";
 
 export interface Reporter {
   /** The options that stay as the last installation had them. */

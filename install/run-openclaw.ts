@@ -8,10 +8,8 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { Environment } from "./environment.ts";
 import { INSTALLER } from "./install-names.ts";
 import type { Target } from "./installation-facts.ts";
-import { parseJson5 } from "./json5.ts";
-import { at, type Json, type JsonObject, jsonIn } from "./openclaw-json.ts";
-import { reasonOf } from "./reason.ts";
-import type { CommandResult, RunOptions } from "./run-command.ts";
+import { at, type Json, type JsonObject, jsonIn, parseJson5 } from "./openclaw-json.ts";
+import { type CommandResult, type RunOptions, reasonOf } from "./run-command.ts";
 
 type Machine = Pick<Environment, "run" | "docker" | "homeDir">;
 

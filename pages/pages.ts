@@ -1,12 +1,33 @@
 /** The pages as one Hono app: always readable, and with forms if the viewer's surface supports them. */
 import { type Context, Hono } from "hono";
-import { failurePage, noSuchPage } from "./failures.ts";
+import { remedyFor } from "../app/health/remedies.ts";
+import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+import type { ErrorCode, HelmdeckError } from "../engine/errors.ts";
+import { heading, notice, typedText } from "./components/parts.ts";
+import {
+  editForm,
+  rememberForm,
+  submitEdit,
+  submitRemember,
+  submitSupersede,
+  supersedeForm,
+} from "./forms/edit.ts";
+import { forgetForm, submitForget } from "./forms/forget.ts";
+import { renewForm, submitRenew } from "./forms/renew.ts";
+import { submitUndo, undoPreview } from "./forms/undo.ts";
+import { type Html, html, line } from "./html.ts";
 import { documentOf } from "./layout.ts";
 import { Links } from "./links.ts";
-import type { Answer, Fields, PageContext } from "./page.ts";
-import { type Route, SUBMISSIONS, VIEWS } from "./routes.ts";
+import type { Answer, Fields, Page, PageContext, Submission, View } from "./page.ts";
 import { type FrameAncestors, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
+import { callersPage, countsPage } from "./views/counts.ts";
+import { expiringPage } from "./views/expiring.ts";
+import { factPage } from "./views/fact.ts";
+import { factsPage } from "./views/facts.ts";
+import { growthPage } from "./views/growth.ts";
+import { healthPage } from "./views/health.ts";
+import { timelinePage } from "./views/timeline.ts";
 
 export interface PagesOptions {
   /** The path prefix: "" or, for example, `/plugins/helmdeck-memory`. */
@@ -69,4 +90,107 @@ async function fieldsOf(c: Context): Promise<Fields> {
   const form = await c.req.formData().catch(() => new FormData());
   const texts = [...form].filter((field): field is [string, string] => typeof field[1] === "string");
   return new Map(texts.map(([name, value]) => [name, value.replaceAll(/\r\n?/g, "\n")]));
+}
+
+interface Route {
+  readonly show: View;
+  /** The view for somebody who may see only counts. May be the same view if that shows no more. */
+  readonly counts: View;
+}
+
+const forFacts = countsPage("facts");
+
+/**
+ * Every page by its path below the base: its view, and its view for somebody who may see only counts.
+ *
+ * The first route is the base itself.
+ */
+const VIEWS: Readonly<Record<string, Route>> = {
+  "": { show: factsPage, counts: forFacts },
+  "/facts": { show: factsPage, counts: forFacts },
+  "/fact": { show: factPage, counts: forFacts },
+  "/timeline": { show: timelinePage, counts: countsPage("timeline") },
+  "/ending": { show: expiringPage, counts: countsPage("ending") },
+  "/growth": { show: growthPage, counts: growthPage },
+  "/health": { show: healthPage, counts: countsPage("health") },
+  "/callers": { show: callersPage, counts: callersPage },
+  "/edit": { show: editForm, counts: forFacts },
+  "/renew": { show: renewForm, counts: forFacts },
+  "/supersede": { show: supersedeForm, counts: forFacts },
+  "/undo": { show: undoPreview, counts: forFacts },
+  "/forget": { show: forgetForm, counts: forFacts },
+  "/remember": { show: rememberForm, counts: forFacts },
+};
+
+/** Each throws `forbidden` if the pages are read-only. */
+const SUBMISSIONS: Readonly<Record<string, Submission>> = {
+  "/edit": submitEdit,
+  "/renew": submitRenew,
+  "/supersede": submitSupersede,
+  "/undo": submitUndo,
+  "/forget": submitForget,
+  "/remember": submitRemember,
+};
+
+const STATUS = new Map<ErrorCode, NonNullable<Page["status"]>>([
+  ["invalid_input", 400],
+  ["secret_refused", 400],
+  ["missing_bearer", 401],
+  ["invalid_token", 401],
+  ["forbidden", 403],
+  ["identity_refused", 403],
+  ["not_found", 404],
+  ["method_not_allowed", 405],
+  ["rate_limited", 429],
+  ["internal", 500],
+  ["entry_unreadable", 500],
+  ["deadline_exceeded", 504],
+]);
+
+/** Some codes concern only this request or this moment; all others concern memory itself. */
+function isOfMemory({ code }: HelmdeckError): boolean {
+  return !STATUS.has(code);
+}
+
+/**
+ * Failures as pages: what happened, and what to do. Messages of our own errors never contain a stored value.
+ *
+ * Shows a form's typed text again. `context` is absent if the viewer is unknown.
+ */
+function failurePage(thrown: unknown, fields: Fields, context?: PageContext): Page {
+  const error = asHelmdeckError(thrown);
+  const typed = typedText(fields);
+  if (context !== undefined && isOfMemory(error)) return doesNotOpen(context, typed);
+  const status = STATUS.get(error.code) ?? 503;
+  const title = status === 404 ? "Not found" : status === 403 ? "Not allowed" : "That did not work";
+  const body = html`${heading(title)}${notice("bad", line(error.message))}<p>${remedyFor(error.code)}</p>${
+    context && html`<p><a href="${context.links.to("/facts")}">Back to the facts</a></p>`
+  }${typed}`;
+  return { title, status, body };
+}
+
+function doesNotOpen({ links }: PageContext, typed: Html | undefined): Page {
+  const body = html`${heading("Memory does not open")}${notice("bad", html`Nothing can be shown at the moment. See <a href="${links.to("/health")}">Health</a> for the reason and the remedy.`)}${typed}`;
+  return { title: "Memory does not open", status: 503, body };
+}
+
+function noSuchPage({ links }: PageContext): Page {
+  const body = html`${heading("Not found")}<p>There is no such page. <a href="${links.to("/facts")}">Show the facts</a></p>`;
+  return { title: "Not found", status: 404, body };
+}
+
+export interface PlainPage extends Pick<PagesOptions, "base" | "frameAncestors"> {
+  readonly title: string;
+  /** Made with Hono's `html`, which escapes inserted text. */
+  readonly body: Html;
+  /** Default 200. */
+  readonly status?: number;
+}
+
+/** A page for an unknown viewer or a failure: with the pages' layout, and without any memory content. */
+export async function plainPage(page: PlainPage): Promise<Response> {
+  const { base, frameAncestors, title, body, status = 200 } = page;
+  const document = await documentOf({ title, body: html`${heading(title)}${body}` }, base);
+  const headers = { "Content-Type": "text/html; charset=utf-8", ...securityHeaders(frameAncestors) };
+  return new Response(String(document), { status, headers });
 }

@@ -1,11 +1,12 @@
 /** Finds the caller: the bearer token's subject, or `unknown` if the server has no secret. */
-import { createSecretKey } from "node:crypto";
+import { createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
+import { BoundedMap } from "../engine/bounded-map.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import { UNKNOWN_SUBJECT } from "../engine/store/namespace.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
-import { KnownTokens } from "./known-tokens.ts";
+import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
 /** RFC 6750: the scheme's name in any case, one space, and a token of these characters. */
@@ -66,4 +67,35 @@ async function callerOf(
 /** For operators' routes. Always false without authentication. */
 export function hasScope(caller: Caller, ...scopes: readonly string[]): boolean {
   return caller.authenticated && scopes.some((scope) => caller.scopes.includes(scope));
+}
+
+/** The oldest entry is evicted. */
+const MOST_TOKENS = 4_096;
+
+/**
+ * A cache of verified tokens, so that later requests with the same token skip the signature check.
+ *
+ * Threat: a token that is accepted for longer, or for more, than it was made for. Defence: only fully verified tokens are
+ * cached, by the hash of the complete token and for one key. The validity period is checked on every request, and any other
+ * token goes through all checks again.
+ */
+class KnownTokens {
+  readonly #key: KeyObject;
+  readonly #known: BoundedMap<string, VerifiedToken>;
+
+  constructor(key: KeyObject, most = MOST_TOKENS) {
+    this.#key = key;
+    this.#known = new BoundedMap(most);
+  }
+
+  /** Like {@link verifyToken}. */
+  async verify(token: string, now: number): Promise<VerifiedToken> {
+    const name = hash("sha256", token, "base64");
+    const known = this.#known.get(name);
+    if (known !== undefined && isInForce(known, now)) return known;
+    this.#known.delete(name);
+    const verified = await verifyToken(this.#key, token, now);
+    this.#known.set(name, verified);
+    return verified;
+  }
 }

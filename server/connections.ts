@@ -9,8 +9,7 @@
  * a caller's request in progress is never closed. After the answer has been handed over, the client must read it.
  */
 import type { Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import { peerOf } from "./peer.ts";
+import { isIPv6, type Socket } from "node:net";
 
 export interface ConnectionLimits {
   readonly connections: number;
@@ -228,4 +227,28 @@ function isDue(connection: Connection, now: number, limits: ConnectionLimits): b
     (isWaiting && now - idleSince >= limits.waitMs) ||
     (unsent !== undefined && now - unsent.since >= (hasCaller ? limits.answerMs : limits.stalledMs))
   );
+}
+
+/** The IPv6 prefix that a provider gives to one customer: four groups of four digits, 64 bits. */
+const NETWORK_GROUPS = 4;
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/**
+ * A connection's peer for limits: an IPv4 address, or an IPv6 network, because one client usually has a whole network.
+ *
+ * Uses the socket's `remoteAddress`, because a header can be forged.
+ */
+export function peerOf(remoteAddress: string | undefined): string {
+  if (remoteAddress === undefined) return "none";
+  const mapped = MAPPED_IPV4.exec(remoteAddress)?.[1];
+  if (mapped !== undefined) return mapped;
+  return isIPv6(remoteAddress) ? networkOf(remoteAddress) : remoteAddress;
+}
+
+function networkOf(address: string): string {
+  const [head = "", tail] = address.split("%", 1)[0]?.split("::") ?? [];
+  const groups = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - last.length) }, () => "0");
+  return [...groups, ...zeros, ...last].slice(0, NETWORK_GROUPS).join(":");
 }

@@ -5,13 +5,12 @@ import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
-import { IN_FLIGHT_LIMITS } from "./guards/in-flight.ts";
-import { makeRateLimits } from "./guards/rate.ts";
+import { IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
 import type { PagesSettings } from "./pages/add-pages.ts";
-import { hasSessionCookie } from "./pages/session-cookie.ts";
+import { hasSessionCookie } from "./pages/page-sessions.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";

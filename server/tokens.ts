@@ -8,6 +8,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { readSecretFile } from "../app/secret-file.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -17,7 +18,7 @@ const ALGORITHM = "HS256";
 const ISSUER = "helmdeck";
 /** The tolerated clock difference of the token's issuer. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-export const LEAST_SECRET_BYTES = 32;
+const LEAST_SECRET_BYTES = 32;
 /** The same limit as for subjects in memory. */
 const SUBJECT_BYTES = 512;
 const MOST_SCOPES = 32;
@@ -148,4 +149,47 @@ export function refuseToken(why: string): HelmdeckError {
     "invalid_token",
     `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,
   );
+}
+
+const VARIABLE = "HELMDECK_JWT_SECRET";
+const FILE_VARIABLE = "HELMDECK_JWT_SECRET_FILE";
+
+export interface LoadedSecret {
+  readonly bytes: Uint8Array;
+  /** The variable or the file's path, for the start-up line. */
+  readonly source: string;
+}
+
+/**
+ * The secret that signs tokens, from the environment or a file.
+ *
+ * Threat: another account that can read the secret (see app/secret-file.ts), and guessing of a short secret. Defence: fewer
+ * than 32 bytes are refused, and no message shows any part of the secret.
+ *
+ * Undefined if neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. The secret is the raw bytes of the variable or
+ * of the file, without one final line end of the file. Throws `key_unreadable` and `key_malformed`.
+ */
+export async function loadSecret(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LoadedSecret | undefined> {
+  const value = env[VARIABLE];
+  const path = env[FILE_VARIABLE];
+  if (value !== undefined && path !== undefined) {
+    throw malformed(`${VARIABLE} and ${FILE_VARIABLE} are both set`, "keep one of them");
+  }
+  if (value !== undefined) return { bytes: requireLong(Buffer.from(value), VARIABLE), source: VARIABLE };
+  if (path !== undefined) return { bytes: requireLong(await readSecretFile(path), path), source: path };
+  return undefined;
+}
+
+function requireLong(bytes: Uint8Array, source: string): Uint8Array {
+  if (bytes.byteLength >= LEAST_SECRET_BYTES) return bytes;
+  throw malformed(
+    `${source} has ${bytes.byteLength} bytes, and a secret for tokens needs ${LEAST_SECRET_BYTES}`,
+    "make one with: openssl rand -hex 32",
+  );
+}
+
+function malformed(what: string, remedy: string): HelmdeckError {
+  return new HelmdeckError("key_malformed", `${what}; ${remedy}.`);
 }

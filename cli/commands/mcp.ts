@@ -5,8 +5,7 @@ import { remedyFor } from "../../app/health/remedies.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { openServerContext } from "../../packs/open-server-context.ts";
-import type { ServerContext } from "../../packs/server-context.ts";
+import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { serveMcpOverStdio } from "../../server/mcp/mcp-over-stdio.ts";
 import { serverContextOptions } from "../memory-options.ts";
 

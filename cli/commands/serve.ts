@@ -8,11 +8,10 @@ import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { openServerContext } from "../../packs/open-server-context.ts";
-import type { ServerContext } from "../../packs/server-context.ts";
+import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { createServer, type Listening } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
-import { loadSecret } from "../../server/token-secret.ts";
+import { loadSecret } from "../../server/tokens.ts";
 import { LogLines } from "../log-lines.ts";
 import { serverContextOptions } from "../memory-options.ts";
 

@@ -4,8 +4,7 @@ import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
-import { loadSecret } from "../../server/token-secret.ts";
-import { mintToken, type TokenRequest } from "../../server/tokens.ts";
+import { loadSecret, mintToken, type TokenRequest } from "../../server/tokens.ts";
 
 export async function tokenCommand(context: CommandContext, request: TokenRequest): Promise<number> {
   const { shell, output, options } = context;

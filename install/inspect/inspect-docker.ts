@@ -1,11 +1,25 @@
 /** Inspects Docker: engine, compose, network, and the current and wanted state of the sidecar. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { composeFiles, composeVariables } from "../compose-files.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Environment } from "../environment.ts";
-import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
-import type { ComposeFlavour, DockerFacts, OpenClawFacts, SidecarFacts } from "../installation-facts.ts";
+import {
+  COMPOSE_FILE,
+  composeFiles,
+  composeVariables,
+  IMAGE_PORT,
+  NETWORK,
+  SERVICE,
+} from "../install-names.ts";
+import type {
+  AttachmentFacts,
+  ComposeFlavour,
+  ComposeMembership,
+  DockerFacts,
+  OpenClawFacts,
+  SidecarFacts,
+  Target,
+} from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import type { Container, Docker } from "../run-docker.ts";
 
@@ -92,4 +106,83 @@ function isFree(port: number): Promise<boolean> {
     const server = createServer().once("error", () => resolve(false));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+}
+
+/** The first line of our override file. */
+export const OVERRIDE_MARK = "# Written by helmdeck-memory's install.sh";
+
+const LABEL = "com.docker.compose";
+/** The file names that compose finds by default, each with its override file. */
+const PROJECT_FILES: Readonly<Record<string, string>> = {
+  "compose.yaml": "compose.override.yaml",
+  "compose.yml": "compose.override.yml",
+  "docker-compose.yml": "docker-compose.override.yml",
+  "docker-compose.yaml": "docker-compose.override.yaml",
+};
+
+/** Inspects how OpenClaw's container is attached to the network, and how its compose project can keep it attached. */
+export async function inspectAttachment(
+  { docker }: Environment,
+  target: Target,
+): Promise<AttachmentFacts | undefined> {
+  if (target.kind === "host") return undefined;
+  const container = await docker.container(target.name);
+  if (container === undefined) return undefined;
+  const networks = Object.keys(container.NetworkSettings.Networks ?? {});
+  return { isAttached: networks.includes(NETWORK), compose: await membership(container, networks) };
+}
+
+async function membership(
+  container: Container,
+  networks: readonly string[],
+): Promise<ComposeMembership | undefined> {
+  const label = (name: string) => container.Config.Labels?.[`${LABEL}.${name}`];
+  const [project, service, folder] = [label("project"), label("service"), label("project.working_dir")];
+  if (project === undefined || service === undefined || folder === undefined) return undefined;
+  const files = (label("project.config_files") ?? "").split(",").map((file) => resolve(folder, file));
+  const base = files.find((file) => Object.hasOwn(PROJECT_FILES, basename(file)));
+  const overrideFile = join(folder, PROJECT_FILES[basename(base ?? "")] ?? "docker-compose.override.yml");
+  return {
+    service,
+    overrideFile,
+    override: await overrideState(overrideFile),
+    readsOverride:
+      base !== undefined &&
+      dirname(base) === resolve(folder) &&
+      files.every((file) => file === base || file === overrideFile),
+    ownNetworks: networks
+      .filter((name) => name.startsWith(`${project}_`))
+      .map((name) => name.slice(project.length + 1)),
+  };
+}
+
+async function overrideState(file: string): Promise<ComposeMembership["override"]> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  if (text === undefined) return "absent";
+  return text.startsWith(OVERRIDE_MARK) ? "ours" : "theirs";
+}
+
+/**
+ * Finds the operator's own Ollama on this machine: at OLLAMA_HOST, or on Ollama's default port. Never contacts another machine.
+ *
+ * Its address; undefined if none answers.
+ */
+export async function findOllama({
+  env,
+  sidecarAt,
+}: Pick<Environment, "env" | "sidecarAt">): Promise<string | undefined> {
+  const url = loopbackUrl(env.OLLAMA_HOST?.trim() || "127.0.0.1");
+  return url !== undefined && (await sidecarAt(url).health()).ok ? url : undefined;
+}
+
+/** Parses the variable like Ollama does; a server that listens on all addresses is reached on loopback. */
+function loopbackUrl(host: string): string | undefined {
+  const text = /^https?:\/\//.test(host) ? host : `http://${host.replace(/^(?=:\d)/, "127.0.0.1")}`;
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, port } = new URL(text);
+  const address = /^(0\.0\.0\.0|\[::\])$/.test(hostname) ? "127.0.0.1" : hostname;
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(address);
+  return isHere && protocol === "http:" ? `http://${address}:${port || IMAGE_PORT}` : undefined;
 }

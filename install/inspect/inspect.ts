@@ -15,8 +15,7 @@ import type {
 import { fingerprint, type Journal } from "../journal.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
-import { inspectDocker, sidecarAddress } from "./inspect-docker.ts";
-import { findOllama } from "./inspect-ollama.ts";
+import { findOllama, inspectDocker, sidecarAddress } from "./inspect-docker.ts";
 import { type AskForNotes, type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
 
 export interface Inspected {

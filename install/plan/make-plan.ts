@@ -5,12 +5,9 @@ import type { Facts, FactsService, OpenClawReady } from "../installation-facts.t
 import type { Options } from "../options.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Plan } from "./plan.ts";
-import { planAuditTools } from "./plan-audit-tools.ts";
 import { planEmbeddings } from "./plan-embeddings.ts";
-import { planFacts } from "./plan-facts.ts";
-import { indexSteps, repairSteps } from "./plan-notes-index.ts";
-import { planSearch } from "./plan-search.ts";
-import { planSource } from "./plan-source.ts";
+import { planAuditTools, planFacts, planSource } from "./plan-facts.ts";
+import { indexSteps, planSearch, repairSteps } from "./plan-search.ts";
 import { uninstallPlan } from "./plan-uninstall.ts";
 import { unmetPrerequisites } from "./prerequisites.ts";
 

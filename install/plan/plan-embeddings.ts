@@ -1,11 +1,17 @@
 /** Plans to start or remove the embedding service. */
 
-import { composeFiles, composeVariables } from "../compose-files.ts";
-import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
+import {
+  COMPOSE_FILE,
+  composeFiles,
+  composeVariables,
+  IMAGE_PORT,
+  NETWORK,
+  SERVICE,
+} from "../install-names.ts";
 import type { DockerReady, Facts, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
+import type { ServicePlace } from "../steps/check-embedding.ts";
 import type { Step } from "../steps/registry.ts";
-import type { ServicePlace } from "../steps/service-for-embeddings.ts";
 
 export interface EmbeddingsPlan {
   readonly before: readonly Step[];

@@ -1,5 +1,8 @@
 /** Plans the embedding service for helmdeck's own facts. Asks before it replaces an operator's setting. */
+
+import { isDeepStrictEqual } from "node:util";
 import {
+  type EngineChoice,
   type Facts,
   type FactsEmbedder,
   type FactsService,
@@ -8,6 +11,7 @@ import {
 } from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
+import type { Step } from "../steps/registry.ts";
 import type { Question } from "./plan.ts";
 import type { SearchPlan } from "./plan-search.ts";
 
@@ -64,3 +68,64 @@ function questionAbout(facts: FactsEmbedder, { url }: FactsService): Question {
     text: `helmdeck's facts are set to ${nameOf(facts)}. Embed them with ${url} instead (--uninstall restores yours)?`,
   };
 }
+
+export interface SourcePlan {
+  readonly steps: readonly Step[];
+  /** The engine that keeps memory after the plan; undefined: this host. */
+  readonly engineUrl: string | undefined;
+  readonly kept: readonly string[];
+}
+
+/** Plans the memory's source: this host, unless the operator names an engine or named one before. */
+export function planSource(
+  { configPath, engine }: OpenClawReady,
+  { journal }: Facts,
+  options: Options,
+): SourcePlan {
+  const wanted = options.engine;
+  if (wanted === undefined) {
+    const isOurs = engine !== undefined && journal.source !== undefined;
+    return { steps: [], engineUrl: engine?.url, kept: isOurs ? optionsFor(engine) : [] };
+  }
+  const isRight = isDeepStrictEqual({ ...engine }, { ...wanted });
+  const steps = isRight ? [] : [{ kind: "point-source", configPath, ...wanted } as const];
+  return { steps, engineUrl: wanted.url, kept: [] };
+}
+
+function optionsFor({ url, tokens, fingerprint256 }: EngineChoice): readonly string[] {
+  const files = Object.entries(tokens).map(([agent, file]) => `--token-file ${agent}=${file}`);
+  const pinned = fingerprint256 === undefined ? [] : [`--engine-fingerprint ${fingerprint256}`];
+  return [`--engine ${url}`, ...files, ...pinned];
+}
+
+interface AuditToolsPlan {
+  readonly steps: readonly Step[];
+  readonly questions: readonly Question[];
+  readonly kept: readonly string[];
+}
+
+/** Plans the recording of tool calls: asks once, then applies the answer. */
+export function planAuditTools(
+  { configPath, auditTools }: OpenClawReady,
+  { journal }: Facts,
+  options: Options,
+): AuditToolsPlan {
+  const earlier = journal.auditTools;
+  const answer = options.auditTools ?? (earlier?.isDue ? earlier.answer : undefined);
+  if (answer === undefined) {
+    const isAnswered = earlier !== undefined || auditTools !== undefined;
+    const isKept = earlier?.answer === "all" && auditTools === "all";
+    return {
+      steps: [],
+      questions: isAnswered ? [] : [QUESTION],
+      kept: isKept ? ["--audit-tools all"] : [],
+    };
+  }
+  const isDone = earlier?.answer === answer && !earlier.isDue && (auditTools ?? "helmdeck") === answer;
+  return { steps: isDone ? [] : [{ kind: "audit-tools", configPath, answer }], questions: [], kept: [] };
+}
+
+const QUESTION: Question = {
+  about: "tools",
+  text: 'Record the calls of all tools, not only helmdeck\'s? Your agent can then answer "what did you do yesterday?". Kept for 30 days: tool, time, outcome and a few inputs; never results, and nothing from groups.',
+};

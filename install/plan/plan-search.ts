@@ -1,9 +1,9 @@
 /** Plans the embedding provider of OpenClaw's own search. Asks before it replaces an operator's provider. */
-
 import { INSTALLER, OLLAMA_PLUGIN_ID } from "../install-names.ts";
 import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
+import { indexNotesStep, isDueOnceTakenBack, isStuck, searchesInGateway } from "../steps/index-notes.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Question } from "./plan.ts";
 
@@ -113,4 +113,28 @@ function pluginsToAllow({ allowedPlugins }: OpenClawReady): readonly string[] {
 function agentWarnings({ agentsWithProvider }: OpenClawReady): readonly string[] {
   if (agentsWithProvider.length === 0) return [];
   return [`These agents keep their own embedding provider: ${agentsWithProvider.join(", ")}.`];
+}
+
+/**
+ * Plans to keep OpenClaw's note index in line with the embedding provider.
+ *
+ * Steps after an installation's own changes.
+ */
+export function indexSteps(openclaw: OpenClawReady, facts: Facts, search: SearchPlan): readonly Step[] {
+  const isDue = search.steps.length > 0 || facts.journal.indexDue || isStuck(openclaw);
+  return isDue ? [indexNotesStep(openclaw, search.embeds)] : [];
+}
+
+/** For --repair: also repairs an index whose provider somebody chose. */
+export function repairSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {
+  const { configPath, unfitIndexes = [] } = openclaw;
+  if (unfitIndexes.length === 0 && !journal.indexDue) return [];
+  return [{ kind: "index-notes", configPath, mustWork: true, awaitsGateway: searchesInGateway(openclaw) }];
+}
+
+export function unfitWarnings(openclaw: OpenClawReady, { journal }: Facts): readonly string[] {
+  if (!isStuck(openclaw) || isDueOnceTakenBack(journal, openclaw)) return [];
+  return [
+    `OpenClaw's index of its own notes belongs to an embedding service that is no longer configured, so it finds no new notes. Run: ${INSTALLER} --repair`,
+  ];
 }

@@ -3,9 +3,9 @@
 import { type Facts, type OpenClawReady, readyDocker, targetName } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import { type Step, undoSteps } from "../steps/registry.ts";
-import { gatewayAccessPrerequisite } from "./gateway-prerequisites.ts";
 import type { Plan, UnmetPrerequisite } from "./plan.ts";
-import { unfitWarnings } from "./plan-notes-index.ts";
+import { unfitWarnings } from "./plan-search.ts";
+import { gatewayAccessPrerequisite } from "./prerequisites.ts";
 
 export function uninstallPlan(facts: Facts, { purge }: Options): Plan {
   const unmet = uninstallPrerequisites(facts);

@@ -6,7 +6,7 @@ import { type FactsService, isSameModel } from "../installation-facts.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 import { isFound, type Marker, QUESTIONS } from "./marker.ts";
-import { smokeTestFailed } from "./smoke-test-failed.ts";
+import { smokeTestFailed } from "./smoke-test-gateway.ts";
 
 type Clock = Pick<Environment, "now" | "pause">;
 
@@ -100,4 +100,30 @@ function whyNot({ embedded, waiting, failure }: Progress, { model, url }: FactsS
   if (waiting > 0)
     return `${what}: of ${embedded + waiting} entries, ${waiting} are not embedded yet. Wait a while; ${ON}`;
   return `${what}, although it is embedded: ${model} does not match their meanings. Use another model (--embedding-model); ${ON}`;
+}
+
+/**
+ * Checks the memory's source: the gateway uses the configured engine, and the engine accepts its token.
+ *
+ * Asks the gateway itself, which may still use its former settings. Does not wait for a failing engine.
+ */
+export async function waitUntilMemoryIsAt(
+  openclaw: OpenClaw,
+  url: string,
+  { now, pause }: Pick<Environment, "now" | "pause">,
+): Promise<void> {
+  const deadline = now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const status = await openclaw.callGateway("helmdeck.status");
+    const isThere = at(status, "engine", "url") === url;
+    if (isThere && at(status, "state") === "ready") return;
+    if (isThere || now() > deadline) {
+      const reason = at(status, "error", "message") ?? "the gateway does not use it";
+      throw new HelmdeckError(
+        "engine_unavailable",
+        `The memory of the engine at ${url} does not work: ${String(reason)} See: openclaw helmdeck doctor; then: ${INSTALLER} --verify`,
+      );
+    }
+    await pause(LOOK_AGAIN_MS);
+  }
 }

@@ -9,8 +9,8 @@ import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.t
 import type { MemoryLocation } from "../installation-facts.ts";
 import { at } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
-import type { StepContext } from "../step-context.ts";
-import { smokeTestFailed } from "./smoke-test-failed.ts";
+import type { StepContext } from "../steps/step-definition.ts";
+import { smokeTestFailed } from "./smoke-test-gateway.ts";
 
 export const MARKER = {
   key: "install.sh/proof",

@@ -4,7 +4,7 @@ import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import { at, type Json, jsonIn } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
-import { smokeTestFailed } from "./smoke-test-failed.ts";
+import { smokeTestFailed } from "./smoke-test-gateway.ts";
 
 /** A gateway reloads when its search setting changes; generous for a slow machine. */
 const SETTLED_WITHIN_MS = 120_000;

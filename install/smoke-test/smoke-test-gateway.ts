@@ -16,7 +16,7 @@ import type { Readable, Writable } from "node:stream";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
-import { lineIn } from "../reason.ts";
+import { lineIn } from "../run-command.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 
 const READY_WITHIN_MS = 180_000;
@@ -152,4 +152,9 @@ function freePort(): Promise<number> {
       server.close(() => resolve(port));
     });
   });
+}
+
+/** The error of a failed smoke test: the reason and the remedy. */
+export function smokeTestFailed(message: string): HelmdeckError {
+  return new HelmdeckError("upstream_failed", message);
 }

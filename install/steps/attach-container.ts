@@ -1,11 +1,9 @@
 /** Attaches OpenClaw's container to the sidecar's network, and keeps it attached when compose recreates the container. */
 import { readFile, unlink, writeFile } from "node:fs/promises";
-import { OVERRIDE_MARK } from "../inspect/inspect-attachment.ts";
+import { OVERRIDE_MARK } from "../inspect/inspect-docker.ts";
 import { NETWORK } from "../install-names.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import type { Docker } from "../run-docker.ts";
-import { requireOpenClaw } from "../step-context.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface AttachContainer {
   readonly kind: "attach-container";

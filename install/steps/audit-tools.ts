@@ -1,13 +1,10 @@
 /** Sets the plugin's `auditTools` to the person's answer, and restores the former setting. */
 import { defined } from "../../engine/defined.ts";
-import { patchAt, patchBetween } from "../config-patch.ts";
-import { FACTS } from "../config-section.ts";
+import { FACTS, patchAt, patchBetween } from "../config-section.ts";
 import type { AuditTools } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import { at, isObject, type Json, objectOf } from "../openclaw-json.ts";
-import { requireOpenClaw, type StepContext } from "../step-context.ts";
 import { isConfigAsLeft, patchConfig } from "./config-changes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepContext, type StepDefinition } from "./step-definition.ts";
 
 interface SetAuditTools {
   readonly kind: "audit-tools";

@@ -1,10 +1,8 @@
 /** Keeps a copy of OpenClaw's configuration before the first change, and restores it exactly if nobody changed the file since. */
 import { HelmdeckError } from "../../engine/errors.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import { fingerprint } from "../journal.ts";
-import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft } from "./config-changes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface BackUpConfig {
   readonly kind: "back-up-config";

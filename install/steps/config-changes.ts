@@ -1,12 +1,10 @@
 /** How a step writes to OpenClaw's configuration: it notes how it left the file, so that a change by others is seen. */
 
-import { patchAt, patchBetween } from "../config-patch.ts";
-import type { ConfigSection } from "../config-section.ts";
-import { withSetting } from "../config-section.ts";
+import { type ConfigSection, patchAt, patchBetween, withSetting } from "../config-section.ts";
 import type { JournalFacts } from "../installation-facts.ts";
 import { fingerprint } from "../journal.ts";
 import { at, type Json, type JsonObject } from "../openclaw-json.ts";
-import { requireOpenClaw, type StepContext } from "../step-context.ts";
+import { requireOpenClaw, type StepContext } from "./step-definition.ts";
 
 /** Nobody else wrote to it since the copy was made: then that copy may be put back byte for byte. */
 export function isConfigAsLeft({ hasConfigCopy, configIsAsLeft }: JournalFacts): boolean {

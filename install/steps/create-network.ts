@@ -1,8 +1,7 @@
 /** The sidecar's Docker network. */
 
 import { NETWORK } from "../install-names.ts";
-import { EXIT } from "../installer-exit-codes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, type StepDefinition } from "./step-definition.ts";
 
 interface CreateNetwork {
   readonly kind: "create-network";

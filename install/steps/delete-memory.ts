@@ -1,9 +1,9 @@
 /** Permanently deletes the memory on this machine, and its key. */
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface DeleteMemory extends MemoryLocation {
   readonly kind: "delete-memory";
@@ -33,3 +33,22 @@ async function ofKey(keyPath: string): Promise<readonly string[]> {
   const ours = endings.filter(([name, ending]) => name.startsWith(basename(keyPath)) && OURS.test(ending));
   return ours.map(([name]) => name).map((name) => join(dirname(keyPath), name));
 }
+
+interface DeleteMemoryInContainer {
+  readonly kind: "delete-memory-in-container";
+  readonly container: string;
+}
+
+const DELETE = `cd "\${OPENCLAW_STATE_DIR:-$HOME/.openclaw}" && rm -rf helmdeck-memory helmdeck-memory.key`;
+
+/** Permanently deletes the memory in OpenClaw's container, and its key. */
+export const deleteMemoryInContainer: StepDefinition<DeleteMemoryInContainer> = {
+  kind: "delete-memory-in-container",
+  title: ({ container }) => `delete the memory in ${container} and its key`,
+  exitCode: EXIT.openclaw,
+  run: async ({ container }, context) => {
+    const ran = await requireOpenClaw(context).exec(["sh", "-c", DELETE]);
+    if (ran.exitCode !== 0)
+      throw new HelmdeckError("store_unavailable", `The memory in ${container} could not be deleted.`);
+  },
+};

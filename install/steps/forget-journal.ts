@@ -1,6 +1,5 @@
 /** Deletes the journal at the end of an uninstallation. */
-import { EXIT } from "../installer-exit-codes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, type StepDefinition } from "./step-definition.ts";
 
 interface ForgetJournal {
   readonly kind: "forget-journal";

@@ -4,14 +4,17 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import { indexedNotes, type UnfitIndex, unfitIndexes } from "../notes-index.ts";
 import { at, type Json } from "../openclaw-json.ts";
-import { reasonOf } from "../reason.ts";
-import type { CommandResult } from "../run-command.ts";
+import { type CommandResult, reasonOf } from "../run-command.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
-import { requireOpenClaw, type StepContext } from "../step-context.ts";
-import type { Definition, StepDefinition } from "./step-definition.ts";
+import {
+  type Definition,
+  EXIT,
+  requireOpenClaw,
+  type StepContext,
+  type StepDefinition,
+} from "./step-definition.ts";
 
 interface IndexNotes {
   readonly kind: "index-notes";

@@ -2,18 +2,21 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { patchAt, patchBetween } from "../config-patch.ts";
+import { patchAt, patchBetween } from "../config-section.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
-import { EXIT } from "../installer-exit-codes.ts";
-import { parseJson5 } from "../json5.ts";
-import { at, type Json } from "../openclaw-json.ts";
-import { withoutPlugin } from "../plugins-section.ts";
+import { at, isObject, type Json, type JsonObject, objectOf, own, parseJson5 } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
-import { requireOpenClaw, type StepContext } from "../step-context.ts";
 import { writeConfig } from "./config-changes.ts";
-import type { StepDefinition, UninstallFacts } from "./step-definition.ts";
+import {
+  EXIT,
+  requireOpenClaw,
+  type StepContext,
+  type StepDefinition,
+  type UninstallFacts,
+} from "./step-definition.ts";
 
 interface InstallPlugin {
   readonly kind: "install-plugin";
@@ -111,4 +114,60 @@ async function withFileThere(
 async function configBefore({ environment }: StepContext): Promise<Json | undefined> {
   const copy = await environment.journal.readCopy();
   return copy === undefined ? undefined : parseJson5(copy.toString("utf8"));
+}
+
+type Maybe = Json | undefined;
+
+/** The `plugins` section before our installation, before the plugin's uninstallation, and now. */
+interface PluginsThen {
+  readonly before: Maybe;
+  readonly last: Maybe;
+  readonly now: Maybe;
+}
+
+/**
+ * OpenClaw's `plugins` section without our plugin: pure functions on JSON.
+ *
+ * `plugins` without our additions: our place in `allow`, the plugins that we allowed, and our entry. If an operator has settings
+ * in our entry, it is kept with them, because the host's uninstallation drops it.
+ */
+export function withoutPlugin(
+  { before, last, now }: PluginsThen,
+  id: string,
+  allowed: readonly string[],
+): Maybe {
+  const was = { entry: at(before, "entries", id), allow: at(before, "allow") };
+  const plugins = isObject(now) ? now : {};
+  const [entries, allow] = [own(plugins, "entries"), own(plugins, "allow")];
+  const ids = [id, ...allowed].filter((name) => !(Array.isArray(was.allow) && was.allow.includes(name)));
+  const left = {
+    ...plugins,
+    entries: {
+      ...(isObject(entries) ? without(entries, id) : {}),
+      ...(was.entry === undefined ? {} : { [id]: entryOf(was.entry, at(last, "entries", id)) }),
+    },
+    ...(Array.isArray(allow)
+      ? { allow: allow.filter((name) => typeof name !== "string" || !ids.includes(name)) }
+      : {}),
+  };
+  const kept = Object.entries(left).filter(
+    ([key, value]) => !isEmpty(value) || at(before, key) !== undefined,
+  );
+  return kept.length === 0 && before === undefined ? undefined : objectOf(kept);
+}
+
+/** Keeps the operator's latest settings, and the enabled state from before us. */
+function entryOf(was: Json, last: Maybe): Json {
+  if (!isObject(was) || !isObject(last)) return was;
+  const hasMore = Object.keys(last).some((key) => key !== "enabled");
+  const enabled = own(was, "enabled");
+  return { ...without(hasMore ? last : was, "enabled"), ...defined({ enabled }) };
+}
+
+function without(object: JsonObject, key: string): JsonObject {
+  return objectOf(Object.entries(object).filter(([name]) => name !== key));
+}
+
+function isEmpty(value: Json): boolean {
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }

@@ -3,8 +3,7 @@
 import { openMemory } from "../../app/open-memory.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, type StepDefinition } from "./step-definition.ts";
 
 interface MakeKey extends MemoryLocation {
   readonly kind: "make-key";

@@ -1,12 +1,9 @@
 /** Sets the embedding service of helmdeck's facts in the plugin's configuration, and restores the former one. */
-import { patchAt, patchBetween } from "../config-patch.ts";
-import { changeOf, FACTS, restored } from "../config-section.ts";
+import { changeOf, FACTS, patchAt, patchBetween, restored } from "../config-section.ts";
 import type { FactsService } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import { at, isEqual, type JsonObject } from "../openclaw-json.ts";
-import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface PointFacts extends FactsService {
   readonly kind: "point-facts";

@@ -1,11 +1,8 @@
 /** Sets the provider of OpenClaw's `memory.search` and allows its plugin, and restores the former state. */
-import { patchAt, patchBetween } from "../config-patch.ts";
-import { changeOf, restored, SEARCH } from "../config-section.ts";
-import { EXIT } from "../installer-exit-codes.ts";
+import { changeOf, patchAt, patchBetween, restored, SEARCH } from "../config-section.ts";
 import { at, isEqual, isObject, type Json, type JsonObject } from "../openclaw-json.ts";
-import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface PointSearch {
   readonly kind: "point-search";

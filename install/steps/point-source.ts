@@ -1,12 +1,9 @@
 /** Sets the plugin's `source` to an engine, and restores the former one. */
-import { patchAt, patchBetween } from "../config-patch.ts";
-import { changeOf, restored, SOURCE } from "../config-section.ts";
+import { changeOf, patchAt, patchBetween, restored, SOURCE } from "../config-section.ts";
 import type { EngineChoice } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import { at, isEqual, type JsonObject } from "../openclaw-json.ts";
-import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface PointSource extends EngineChoice {
   readonly kind: "point-source";

@@ -1,8 +1,7 @@
 /** Downloads the model into the embedding service. It is kept on uninstall, because other programs may use it. */
 import { DEFAULT_MODEL } from "../install-names.ts";
-import { EXIT } from "../installer-exit-codes.ts";
-import { reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { reachService, runInit, type ServicePlace } from "./check-embedding.ts";
+import { EXIT, type StepDefinition } from "./step-definition.ts";
 
 interface PullModel {
   readonly kind: "pull-model";

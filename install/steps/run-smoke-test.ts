@@ -7,16 +7,16 @@
 
 import { INSTALLER } from "../install-names.ts";
 import type { FactsService, MemoryLocation } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
-import { waitUntilFactsUse, waitUntilFoundByParaphrase } from "../smoke-test/facts-check.ts";
+import {
+  waitUntilFactsUse,
+  waitUntilFoundByParaphrase,
+  waitUntilMemoryIsAt,
+} from "../smoke-test/facts-check.ts";
 import { forgetMarker, isFound, QUESTIONS, storeMarker } from "../smoke-test/marker.ts";
 import { embeddedNotes, waitUntilSearchUses } from "../smoke-test/notes-check.ts";
-import { smokeTestFailed } from "../smoke-test/smoke-test-failed.ts";
-import { withGateway } from "../smoke-test/smoke-test-gateway.ts";
-import { waitUntilMemoryIsAt } from "../smoke-test/source-check.ts";
-import { requireOpenClaw, type StepContext } from "../step-context.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { smokeTestFailed, withGateway } from "../smoke-test/smoke-test-gateway.ts";
+import { EXIT, requireOpenClaw, type StepContext, type StepDefinition } from "./step-definition.ts";
 
 export interface RunSmokeTest {
   readonly kind: "prove";

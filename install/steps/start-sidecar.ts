@@ -3,10 +3,9 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { COMPOSE_FILE, SERVICE } from "../install-names.ts";
 import type { ComposeFlavour } from "../installation-facts.ts";
-import { EXIT } from "../installer-exit-codes.ts";
-import { lineIn } from "../reason.ts";
+import { lineIn } from "../run-command.ts";
 import type { Container, Docker } from "../run-docker.ts";
-import type { StepDefinition } from "./step-definition.ts";
+import { EXIT, type StepDefinition } from "./step-definition.ts";
 
 interface StartSidecar {
   readonly kind: "start-sidecar";

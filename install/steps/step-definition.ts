@@ -1,9 +1,10 @@
 /** The definition of a step: its texts, its journal record, its work and its undo. */
 
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { Environment } from "../environment.ts";
 import type { DockerReady, JournalFacts, OpenClawReady } from "../installation-facts.ts";
-import type { ExitCode } from "../installer-exit-codes.ts";
 import type { JournalChanges, JournalEntries } from "../journal.ts";
-import type { StepContext } from "../step-context.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 
 export interface Definition<Step extends { readonly kind: string }> {
   readonly kind: Step["kind"];
@@ -43,3 +44,34 @@ export interface UninstallFacts {
   /** Also delete the memory and the downloads. */
   readonly purge: boolean;
 }
+
+export interface StepContext {
+  readonly environment: Environment;
+  readonly openclaw: OpenClaw | undefined;
+  /** Received bytes of the total. */
+  readonly progress: (done: number, total: number) => void;
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * The context of a step: the environment, and its progress and warnings.
+ *
+ * For steps that are planned only if there is an OpenClaw.
+ */
+export function requireOpenClaw({ openclaw }: StepContext): OpenClaw {
+  if (openclaw === undefined)
+    throw new HelmdeckError("internal", "A step about OpenClaw was planned without one.");
+  return openclaw;
+}
+
+/** The exit codes of install.sh. */
+export const EXIT = {
+  done: 0,
+  user: 1,
+  prerequisite: 2,
+  sidecar: 3,
+  openclaw: 4,
+  smokeTest: 5,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -8,15 +8,16 @@
  */
 import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import type { PackAudit } from "../../engine/audit/audit-rows.ts";
+import { findingsOf } from "../../engine/audit/findings.ts";
+import { learnableInputs } from "../../engine/audit/learnable.ts";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { type ErrorCode, HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
 import type { MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import { type Limits, orAborted, processTimer, systemClock, type Timer } from "../../engine/timing.ts";
 import { PACK_LIMITS } from "./define-pack.ts";
-import { packAuditOf } from "./pack-audit.ts";
-import { makeContext, progressTo } from "./pack-context.ts";
+import { closed, makeContext, openRunLimits, progressTo, RunArtifacts } from "./pack-context.ts";
 import type {
   ArtifactStore,
   Pack,
@@ -27,13 +28,15 @@ import type {
   Session,
   SessionProvider,
 } from "./pack-contract.ts";
-import { PackFailure } from "./pack-failure.ts";
-import { type RegisteredPack, registerPacks } from "./pack-registry.ts";
-import { RunArtifacts } from "./run-artifacts.ts";
+import {
+  PackFailure,
+  type RegisteredPack,
+  registerPacks,
+  requireInput,
+  requireOutput,
+} from "./pack-registry.ts";
 import { type CacheOptions, type CacheSlot, openSlot, type PackAnswer } from "./run-cache.ts";
-import { closed, openRunLimits } from "./run-limits.ts";
 import { SingleFlight, type Waiter } from "./single-flight.ts";
-import { requireInput, requireOutput } from "./validate-run.ts";
 
 /** The engine closes none of its parts. */
 export interface PackEngineOptions {
@@ -307,4 +310,29 @@ async function settle<T>(work: Promise<T>): Promise<Settled<T>> {
   } catch (error) {
     return { ok: false, error: asHelmdeckError(error) };
   }
+}
+
+interface EndedRun {
+  readonly pack: Pack;
+  readonly input: unknown;
+  readonly outcome: "ok" | ErrorCode;
+  readonly endedAt: UnixMs;
+  readonly durationMs: number;
+  /** For a successful run, and for a failed run with findings. */
+  readonly output?: unknown;
+}
+
+/** The audit row of one run: pack, outcome and duration, never the input's or output's text. */
+function packAuditOf({ pack, input, outcome, endedAt, durationMs, output }: EndedRun): PackAudit {
+  const learnt = learnableInputs(input);
+  const findings = findingsOf(output);
+  return {
+    pack: pack.name,
+    version: pack.version,
+    outcome,
+    at_unix: Math.floor(endedAt / 1_000),
+    duration_ms: durationMs,
+    ...defined({ learn_inputs: learnt }),
+    ...(findings.length > 0 && { findings }),
+  };
 }

@@ -20,10 +20,16 @@ import type {
   SessionProvider,
   SessionRequest,
 } from "../engine/pack-contract.ts";
-import { endProcessesAtHome } from "./orphan-processes.ts";
-import { runProgram } from "./process-runner.ts";
-import { folderWithin, homeOf, makeSessionFolder, removeFolder, tmpOf } from "./session-folder.ts";
-import { makeOwnFolder, removeStaleSessions } from "./stale-sessions.ts";
+import { endProcessesAtHome, runProgram } from "./process-runner.ts";
+import {
+  folderWithin,
+  homeOf,
+  makeOwnFolder,
+  makeSessionFolder,
+  removeFolder,
+  removeStaleSessions,
+  tmpOf,
+} from "./session-folder.ts";
 
 const DEFAULT_DEADLINE_MS = 120_000;
 

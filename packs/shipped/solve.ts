@@ -16,7 +16,7 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessBlock } from "../../engine/facts/hostile-text.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack, PackContext, Session } from "../engine/pack-contract.ts";
-import { PackFailure } from "../engine/pack-failure.ts";
+import { PackFailure } from "../engine/pack-registry.ts";
 import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
 import {
   cloneRepository,

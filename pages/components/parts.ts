@@ -1,4 +1,6 @@
 /** Parts that pages share: headings, empty states, notices, pagers. */
+
+import { isHelmdeckError } from "../../engine/errors.ts";
 import { type Html, html } from "../html.ts";
 import type { Params } from "../links.ts";
 import type { PageContext } from "../page.ts";
@@ -42,4 +44,62 @@ export function hiddenFields(fields: Readonly<Record<string, string>>): readonly
   return Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
+}
+
+/** The empty state: says how to store something. */
+export function nothingStored({ viewer: { changes }, subject }: PageContext): Html {
+  if (changes.kind === "forms" && changes.signOutPath === undefined) return nothingOfNobody(subject);
+  const byHand =
+    changes.kind === "forms"
+      ? "Or press “Remember something” above."
+      : html`Or on a command line: <code>${changes.program} store KEY "the text"${changes.options === "" ? "" : ` ${changes.options}`}</code>`;
+  return empty(
+    "Nothing has been stored yet.",
+    "Tell your agent: “Remember that we deploy through Konflux, never on Fridays.”",
+    byHand,
+  );
+}
+
+/** Without sign-in, tells a person how to reach their agent's memory. */
+function nothingOfNobody(subject: string): Html {
+  return empty(
+    "Nothing is stored here.",
+    `This server has no sign-in, so this is the memory of ${subject}, not of your agent.`,
+    html`To see your agent's memory, start the server with a secret (<code>HELMDECK_JWT_SECRET_FILE</code>), and sign in with a token for it: <code>helmdeck-memory token --subject main</code>`,
+  );
+}
+
+/**
+ * If a memory's source does not support something, such as history, the page shows a sentence in that place.
+ *
+ * The answer, or a sentence that says why there is none.
+ */
+export async function answerOrReason<Answer>(asked: Promise<Answer>): Promise<Answer | string> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isHelmdeckError(error, "method_not_allowed")) return error.message;
+    throw error;
+  }
+}
+
+const NAMES = { key: "Key", value: "Value", tags: "Tags" } as const;
+
+/**
+ * The text of a failed form, shown so that it can be copied and is not lost.
+ *
+ * Undefined if no text was typed. Other fields, such as a token, are not shown.
+ */
+export function typedText(fields: Iterable<readonly [string, string]>): Html | undefined {
+  const typed = new Map(fields);
+  if (!typed.get("value")) return undefined;
+  return html`<h2>What you typed</h2><p class="muted">It is stored nowhere. Copy what you need before you leave this page.</p>
+${Object.entries(NAMES).map(([field, name]) => typedField(field, name, typed.get(field)))}`;
+}
+
+function typedField(field: string, name: string, text = ""): Html | undefined {
+  if (text === "") return undefined;
+  const rows = Math.min(10, text.split("\n").length);
+  return html`<div class="field"><label for="typed-${field}">${name}</label><textarea id="typed-${field}" rows="${rows}" readonly>
+${text}</textarea></div>`;
 }

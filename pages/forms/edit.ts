@@ -1,12 +1,47 @@
 /** Changes the value, category, tags or lifetime of a fact. */
+
 import type { FactView } from "../../app/memory.ts";
+import { keyForText } from "../../app/presenters/key-for-text.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type PageContext, param, requireForms } from "../page.ts";
-import { draftOfFact, inputOf } from "./draft.ts";
-import { factAt } from "./seen.ts";
+import { draftOfFact, inputOf, NO_DRAFT } from "./draft.ts";
+import { factAt } from "./form-parts.ts";
 import { type StoreForm, storeForm, submitStore } from "./store-flow.ts";
+
+/** Stores a new fact. */
+export async function rememberForm(context: PageContext): Promise<Answer> {
+  requireForms(context);
+  return storeForm(context, specOfRemember(context), NO_DRAFT);
+}
+
+export function submitRemember(context: PageContext, fields: Fields): Promise<Answer> {
+  return submitStore(context, specOfRemember(context), fields);
+}
+
+function specOfRemember(context: PageContext): StoreForm {
+  return {
+    title: "Remember something",
+    about: "Your agent can find it as soon as it is stored.",
+    path: "/remember",
+    fields: {
+      keyHint: "A short name, such as deploy/preference. If empty, it is made from the text.",
+      usualLife: "for 90 days",
+    },
+    verb: "Remember",
+    done: "stored",
+    input: async (draft) => {
+      if (draft.key.trim() !== "") return inputOf(draft);
+      return inputOf({ ...draft, key: await keyOf(draft.value.trim(), context) });
+    },
+  };
+}
+
+/** Without a text, any key will do: the refusal is about the text. */
+async function keyOf(text: string, context: PageContext): Promise<string> {
+  return text === "" ? "none" : keyForText(text, (name) => factAt(context, name));
+}
 
 export async function editForm(context: PageContext): Promise<Answer> {
   requireForms(context);
@@ -18,13 +53,13 @@ export async function editForm(context: PageContext): Promise<Answer> {
         html`This text has characters that hide or reverse text. They are shown escaped, such as [U+202E]. If you change the text, it is stored as shown here.`,
       )
     : undefined;
-  return storeForm(context, specOf(fact.key, fact), draftOfFact(fact), { ...(above && { above }) });
+  return storeForm(context, specOfEdit(fact.key, fact), draftOfFact(fact), { ...(above && { above }) });
 }
 
 export async function submitEdit(context: PageContext, fields: Fields): Promise<Answer> {
   requireForms(context);
   const key = param(context, "key") ?? "";
-  return submitStore(context, specOf(key, await factAt(context, key)), fields);
+  return submitStore(context, specOfEdit(key, await factAt(context, key)), fields);
 }
 
 /** The fact that the address names. Throws `not_found`. */
@@ -39,7 +74,7 @@ export async function factToChange(context: PageContext): Promise<FactView> {
 }
 
 /** `fact`: absent if it was forgotten since the form was opened. What was typed into the form is then kept. */
-function specOf(key: string, fact: FactView | undefined): StoreForm {
+function specOfEdit(key: string, fact: FactView | undefined): StoreForm {
   return {
     title: `Edit ${line(key)}`,
     path: "/edit",
@@ -49,5 +84,43 @@ function specOf(key: string, fact: FactView | undefined): StoreForm {
     verb: "Save",
     done: "edited",
     input: (draft) => inputOf({ ...draft, key }, fact),
+  };
+}
+
+/** Stores a new fact that replaces another one. */
+export async function supersedeForm(context: PageContext): Promise<Answer> {
+  requireForms(context);
+  const fact = await factToChange(context);
+  return storeForm(context, specOfSupersede(fact.key, fact), { ...draftOfFact(fact), key: "" });
+}
+
+export async function submitSupersede(context: PageContext, fields: Fields): Promise<Answer> {
+  requireForms(context);
+  const key = param(context, "key") ?? "";
+  return submitStore(context, specOfSupersede(key, await factAt(context, key)), fields);
+}
+
+/** `fact`: absent if it was forgotten since the form was opened. */
+function specOfSupersede(old: string, fact: FactView | undefined): StoreForm {
+  return {
+    title: `Supersede ${line(old)}`,
+    about: html`The new fact replaces <strong>${line(old)}</strong>. The old value goes into the new fact's history.`,
+    path: "/supersede",
+    of: old,
+    fields: {
+      keyHint: "A short name for the new fact, different from the old key.",
+      usualLife: "for 90 days",
+    },
+    verb: "Store and retire the old one",
+    done: "superseded",
+    input: (draft) => {
+      if (draft.key.trim() !== old) return { ...inputOf(draft, fact), supersedes: [old] };
+      const details = { field: "key" };
+      throw new HelmdeckError(
+        "invalid_input",
+        "key must differ from the old fact's key. To change only the value, edit the fact.",
+        { details },
+      );
+    },
   };
 }

@@ -20,13 +20,14 @@ import {
   actions,
   cancel,
   carried,
+  factAt,
   form,
   refusalNotice,
   requireRefusal,
+  revisionOf,
   stepButton,
   text,
 } from "./form-parts.ts";
-import { factAt, revisionOf } from "./seen.ts";
 
 /** The phrase to type before everything is forgotten. */
 const TYPED = "forget all";

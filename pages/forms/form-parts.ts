@@ -1,10 +1,11 @@
 /** The parts of forms: token, fields, refusals, buttons. */
-
 import { remedyFor } from "../../app/health/remedies.ts";
+import type { FactView } from "../../app/memory.ts";
 import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { hiddenFields } from "../components/parts.ts";
-import { type Html, html, line } from "../html.ts";
-import type { Fields, Forms } from "../page.ts";
+import { block, type Html, html, line } from "../html.ts";
+import type { Fields, Forms, PageContext } from "../page.ts";
+import { fromNow, minuteOf } from "../words.ts";
 
 /** Sent by POST, with the token that the serving surface checks. */
 export function form({ formToken }: Forms, action: string, body: Html): Html {
@@ -82,4 +83,54 @@ export function lifeOf(text: string): number | undefined {
 
 export function text(fields: Fields, name: string): string {
   return fields.get(name) ?? "";
+}
+
+export interface Shown {
+  readonly value: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly expiresAt?: number | undefined;
+}
+
+/** Two states of a fact side by side: before and after, or theirs and yours. */
+export function sideBySide(
+  now: number,
+  [leftName, left]: readonly [string, Shown | undefined],
+  [rightName, right]: readonly [string, Shown | undefined],
+): Html {
+  return html`<div class="two">${side(now, leftName, left)}${side(now, rightName, right)}</div>`;
+}
+
+function side(now: number, name: string, shown: Shown | undefined): Html {
+  if (shown === undefined) {
+    return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><p class="value muted">Nothing is there.</p></section>`;
+  }
+  return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><pre class="value">${block(shown.value)}</pre>
+<p class="label">Category ${line(shown.category)} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · expires ${expiryText(now, shown.expiresAt)}</p></section>`;
+}
+
+/**
+ * What a person saw: a change is confirmed only for the revision that its preview showed. The store judges it.
+ *
+ * The fact with exactly this key. Undefined if it cannot be opened: it can only be stored again or forgotten.
+ */
+export async function factAt({ memory, subject }: PageContext, key: string): Promise<FactView | undefined> {
+  try {
+    const fact = await memory.getFact(subject, { key });
+    return fact?.key === key ? fact : undefined;
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return undefined;
+    throw error;
+  }
+}
+
+/** The revision that a form carries from its preview, for the store's condition; undefined if it has none. */
+export function revisionOf(fields: Fields, name = "revision"): number | undefined {
+  const carried = text(fields, name);
+  return /^\d{1,15}$/.test(carried) ? Number(carried) : undefined;
+}
+
+/** A fact's expiry, for a sentence. */
+export function expiryText(now: number, expiresAt: number | undefined): string {
+  return expiresAt === undefined ? "never" : `${minuteOf(expiresAt)} UTC (${fromNow(now, expiresAt)})`;
 }

@@ -8,20 +8,20 @@ import { heading, notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
 import { factToChange } from "./edit.ts";
-import { expiryText } from "./expiry-text.ts";
 import {
   actions,
   cancel,
   carried,
+  expiryText,
   form,
   lifeField,
   lifeOf,
   refusalNotice,
   requireRefusal,
+  revisionOf,
   stepButton,
   text,
 } from "./form-parts.ts";
-import { revisionOf } from "./seen.ts";
 
 export async function renewForm(context: PageContext): Promise<Answer> {
   requireForms(context);

@@ -13,19 +13,20 @@ import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
 import type { Done } from "../views/done.ts";
-import { sideBySide } from "./compared.ts";
 import { type Draft, draftFields, draftOf, type FieldOptions } from "./draft.ts";
 import {
   actions,
   cancel,
   carried,
+  factAt,
   form,
   refusalNotice,
   requireRefusal,
+  revisionOf,
+  sideBySide,
   stepButton,
   text,
 } from "./form-parts.ts";
-import { factAt, revisionOf } from "./seen.ts";
 
 /** The conditions under which the fact is stored. */
 type Seen = Pick<FactInput, "ifRevision" | "upTo">;

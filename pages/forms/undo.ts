@@ -3,10 +3,18 @@ import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
-import { sideBySide } from "./compared.ts";
 import { factToChange } from "./edit.ts";
-import { actions, cancel, carried, form, refusalNotice, requireRefusal, stepButton } from "./form-parts.ts";
-import { revisionOf } from "./seen.ts";
+import {
+  actions,
+  cancel,
+  carried,
+  form,
+  refusalNotice,
+  requireRefusal,
+  revisionOf,
+  sideBySide,
+  stepButton,
+} from "./form-parts.ts";
 
 export async function undoPreview(context: PageContext): Promise<Answer> {
   requireForms(context);

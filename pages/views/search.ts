@@ -1,18 +1,14 @@
 /** The results of a search as the agent sees them, with explanations. */
-
 import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
 import { unmatchedText } from "../../app/searching.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { writerText } from "../../engine/projections/frame.ts";
 import { factLink } from "../components/fact-row.ts";
-import { nothingStored } from "../components/nothing-stored.ts";
-import { chip, empty, notice } from "../components/parts.ts";
+import { chip, empty, nothingStored, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
 import { counted, time } from "../words.ts";
-import { askedWords, marked } from "./matched-words.ts";
-import { partsTable, whyHit } from "./why.ts";
 
 const SNIPPET_CHARACTERS = 320;
 const KINDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run", tool: "tool call" } as const;
@@ -108,4 +104,127 @@ function leftOutLink(context: PageContext, key: string, path: string): Html {
   return /^helmdeck\/(pack|pipeline|tool)_history\//.test(path)
     ? html`${shortLine(key)}`
     : factLink(context, key);
+}
+
+type Parts = NonNullable<RecallHit["parts"]>;
+
+const NAMES: Readonly<Record<string, string>> = {
+  coverage: "Share of the query's words found",
+  synonyms: "Share of the query's words with a synonym found",
+  bm25: "Frequency and rarity of the words",
+  proximity: "How close together the words are",
+  context: "Query words in neighbouring facts",
+  nearness: "Semantic similarity (z-score)",
+  unknown: "Share of words not in this memory",
+  unknownNames: "Share of names and numbers not in this memory",
+  fewWords: "None or only one of several words found",
+  isNamed: "Named by its key or path",
+};
+
+/**
+ * Explains a hit: its features in words, and in numbers.
+ *
+ * In the order of their effect on the score.
+ */
+function whyHit(hit: RecallHit, asked: ReadonlySet<string>, mode: SearchAnswer["mode"]): readonly string[] {
+  const { parts = {} } = hit;
+  const moves = (name: string): boolean => (parts[name]?.value ?? 0) * (parts[name]?.weight ?? 0) !== 0;
+  const words = wordsText(matches(`${hit.key} ${hit.title} ${hit.snippet}`, asked));
+  const said: readonly (string | false)[] = [
+    moves("isNamed") && "The query names its key or path.",
+    words ?? (moves("bm25") && "It has words of the query."),
+    moves("synonyms") && "It has synonyms of the query's words.",
+    moves("proximity") && "The words are close together, as in the query.",
+    moves("context") && "Neighbouring facts have words of the query.",
+    mode === "hybrid" && moves("nearness") && meaningText(parts),
+    moves("unknownNames") && "Against it: a name or number of the query is not in this memory.",
+    !moves("unknownNames") &&
+      moves("unknown") &&
+      "Against it: some words of the query are not in this memory.",
+    moves("fewWords") && "Against it: it has none or only one of the query's words.",
+  ];
+  const given = said.filter((text) => typeof text === "string");
+  return given.length > 0 ? given : ["It was recorded at the time that the query names."];
+}
+
+function meaningText({ nearness }: Parts): string | false {
+  const value = nearness?.value ?? 0;
+  if (value <= 0) return false;
+  return `Its meaning is ${value >= 1.5 ? "close" : "fairly close"} to the query.`;
+}
+
+/** `Words of the query in it: "konflux", "deploy" (as "deployment").` */
+function wordsText(found: ReadonlyMap<string, string>): string | undefined {
+  if (found.size === 0) return undefined;
+  const words = [...found]
+    .slice(0, 8)
+    .map(([asked, as]) => (asked === as ? quoted(asked) : `${quoted(asked)} (as ${quoted(as)})`));
+  return `Words of the query in it: ${words.join(", ")}.`;
+}
+
+function quoted(word: string): string {
+  return `“${shortLine(word, 40)}”`;
+}
+
+function partsTable(parts: Parts): Html {
+  const rows = Object.entries(parts);
+  return html`<div class="table"><table><caption>Features and their weights. A negative weight counts against the hit.</caption>
+<thead><tr><th scope="col">Feature</th><th scope="col" class="n">Value</th><th scope="col" class="n">Weight</th><th scope="col" class="n">Counts</th></tr></thead>
+<tbody>${rows.map(
+    ([name, { value, weight }]) =>
+      html`<tr><th scope="row">${NAMES[name] ?? line(name)}</th><td class="n">${value.toFixed(2)}</td><td class="n">${weight}</td><td class="n">${(value * weight).toFixed(2)}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+const WORDS = /([\p{L}\p{M}\p{N}]+)/u;
+/** Stop words. */
+const EVERYDAY = new Set(
+  "a an and are as at be been by can did do does for from has have how i in is it me my of on or our so that the their them there these they this to us was we were what when where which who why will with you your".split(
+    " ",
+  ),
+);
+const SHARED_LETTERS = 4;
+const SHARED_SHARE = 0.65;
+
+/**
+ * Finds a query's words in a text, to show why it was found.
+ *
+ * The query's words in lower case, without stop words unless there are no others.
+ */
+function askedWords(query: string): ReadonlySet<string> {
+  const words = query.toLowerCase().match(new RegExp(WORDS, "gu")) ?? [];
+  const telling = words.filter((word) => !EVERYDAY.has(word));
+  return new Set(telling.length > 0 ? telling : words);
+}
+
+/** The query word that this word equals or is another form of. */
+function askedAs(word: string, asked: ReadonlySet<string>): string | undefined {
+  const lower = word.toLowerCase();
+  if (asked.has(lower)) return lower;
+  return [...asked].find((other) => isOtherForm(lower, other));
+}
+
+function isOtherForm(word: string, other: string): boolean {
+  let shared = 0;
+  while (shared < word.length && word[shared] === other[shared]) shared += 1;
+  return shared >= SHARED_LETTERS && shared >= SHARED_SHARE * Math.max(word.length, other.length);
+}
+
+/** The text with the query's words marked. */
+function marked(text: string, asked: ReadonlySet<string>): readonly Html[] {
+  return text
+    .split(WORDS)
+    .map((part, at) =>
+      at % 2 === 1 && askedAs(part, asked) !== undefined ? html`<mark>${part}</mark>` : html`${part}`,
+    );
+}
+
+/** Each query word found in the text, with the form found there. */
+function matches(text: string, asked: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [word] of text.matchAll(new RegExp(WORDS, "gu"))) {
+    const as = askedAs(word, asked);
+    if (as !== undefined && (!found.has(as) || word.toLowerCase() === as)) found.set(as, word.toLowerCase());
+  }
+  return found;
 }

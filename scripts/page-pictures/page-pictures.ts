@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium, type Page } from "playwright-core";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
-import { openServerContext } from "../../packs/open-server-context.ts";
+import { openServerContext } from "../../packs/server-context.ts";
 import { createServer } from "../../server/create-server.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { fillSampleMemory } from "./sample-memory.ts";

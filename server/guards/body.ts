@@ -9,7 +9,7 @@ import { bodyLimit } from "hono/body-limit";
 import { problemOfJson } from "../../app/wire/strict-json.ts";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../../engine/errors.ts";
 import type { ServerEnv } from "../caller.ts";
-import { isDecodable } from "./address-guard.ts";
+import { isDecodable } from "./addresses.ts";
 
 /** Room for a 64 KiB value with every byte as a six-character escape, and for the other fields. */
 export const MOST_BODY_BYTES = 512 * 1_024;

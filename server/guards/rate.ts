@@ -6,11 +6,13 @@
  * clients at the same address (in a container network all clients share one), not even on the open routes. After an address
  * has used its budget, its requests without a token are refused before any other check.
  */
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
+import { nextTurn } from "../../engine/timing.ts";
 import type { Caller, ServerEnv } from "../caller.ts";
-import { peerOf } from "../peer.ts";
+import { peerOf } from "../connections.ts";
 
 const WINDOW_SECONDS = 60;
 
@@ -103,4 +105,60 @@ function tooMany(who: string, perMinute: number, waitMs: number): HelmdeckError 
 
 function addressOf(c: Context<ServerEnv>): string {
   return peerOf(c.env?.incoming?.socket.remoteAddress);
+}
+
+/** The total is below the number of connections per address, so that a new client can always connect. */
+export const IN_FLIGHT_LIMITS: ShareLimits = { perCaller: 256, total: 384 };
+
+/**
+ * Limits the number of concurrent requests, including event streams.
+ *
+ * Threat: a caller with a token starts more and more requests until nobody else gets a connection. Defence: each caller has
+ * a limit and, when the total limit is reached, an equal share of it. A request counts after it has arrived completely; a
+ * slow body only holds a connection, which connections.ts limits.
+ */
+export function limitInFlight(limits: ShareLimits): MiddlewareHandler<ServerEnv> {
+  const places = new SharedPlaces(limits);
+  return async (c, next) => {
+    const giveBack = places.take(c.get("caller").subject);
+    if (giveBack === undefined) throw tooManyAtOnce(limits);
+    const outgoing = c.env?.outgoing;
+    if (outgoing !== undefined) {
+      c.env.connection?.isServing(outgoing);
+      // An answer such as an event stream can continue long after it began.
+      outgoing.once("prefinish", giveBack).once("close", giveBack);
+    }
+    try {
+      await next();
+    } finally {
+      if (outgoing === undefined || outgoing.closed) giveBack();
+    }
+  };
+}
+
+function tooManyAtOnce({ perCaller }: ShareLimits): HelmdeckError {
+  return new HelmdeckError(
+    "rate_limited",
+    `This caller has too many requests in progress; ${perCaller} are allowed, and fewer while others need room. Wait for some to end.`,
+    { details: { limit: perCaller } },
+  );
+}
+
+export const STARTED_PER_TURN = 8;
+
+/**
+ * Starts only a few requests in each turn of the event loop, in order of arrival.
+ *
+ * Node accepts one new connection per turn (observed with libuv 1.52). If hundreds of requests start in one turn and each
+ * reads or writes the store, a turn takes seconds, and a new client waits one turn for each client ahead of it. One request
+ * per turn would be fairest, but each turn has a cost.
+ */
+export function staggerRequests(): MiddlewareHandler<ServerEnv> {
+  let last = Promise.resolve();
+  let begun = 0;
+  return async (_, next) => {
+    if (++begun % STARTED_PER_TURN === 0) last = last.then(nextTurn);
+    await last;
+    return next();
+  };
 }

@@ -2,9 +2,7 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import type { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
-import { memoryTools } from "./memory-tools.ts";
-import { packTools } from "./pack-tools.ts";
-import { pipelineTools } from "./pipeline-tools.ts";
+import { memoryTools, packTools, pipelineTools } from "./pack-tools.ts";
 import { type McpTool, ToolRegistry } from "./tool-registry.ts";
 import { MemoryWatch, processTicker, type Ticker } from "./watch.ts";
 

@@ -1,10 +1,72 @@
 /** Packs as MCP tools. */
-import type { Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import * as z from "zod";
+import { MEMORY_TOOLS } from "../../app/wire/memory-tools.ts";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { PackEffects, PackEngine, PackInfo } from "../../packs/engine/pack-contract.ts";
-import { type JsonSchema, listedInput, listedOutput } from "./listed-schema.ts";
-import { resultOfRun } from "./results.ts";
-import { type McpTool, toolNameOf } from "./tool-registry.ts";
+import type { Pipeline, PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
+import { pipelineRunReply, pipelineRunReplySchema } from "../../packs/wire.ts";
+import { asTextAndData, resultOfRun, textOf } from "./results.ts";
+import {
+  type JsonSchema,
+  listedInput,
+  listedOutput,
+  type McpTool,
+  type ToolCall,
+  toolNameOf,
+} from "./tool-registry.ts";
+
+const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
+
+/**
+ * Memory's own tools, in the shortest useful form.
+ *
+ * Every conversation pays for the tool list. So output schemas are not listed, and an answer without a schema is text only
+ * (decision 43): JSON that a model can read.
+ *
+ * In the order in which clients show them.
+ */
+export function memoryTools(packs: PackEngine): readonly McpTool[] {
+  const tools = packTools(packs);
+  return NAMES.flatMap((name) => tools.filter(({ dottedName }) => dottedName === name)).map(brief);
+}
+
+function brief({ definition, call, ...tool }: McpTool): McpTool {
+  return {
+    ...tool,
+    definition: briefDefinition(definition),
+    call: async (request) => asTextAlone(await call(request)),
+  };
+}
+
+/** Without examples, and only with hints that differ from the protocol's defaults. Unknown fields are refused without notice. */
+function briefDefinition({ outputSchema: _, inputSchema, annotations = {}, ...definition }: Tool): Tool {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const { additionalProperties: __, ...schema } = inputSchema;
+  return {
+    ...definition,
+    inputSchema: { ...schema, properties: withoutExamples(schema.properties) },
+    annotations: {
+      ...(readOnlyHint === true && { readOnlyHint }),
+      ...(readOnlyHint !== true && destructiveHint === false && { destructiveHint }),
+      ...(readOnlyHint !== true && idempotentHint === true && { idempotentHint }),
+      ...(openWorldHint === false && { openWorldHint }),
+    },
+  };
+}
+
+function withoutExamples(properties: Tool["inputSchema"]["properties"] = {}) {
+  const brief = Object.entries(properties).map(([name, field]) => {
+    const { examples: _, ...facets } = { examples: undefined, ...field };
+    return [name, facets];
+  });
+  return Object.fromEntries(brief);
+}
+
+function asTextAlone({ structuredContent, ...result }: CallToolResult): CallToolResult {
+  return structuredContent === undefined ? result : { ...result, content: [textOf(structuredContent)] };
+}
 
 export function packTools(packs: PackEngine): readonly McpTool[] {
   return packs.list().map((pack) => toolFor(pack, packs));
@@ -33,7 +95,7 @@ function definitionOf({ name, title, description, inputSchema, outputSchema, eff
 }
 
 /** MCP's hints. An undeclared effect counts as the worst case, as in the protocol's defaults. */
-export function annotationsFor(effects: PackEffects = {}): ToolAnnotations {
+function annotationsFor(effects: PackEffects = {}): ToolAnnotations {
   const { readOnly = false, destructive = !readOnly, idempotent = readOnly, openWorld = true } = effects;
   return {
     readOnlyHint: readOnly,
@@ -57,6 +119,89 @@ function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
 }
 
 /** MCP requires the type "object" at the root, and reads schemas without a dialect as 2020-12, which ours are. */
-export function asObjectSchema({ $schema: _, ...schema }: JsonSchema): Tool["inputSchema"] {
+function asObjectSchema({ $schema: _, ...schema }: JsonSchema): Tool["inputSchema"] {
   return { ...schema, type: "object" };
+}
+
+/** Pipelines as MCP tools: `pipeline__<id>` starts a pipeline and answers when it has ended. */
+export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]): readonly McpTool[] {
+  return runner.list().map((pipeline) => {
+    const dottedName = `pipeline.${pipeline.id}`;
+    return {
+      dottedName,
+      definition: pipelineDefinitionOf(toolNameOf(dottedName), pipeline, packs),
+      call: (call: ToolCall) => runPipeline(runner, pipeline.id, call),
+    };
+  });
+}
+
+/** A cancelled call cancels the run and waits until it is recorded. */
+async function runPipeline(
+  runner: PipelineRunner,
+  pipeline: string,
+  call: ToolCall,
+): Promise<CallToolResult> {
+  const { caller, input, signal, onProgress } = call;
+  const { subject, authenticated } = caller;
+  if (call.sessionId !== undefined)
+    throw new HelmdeckError("invalid_input", "A pipeline has no session to go on in.");
+  const request = { pipeline, inputs: input, caller: subject, authenticated, onProgress };
+  const { runId } = await runner.start(request);
+  const cancel = () => void runner.cancel(subject, runId).catch(() => {}); // it has already ended
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    return resultOf(pipelineRunReply(await runner.ended(subject, runId)));
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+function resultOf(run: z.infer<typeof pipelineRunReplySchema>): CallToolResult {
+  if (run.state === "succeeded") return asTextAndData(run);
+  const { code, message } = run.error ?? { code: run.state, message: `The pipeline was ${run.state}.` };
+  return { isError: true, content: [{ type: "text", text: `${code}: ${message}` }, textOf(run)] };
+}
+
+function pipelineDefinitionOf(name: string, pipeline: Pipeline, packs: readonly PackInfo[]): Tool {
+  const steps = pipeline.steps.map(({ pack }) => packs.find((known) => known.name === pack)?.effects);
+  return {
+    name,
+    title: `Pipeline ${pipeline.id}`,
+    description: pipeline.description,
+    inputSchema: inputSchemaFor(pipeline.inputs),
+    outputSchema: OUTPUT_SCHEMA,
+    annotations: annotationsFor(effectsOfAll(steps)),
+  };
+}
+
+const OUTPUT_SCHEMA = asObjectSchema(listedOutput(z.toJSONSchema(pipelineRunReplySchema, { io: "output" })));
+
+function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["inputSchema"] {
+  const named = Object.entries(inputs);
+  const properties = named.map(([name, { description, default: fallback }]) => [
+    name,
+    {
+      ...defined({ description, default: fallback }),
+    },
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: named.filter(([, { required }]) => required).map(([name]) => name),
+    additionalProperties: false,
+  };
+}
+
+/** A pipeline has the effects of all its steps; an unknown step may do anything. */
+function effectsOfAll(steps: readonly (PackEffects | undefined)[]): PackEffects {
+  const every = (holds: (effects: PackEffects) => boolean | undefined) =>
+    steps.every((effects) => effects !== undefined && holds(effects) === true);
+  const harmless = every(({ readOnly, destructive }) => readOnly === true || destructive === false);
+  return {
+    readOnly: every(({ readOnly }) => readOnly),
+    destructive: !harmless,
+    idempotent: every(({ readOnly, idempotent = readOnly }) => idempotent),
+    openWorld: !every(({ openWorld }) => openWorld === false),
+  };
 }

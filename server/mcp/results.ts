@@ -1,13 +1,17 @@
 /** Tool results: the pack's output as data and as text, or one sentence with the failure and the remedy. */
-import type { CallToolResult, ResourceLink } from "@modelcontextprotocol/sdk/types.js";
+import type {
+  CallToolResult,
+  ReadResourceResult,
+  ResourceLink,
+  ResourceTemplate,
+} from "@modelcontextprotocol/sdk/types.js";
 import { remedyFor } from "../../app/health/remedies.ts";
 import { errorReply } from "../../app/wire/error-reply.ts";
 import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import type { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import type { ArtifactRef, PackRun } from "../../packs/engine/pack-contract.ts";
-import { packRunReply } from "../../packs/wire/run-replies.ts";
-import { artifactUri } from "./artifact-content.ts";
+import type { ArtifactRef, ArtifactStore, PackRun } from "../../packs/engine/pack-contract.ts";
+import { packRunReply } from "../../packs/wire.ts";
 
 export function resultOfRun(run: PackRun): CallToolResult {
   const { output, artifacts: _, ...about } = packRunReply(run);
@@ -50,4 +54,49 @@ function linkTo({ id, name, mediaType, sizeBytes }: ArtifactRef): ResourceLink {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const PREFIX = "helmdeck://artifacts/";
+const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml|x-ndjson)\b|[^;]*\+(?:json|xml)\b)/i;
+
+export const ARTIFACT_TEMPLATE: ResourceTemplate = {
+  uriTemplate: `${PREFIX}{id}`,
+  name: "artifact",
+  title: "A file that a pack made",
+  description: "Linked from the answer of the run that made it; only its caller can read it.",
+};
+
+/** Files made by packs, as MCP resources: linked from a run's answer, and readable only by the caller of that run. */
+function artifactUri(id: string): string {
+  return `${PREFIX}${encodeURIComponent(id)}`;
+}
+
+/** The id in the URI of an artifact; undefined for any other URI. */
+export function artifactIdIn(uri: string): string | undefined {
+  if (!uri.startsWith(PREFIX)) return undefined;
+  try {
+    return decodeURIComponent(uri.slice(PREFIX.length));
+  } catch {
+    return undefined; // malformed escape
+  }
+}
+
+/** Undefined if it does not exist or belongs to another caller; the two cannot be told apart. */
+export async function readArtifact(
+  store: ArtifactStore,
+  subject: string,
+  id: string,
+): Promise<ReadResourceResult | undefined> {
+  const found = await store.get(subject, id);
+  if (found === undefined) return undefined;
+  const { ref, content } = found;
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const described = { uri: artifactUri(id), mimeType: ref.mediaType };
+  return {
+    contents: [
+      TEXT_TYPE.test(ref.mediaType)
+        ? { ...described, text: bytes.toString("utf8") }
+        : { ...described, blob: bytes.toString("base64") },
+    ],
+  };
 }

@@ -6,16 +6,27 @@
  * only here, never on REST or MCP, and a bearer token is never accepted here.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
+import { html } from "hono/html";
+import { matchedRoutes } from "hono/route";
+import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
-import { makePages } from "../../pages/pages.ts";
-import { type FailureListener, noteFailure } from "../answer-failures.ts";
-import type { ServerEnv } from "../caller.ts";
+import { typedText } from "../../pages/components/parts.ts";
+import { makePages, plainPage } from "../../pages/pages.ts";
+import type { Viewer } from "../../pages/viewer.ts";
+import { type FailureListener, failureHeaders, noteFailure } from "../answer-failures.ts";
+import { hasScope } from "../authentication.ts";
+import { ADMIN_SCOPE, type PageSession, type ServerEnv } from "../caller.ts";
 import { isRead, limitBody, parseForm } from "../guards/body.ts";
-import { makePageAccess, type PageAccessParts } from "./page-access.ts";
-import { failAsPage, missAsPage, PLACE, SIGN_IN_PATH, signInPage } from "./page-failures.ts";
-import { identify, requireFormToken, sayOriginToThisServer } from "./page-guards.ts";
-import { guardPageOrigin } from "./page-origin.ts";
-import { SIGN_OUT_PATH, viewersOver } from "./page-viewer.ts";
+import { statusOf } from "../status.ts";
+import {
+  guardPageOrigin,
+  identify,
+  makePageAccess,
+  type PageAccessParts,
+  requireFormToken,
+  sayOriginToThisServer,
+} from "./page-guards.ts";
 
 export interface PagesSettings {
   /** The origin that browsers use if a TLS proxy is in front of the server: `https://deck.example`. */
@@ -92,4 +103,96 @@ function shownPages({ serverContext, now, failures }: PagesParts) {
 async function withBodyAgain(c: Context<ServerEnv>): Promise<Request> {
   const { url, method, headers, signal } = c.req.raw;
   return new Request(url, { method, headers, signal, body: await c.req.arrayBuffer() });
+}
+
+/** The fields of a form that was refused. */
+type Typed = Iterable<readonly [string, string]>;
+
+const SIGN_IN_PATH = "/sign-in";
+/** No other site may frame them. */
+const PLACE = { base: "", frameAncestors: "'none'" } as const;
+
+/** Turns the JSON of a failure (a guard's refusal or a bug) into a page. */
+const failAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  await next();
+  if (c.error !== undefined) c.res = await failurePage(asHelmdeckError(c.error), c.get("form"));
+};
+
+/** For unknown addresses. Checked before authentication, so that nobody has to sign in to see a 404. */
+const missAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
+  const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
+  if (isRoute || !isOfBrowser || c.req.path.startsWith("/api/")) return next();
+  return failurePage(new HelmdeckError("not_found", "There is no such page."));
+};
+
+/** Failures as pages instead of JSON, for browsers: a sign-in, a refusal, an unknown address. */
+async function signInPage(problem?: HelmdeckError, typed?: Typed): Promise<Response> {
+  const refusal = problem ?? new HelmdeckError("missing_bearer", "");
+  const page = await plainPage({
+    ...PLACE,
+    title: "Sign in",
+    status: statusOf(refusal.code),
+    body: html`${problem && html`<div class="notice bad" role="alert"><p>${problem.message}</p></div>`}
+<form class="card pad" method="post" action="${SIGN_IN_PATH}">
+<div class="field"><label for="token">Token</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
+<p class="hint" id="token-help">A token opens the memory of its subject. To make one, run on the server: <code>helmdeck-memory token --subject main</code></p></div>
+<button class="primary" type="submit">Sign in</button>
+</form>${typed && typedText(typed)}`,
+  });
+  for (const [name, value] of Object.entries(failureHeaders(refusal))) page.headers.set(name, value);
+  return page;
+}
+
+function failurePage(error: HelmdeckError, typed: Typed = []): Promise<Response> {
+  if (error.code === "missing_bearer" || error.code === "invalid_token") return signInPage(error, typed);
+  return plainPage({
+    ...PLACE,
+    title: error.code === "not_found" ? "Not found" : "Refused",
+    status: statusOf(error.code),
+    body: html`<p>${error.message}</p><p><a href="/">Back to the memory</a></p>${typedText(typed)}`,
+  });
+}
+
+const SIGN_OUT_PATH = "/sign-out";
+/** Doctor's result is reused for this long, because doctor opens every row of every caller. */
+const DOCTOR_HOLDS_MS = 10_000;
+
+/** Viewers of the pages: a caller sees only their own memory; an operator also sees who has entries, and how many. */
+function viewersOver({ memory }: ServerContext, now: () => number): (session: PageSession) => Viewer {
+  const examine = heldFor(DOCTOR_HOLDS_MS, now, () => memory.doctor());
+  return ({ caller, formToken }) => ({
+    memory,
+    subject: caller.subject,
+    choices: [],
+    sees: "values",
+    seesCallers: hasScope(caller, ADMIN_SCOPE),
+    // Without sign-in the server listens on loopback only, so the viewer is on its machine.
+    ...((!caller.authenticated || hasScope(caller, ADMIN_SCOPE)) && { doctor: examine }),
+    changes: {
+      kind: "forms",
+      formToken,
+      writer: { surface: "pages", agent: caller.subject },
+      ...(caller.authenticated && { signOutPath: SIGN_OUT_PATH }),
+    },
+  });
+}
+
+/** Concurrent requests share one answer; a failure is not cached. */
+function heldFor<Answer>(
+  milliseconds: number,
+  now: () => number,
+  work: () => Promise<Answer>,
+): () => Promise<Answer> {
+  let held: { readonly answer: Promise<Answer>; readonly until: number } | undefined;
+  return () => {
+    if (held !== undefined && now() < held.until) return held.answer;
+    const answer = work();
+    held = { answer, until: now() + milliseconds };
+    answer.catch(() => {
+      held = undefined;
+    });
+    return answer;
+  };
 }

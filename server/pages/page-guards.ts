@@ -1,12 +1,20 @@
 /** Guards for pages: identifies the session, and checks that a form belongs to it. */
+
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { NOBODY } from "../authentication.ts";
 import type { PageSession, ServerEnv } from "../caller.ts";
 import { isRead } from "../guards/body.ts";
 import type { RateLimits } from "../guards/rate.ts";
-import type { PageAccess } from "./page-access.ts";
-import { isFormTokenOf } from "./page-sessions.ts";
+import { refuseToken, verifyToken } from "../tokens.ts";
+import {
+  isFormTokenOf,
+  PAGE_SESSION_LIMITS,
+  PageSessions,
+  randomSecret,
+  SessionCookie,
+} from "./page-sessions.ts";
 
 /** With this policy the browser sends the origin with our own forms, and no referrer to other sites. */
 export const sayOriginToThisServer: MiddlewareHandler<ServerEnv> = async (c, next) => {
@@ -48,5 +56,107 @@ function checkFormToken(session: PageSession | undefined, given: readonly string
   throw new HelmdeckError(
     "forbidden",
     "This form belongs to an ended session, and nothing was changed. Open the page again and fill in the form.",
+  );
+}
+
+export interface PageAccessParts {
+  readonly secret?: Uint8Array;
+  readonly publicOrigin?: string;
+  readonly limits: RateLimits;
+  readonly now: () => number;
+}
+
+export interface PageAccess {
+  sessionOf(c: Context<ServerEnv>): PageSession | undefined;
+  readonly signing?: Signing;
+}
+
+interface Signing {
+  /** Throws `invalid_token`. Ends the browser's former session, so that an earlier session id is never valid. */
+  signIn(c: Context<ServerEnv>, token: string): Promise<void>;
+  signOut(c: Context<ServerEnv>): void;
+}
+
+/** Sign-in to the pages with a token of this server, and sign-out. Without a secret there is no sign-in, and everybody is `unknown`. */
+export function makePageAccess({ secret, ...parts }: PageAccessParts): PageAccess {
+  return secret === undefined ? accessForAnybody() : accessByToken(createSecretKey(secret), parts);
+}
+
+/** One form token for everybody: anyone who reaches this server may do everything, except pages of other sites. */
+function accessForAnybody(): PageAccess {
+  const session = { caller: NOBODY, formToken: randomSecret() };
+  return { sessionOf: () => session };
+}
+
+function accessByToken(key: KeyObject, { publicOrigin, limits, now }: PageAccessParts): PageAccess {
+  const sessions = new PageSessions(PAGE_SESSION_LIMITS, now);
+  const cookieOf = (c: Context<ServerEnv>) => new SessionCookie(c, ownOriginOf(c, publicOrigin));
+  const end = ({ id }: SessionCookie) => id !== undefined && sessions.end(id);
+  return {
+    sessionOf: (c) => {
+      const { id } = cookieOf(c);
+      return id === undefined ? undefined : sessions.find(id);
+    },
+    signing: {
+      signIn: async (c, token) => {
+        const verified = await verifyToken(key, token, now());
+        const { expiresAt, ...caller } = verified.caller;
+        // Requests are accepted up to half a minute late, but a session must not outlive its token.
+        if (expiresAt <= now()) throw refuseToken("has expired");
+        await limits.countCaller(caller);
+        const cookie = cookieOf(c);
+        end(cookie);
+        cookie.set(sessions.open(caller, expiresAt));
+      },
+      signOut: (c) => {
+        const cookie = cookieOf(c);
+        end(cookie);
+        cookie.clear();
+      },
+    },
+  };
+}
+
+/**
+ * Allows requests for these pages only from these pages.
+ *
+ * Threat: a page of another origin in the same browser, perhaps on another port of this machine, whose requests include the
+ * session's cookie: it posts a form, embeds a page, or measures how long a search takes. Defence: the browser reports a
+ * request's origin in `Sec-Fetch-Site` or `Origin`. Every change must come from our own pages; from other sites, a person can
+ * only follow a link. The host guard handles DNS rebinding.
+ *
+ * Our own origin as the browser sees it: the public origin for its host name, else plain HTTP with the requested name.
+ */
+function ownOriginOf(c: Context<ServerEnv>, publicOrigin: string | undefined): string {
+  const host = (c.req.header("host") ?? new URL(c.req.url).host).toLowerCase();
+  return publicOrigin !== undefined && host === new URL(publicOrigin).host ? publicOrigin : `http://${host}`;
+}
+
+export function guardPageOrigin(publicOrigin: string | undefined): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    const origin = c.req.header("origin");
+    const isForeign = origin !== undefined && origin !== "null" && origin !== ownOriginOf(c, publicOrigin);
+    if (isForeign || !comesFromHere(c, origin)) throw refuse();
+    await next();
+  };
+}
+
+function comesFromHere(c: Context<ServerEnv>, origin: string | undefined): boolean {
+  const site = c.req.header("sec-fetch-site");
+  if (site === "same-origin") return true;
+  if (site !== undefined) return isRead(c) && (site === "none" || isFollowedLink(c));
+  // An old browser without Sec-Fetch-Site, plain HTTP with a name other than localhost, or no browser.
+  return isRead(c) ? origin !== "null" : origin !== undefined && origin !== "null";
+}
+
+/** A navigation of a whole tab, not of a frame, an image or a script. */
+function isFollowedLink(c: Context<ServerEnv>): boolean {
+  return c.req.header("sec-fetch-mode") === "navigate" && c.req.header("sec-fetch-dest") === "document";
+}
+
+function refuse(): HelmdeckError {
+  return new HelmdeckError(
+    "forbidden",
+    "This request does not come from these pages. If a TLS proxy is in front of the server, start it with --public-origin https://NAME, and let the proxy keep the Host header.",
   );
 }

@@ -9,9 +9,9 @@ import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
-import * as schemas from "./components.ts";
+import { writerOf } from "./memory-routes.ts";
+import * as schemas from "./rest-answers.ts";
 import { failures, json, jsonBody } from "./rest-answers.ts";
-import { writerOf } from "./writer.ts";
 
 const tags = ["memory"];
 

@@ -4,14 +4,14 @@ import type { Memory } from "../../app/memory.ts";
 import { OPERATIONS, perform } from "../../app/operations/index.ts";
 import type { Operation, Rest } from "../../app/operations/operation.ts";
 import type { WriterClaim } from "../../app/wire/writer-claim.ts";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
-import { ADMIN_SCOPE, type Caller, type ServerEnv } from "../caller.ts";
-import { named } from "./components.ts";
+import { ADMIN_SCOPE, type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
 import { QUERIES } from "./query-schemas.ts";
-import { failures, json, jsonBody } from "./rest-answers.ts";
-import { writerOf } from "./writer.ts";
+import { failures, json, jsonBody, named } from "./rest-answers.ts";
 
 const KEY_PARAMS = z.object({
   key: z.string().openapi({
@@ -73,4 +73,19 @@ function subjectOf(caller: Caller, { whose = "own" }: Rest, owner = ""): string 
   const wanted = whose === "named" && owner.trim() !== "" ? owner : caller.subject;
   if (wanted === caller.subject || isAdmin) return wanted;
   throw new HelmdeckError("forbidden", "Another caller's defaults require a token with the scope admin.");
+}
+
+/**
+ * The writer that is recorded for changes over REST.
+ *
+ * Threat: a caller with a token whose writes pretend to come from somebody else. Defence: the server itself sets the surface
+ * and the token's subject, whatever a request says. A host's plugin with the scope `record` may name its agent and the kind
+ * of session; this is recorded as its claim, in addition to the subject and never instead of it.
+ */
+export function writerOf(caller: Caller, claim: WriterClaim | undefined): Writer {
+  const { subject } = caller;
+  const own = { surface: "rest", agent: subject };
+  if (claim === undefined || !hasScope(caller, RECORD_SCOPE)) return own;
+  const { agent = subject, session_kind: sessionKind } = claim;
+  return { ...own, agent: agent === subject ? subject : `${subject}/${agent}`, ...defined({ sessionKind }) };
 }

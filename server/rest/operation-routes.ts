@@ -7,7 +7,7 @@ import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
 import type { Metrics } from "../metrics.ts";
-import * as schemas from "./components.ts";
+import * as schemas from "./rest-answers.ts";
 import { failures, json } from "./rest-answers.ts";
 
 const tags = ["operations"];

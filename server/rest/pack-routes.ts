@@ -5,11 +5,10 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { PackInfo } from "../../packs/engine/pack-contract.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
-import { packInfoReply } from "../../packs/wire/catalogue.ts";
-import { packRunReply } from "../../packs/wire/run-replies.ts";
+import { packInfoReply, packRunReply } from "../../packs/wire.ts";
 import type { ServerEnv } from "../caller.ts";
-import * as schemas from "./components.ts";
 import { packQuerySchema } from "./query-schemas.ts";
+import * as schemas from "./rest-answers.ts";
 import { failures, json, optionalBody } from "./rest-answers.ts";
 
 const tags = ["packs"];

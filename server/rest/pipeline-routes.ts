@@ -3,11 +3,10 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Pipeline, PipelineRun } from "../../packs/pipelines/pipeline-contract.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
-import { pipelinesReply } from "../../packs/wire/catalogue.ts";
-import { pipelineRunReply } from "../../packs/wire/run-replies.ts";
+import { pipelineRunReply, pipelinesReply } from "../../packs/wire.ts";
 import type { ServerEnv } from "../caller.ts";
-import * as schemas from "./components.ts";
 import { pipelineQuerySchema } from "./query-schemas.ts";
+import * as schemas from "./rest-answers.ts";
 import { failures, json, optionalBody } from "./rest-answers.ts";
 
 const tags = ["pipelines"];

@@ -1,9 +1,20 @@
 /** Shared by the routes: descriptions of failures, and messages for refused input. */
 
+import type { z } from "@hono/zod-openapi";
 import type { $ZodIssue } from "zod/v4/core";
+import { callerReplySchema, ownStatusReplySchema } from "../../app/wire/caller-schemas.ts";
+import { errorReplySchema } from "../../app/wire/error-schema.ts";
+import { readinessReplySchema, versionReplySchema } from "../../app/wire/health-schemas.ts";
+import { recordedReplySchema, runRequestSchema } from "../../app/wire/run-schemas.ts";
 import { invalidField } from "../../engine/errors.ts";
 import { fieldOf, ruleOf } from "../../engine/schema-issues.ts";
-import { failure } from "./components.ts";
+import {
+  packInfoSchema,
+  packRunReplySchema,
+  packsReplySchema,
+  pipelineRunReplySchema,
+  pipelinesReplySchema,
+} from "../../packs/wire.ts";
 
 const WORDS = {
   400: "A field is missing, malformed or beyond its limit; nothing was written.",
@@ -75,3 +86,23 @@ function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
     data,
   );
 }
+
+/** Schemas with their names in the OpenAPI description, each described once. */
+export function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+  // Schemas created before the library added its method do not have it; a new copy does.
+  return schema.clone().openapi(name);
+}
+
+const failure = named("Failure", errorReplySchema);
+export const runRequest = named("RunRequest", runRequestSchema);
+export const recorded = named("Recorded", recordedReplySchema);
+/** Without its own name, because few clients read it. */
+export const readiness = readinessReplySchema;
+export const version = versionReplySchema;
+export const caller = named("Caller", callerReplySchema);
+export const ownStatus = named("OwnStatus", ownStatusReplySchema);
+export const pack = named("Pack", packInfoSchema);
+export const packs = named("Packs", packsReplySchema);
+export const packRun = named("PackRun", packRunReplySchema);
+export const pipelines = named("Pipelines", pipelinesReplySchema);
+export const pipelineRun = named("PipelineRun", pipelineRunReplySchema);

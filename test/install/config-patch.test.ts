@@ -1,9 +1,9 @@
 /** The patches that OpenClaw gets to change one configuration into another, and the settings that remain after an uninstallation. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { patchBetween } from "../../install/config-patch.ts";
+import { patchBetween } from "../../install/config-section.ts";
 import { isEqual, isObject, type Json, type JsonObject, objectOf, own } from "../../install/openclaw-json.ts";
-import { withoutPlugin } from "../../install/plugins-section.ts";
+import { withoutPlugin } from "../../install/steps/install-plugin.ts";
 import { memory } from "./configuration.ts";
 
 describe("patchBetween", () => {

@@ -11,8 +11,14 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fingerprint, Journal } from "../../install/journal.ts";
-import { parseJson5 } from "../../install/json5.ts";
-import { at, isObject, type Json, type JsonObject, objectOf } from "../../install/openclaw-json.ts";
+import {
+  at,
+  isObject,
+  type Json,
+  type JsonObject,
+  objectOf,
+  parseJson5,
+} from "../../install/openclaw-json.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
 import { sized } from "../run/size.ts";

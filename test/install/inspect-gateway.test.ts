@@ -1,6 +1,6 @@
 /** The gateway's state, from real answers of OpenClaw 2026.9.6. A running gateway never counts as stopped. */
 import { describe, expect, it } from "vitest";
-import { inspectGateway } from "../../install/inspect/inspect-gateway.ts";
+import { inspectGateway } from "../../install/inspect/inspect-openclaw.ts";
 import type { GatewayFacts } from "../../install/installation-facts.ts";
 import type { Json } from "../../install/openclaw-json.ts";
 

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { parseJson5 } from "../../install/json5.ts";
+import { parseJson5 } from "../../install/openclaw-json.ts";
 
 const requireOfHost = createRequire(createRequire(import.meta.url).resolve("openclaw/cli-entry"));
 const host = requireOfHost("json5") as { parse(text: string): unknown; stringify(value: unknown): string };

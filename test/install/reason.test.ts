@@ -1,6 +1,6 @@
 /** Extracts the line with the reason from the output of real commands of OpenClaw 2026.9.6 that failed. */
 import { describe, expect, it } from "vitest";
-import { lineIn, reasonOf } from "../../install/reason.ts";
+import { lineIn, reasonOf } from "../../install/run-command.ts";
 
 const BANNER = [
   "WARNING - Installing plugin from local npm-pack archive: npm-pack:/tmp/x.tgz",

@@ -8,9 +8,9 @@ import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driv
 import {
   type OpenServerContextOptions,
   openServerContext,
+  type ServerContext,
   type ServerContextTrouble,
-} from "../../packs/open-server-context.ts";
-import type { ServerContext } from "../../packs/server-context.ts";
+} from "../../packs/server-context.ts";
 import { NOW, openTestMemory, tempFolder, tempPlace } from "../app/fixtures/memories.ts";
 
 const ANA = { caller: "ana", authenticated: true } as const;

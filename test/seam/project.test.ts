@@ -4,7 +4,7 @@ import { access, chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { repositoryNameIn } from "../../seam/git-origin.ts";
+import { repositoryNameIn } from "../../seam/project.ts";
 import { SeamHome } from "./fixtures.ts";
 
 const run = promisify(execFile);

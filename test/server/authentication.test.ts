@@ -4,8 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadSecret } from "../../server/token-secret.ts";
-import { mintToken } from "../../server/tokens.ts";
+import { loadSecret, mintToken } from "../../server/tokens.ts";
 import { ContextServer, NOW, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
 const SECONDS = NOW / 1_000;

@@ -6,7 +6,7 @@ import { buffer, json, text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createServer, type HelmdeckServer, type Listening } from "../../server/create-server.ts";
-import { IN_FLIGHT_LIMITS } from "../../server/guards/in-flight.ts";
+import { IN_FLIGHT_LIMITS } from "../../server/guards/rate.ts";
 import { SOCKET_LIMITS, type SocketLimits } from "../../server/listening.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
 import { mintToken } from "../../server/tokens.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findStorage } from "../../app/storage-location.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
-import { openServerContext } from "../../packs/open-server-context.ts";
+import { openServerContext } from "../../packs/server-context.ts";
 import { createServer } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
 import { mintToken } from "../../server/tokens.ts";

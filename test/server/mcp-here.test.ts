@@ -2,12 +2,11 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Memory } from "../../app/memory.ts";
-import { memoryFrom } from "../../app/memory.ts";
+import { type Memory, memoryFrom } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { recallRequestIn } from "../../server/mcp/here-resource.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
+import { recallRequestIn } from "../../server/mcp/resources.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { testServerContext } from "./fixtures/mcp-context.ts";
 

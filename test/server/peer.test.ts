@@ -1,6 +1,6 @@
 /** Which addresses count as one. */
 import { expect, it } from "vitest";
-import { peerOf } from "../../server/peer.ts";
+import { peerOf } from "../../server/connections.ts";
 
 it.each([
   ["127.0.0.1", "127.0.0.1"],

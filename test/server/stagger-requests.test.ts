@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { nextTurn } from "../../engine/timing.ts";
-import { STARTED_PER_TURN, staggerRequests } from "../../server/guards/stagger-requests.ts";
+import { STARTED_PER_TURN, staggerRequests } from "../../server/guards/rate.ts";
 
 test("many simultaneous requests are started a few per turn, in the order of arrival", async () => {
   const begun: number[] = [];

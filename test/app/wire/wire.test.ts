@@ -13,7 +13,7 @@ import {
   packRunReplySchema,
   pipelineRunReply,
   pipelineRunReplySchema,
-} from "../../../packs/wire/run-replies.ts";
+} from "../../../packs/wire.ts";
 import { NOW, openTestMemory } from "../fixtures/memories.ts";
 
 /** Fails if the reply lacks a field of the schema, or has an unknown one. */

@@ -1,7 +1,7 @@
 /** Equal inputs get one cache key, whatever the order of their fields and the spelling of their texts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalJson } from "../../../packs/engine/canonical-json.ts";
+import { canonicalJson } from "../../../packs/engine/run-cache.ts";
 
 const json = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" });
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { definePack } from "../../../packs/engine/define-pack.ts";
 import type { Pack } from "../../../packs/engine/pack-contract.ts";
-import { PackFailure } from "../../../packs/engine/pack-failure.ts";
+import { PackFailure } from "../../../packs/engine/pack-registry.ts";
 import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
 
 const greet = definePack({

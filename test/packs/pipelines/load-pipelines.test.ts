@@ -2,8 +2,7 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadPipelines } from "../../../packs/pipelines/load-pipelines.ts";
-import { parsePipeline } from "../../../packs/pipelines/parse-pipeline.ts";
+import { loadPipelines, parsePipeline } from "../../../packs/pipelines/load-pipelines.ts";
 import { shippedPipelineFiles } from "../../../packs/pipelines/shipped/shipped-pipelines.ts";
 import { tempFolder } from "../../app/fixtures/memories.ts";
 
