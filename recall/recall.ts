@@ -13,8 +13,7 @@ import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import { isDistinctive } from "./lexical/analyse-query.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
 import { coverageNote, missedNote, nothingEmbeddedNote, unusableNote } from "./meaning/answer-notes.ts";
-import { expandedQuery } from "./meaning/query-expansion.ts";
-import { Questions, type ReadQuestion } from "./meaning/questions.ts";
+import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import type { IndexView } from "./namespace-index.ts";
 import {

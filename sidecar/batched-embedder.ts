@@ -6,7 +6,6 @@ import PQueue from "p-queue";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import type { Clock } from "../engine/timing.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
-import { withDeadline } from "./call-deadline.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type {
   CallOptions,
@@ -16,6 +15,7 @@ import type {
   Prefixes,
   SidecarEmbedder,
 } from "./embedding-service.ts";
+import { withDeadline } from "./http-client.ts";
 import { profileOf } from "./models.ts";
 import { withRetry } from "./retry.ts";
 import {

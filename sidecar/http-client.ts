@@ -4,7 +4,9 @@
  * The service may be broken or hostile: redirects are not followed (texts and key go to no other host), endless answers are cut
  * off, and errors repeat nothing that it sent (service-failures.ts).
  */
-import { HelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
+import { openLimits, orAborted, type Timer } from "../engine/timing.ts";
+import type { CallOptions } from "./embedding-service.ts";
 import { type Asked, connectionFailure, statusFailure, unusable } from "./service-failures.ts";
 
 /** 64 texts of 4,096 dimensions take 6 MB. */
@@ -86,4 +88,63 @@ function retryAfterMs({ headers }: Response): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+/**
+ * Applies one deadline and one signal to a piece of work, whether or not the work observes them.
+ *
+ * Rejects with `deadline_exceeded` or `cancelled` at that moment; the work's signal fires with the same error as its reason.
+ * `who` starts the message: "Ollama at http://…".
+ */
+export async function withDeadline<T>(
+  { signal, deadlineMs }: CallOptions,
+  timer: Timer,
+  who: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limits = openLimits({
+    timer,
+    deadlineMs,
+    tooLate: (ms) => tooLate(who, ms),
+    until: [[signal, cancelled]],
+  });
+  try {
+    limits.signal.throwIfAborted();
+    return await orAborted(work(limits.signal), limits.signal);
+  } finally {
+    limits.release();
+  }
+}
+
+/** An outer deadline's error already explains itself. */
+function cancelled(reason: unknown): HelmdeckError {
+  if (isHelmdeckError(reason)) return reason;
+  return new HelmdeckError("cancelled", "The caller cancelled the request.");
+}
+
+function tooLate(who: string, deadlineMs: number): HelmdeckError {
+  return new HelmdeckError("deadline_exceeded", `${who} did not answer within ${deadlineMs} ms.`, {
+    details: { deadlineMs },
+  });
+}
+
+/**
+ * Validates the address of an embedding service before any request.
+ *
+ * The HTTP client's errors would show credentials or a query in it, so an address with those is refused without being shown.
+ *
+ * Without trailing slashes. Throws `invalid_input`.
+ */
+export function checkAddress(address: string): string {
+  const url = URL.parse(address);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw refused("must begin with http:// or https:// and name a host");
+  if (url.username !== "" || url.password !== "")
+    throw refused("must not hold a user name or password; the key has its own setting");
+  if (url.search !== "" || url.hash !== "") throw refused("must not have a query or a fragment");
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function refused(why: string): HelmdeckError {
+  return invalidField("address", why, { named: "The address of the embedding service" });
 }

@@ -6,9 +6,8 @@
  */
 import { HelmdeckError } from "../engine/errors.ts";
 import type { Timer } from "../engine/timing.ts";
-import { withDeadline } from "./call-deadline.ts";
 import type { CallOptions, PullProgress } from "./embedding-service.ts";
-import { chunksOf, request } from "./http-client.ts";
+import { chunksOf, request, withDeadline } from "./http-client.ts";
 import { checkAnswer, pullLine } from "./service-answers.ts";
 import { type Asked, unavailable, unusable } from "./service-failures.ts";
 

@@ -1,25 +1,25 @@
 /** The client of an Ollama server. */
-
 import { Ollama } from "ollama/browser";
 import { defined } from "../engine/defined.ts";
 import { invalidField, isHelmdeckError } from "../engine/errors.ts";
-import { processTimer, type Timer } from "../engine/timing.ts";
-import { withDeadline } from "./call-deadline.ts";
+import { processTimer, systemClock, type Timer } from "../engine/timing.ts";
+import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import { checkVectors } from "./check-vectors.ts";
 import type {
   CallOptions,
+  EmbedderSettings,
   InstalledModel,
   ModelDescription,
   OllamaEmbedRequest,
   OllamaSidecar,
   OllamaSidecarOptions,
   PullProgress,
+  SidecarEmbedder,
   SidecarHealth,
 } from "./embedding-service.ts";
-import { boundedFetch } from "./http-client.ts";
+import { boundedFetch, checkAddress, withDeadline } from "./http-client.ts";
 import { isSameOllamaModel, ollamaName } from "./models.ts";
 import { pullModel } from "./ollama-pull.ts";
-import { checkAddress } from "./service-address.ts";
 import {
   checkAnswer,
   embedAnswer,
@@ -173,4 +173,25 @@ function requireModel(model: string): string {
 function numberUnder(info: Readonly<Record<string, unknown>>, ending: string): number | undefined {
   const found = Object.entries(info).find(([key]) => key.endsWith(ending))?.[1];
   return typeof found === "number" ? found : undefined;
+}
+
+/** Ollama handles one request at a time by default; the timeout covers loading a cold model. */
+const DEFAULTS = { concurrency: 1, requestTimeoutMs: 120_000 };
+
+/** An embedder for an Ollama server. */
+export function createOllamaEmbedder(
+  sidecar: OllamaSidecar,
+  settings: EmbedderSettings,
+  parts: EmbedderParts = { clock: systemClock, random: Math.random },
+): SidecarEmbedder {
+  const model = ollamaName(settings.model);
+  const { dimensions } = settings;
+  const service = {
+    who: `Ollama at ${sidecar.address}`,
+    model,
+    send: (texts: readonly string[], options: CallOptions) =>
+      sidecar.embed({ model, texts, ...defined({ dimensions }) }, options),
+    warm: (options: CallOptions) => sidecar.warm(model, options),
+  };
+  return createBatchedEmbedder(service, settings, DEFAULTS, parts);
 }

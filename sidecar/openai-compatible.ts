@@ -8,15 +8,12 @@ import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
-import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";
 import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./embedding-service.ts";
-import { jsonOf, request } from "./http-client.ts";
+import { checkAddress, jsonOf, request, withDeadline } from "./http-client.ts";
 import { profileOf } from "./models.ts";
-import { checkAddress } from "./service-address.ts";
 import { checkAnswer, openAiAnswer } from "./service-answers.ts";
 import { type Asked, tooLarge, unusable } from "./service-failures.ts";
-import { mayBeTruncated } from "./silent-truncation.ts";
 
 const DEFAULTS = { concurrency: 4, requestTimeoutMs: 30_000 };
 
@@ -68,4 +65,26 @@ function headersFor(apiKey: string | undefined): Record<string, string> {
       named: "The key of the embedding service",
     });
   return { "content-type": "application/json", authorization: `Bearer ${apiKey}` };
+}
+
+/** Start and end tokens, which a service may or may not count. */
+const SPECIAL_TOKENS = 2;
+
+/**
+ * Detects texts that a service has truncated silently, by its token count. Pure functions.
+ *
+ * Whether one of these texts may have been truncated to `contextTokens`, so that it must be sent again, alone or shorter.
+ * `readTokens` covers all of them; when it is undefined, truncation cannot be detected.
+ */
+export function mayBeTruncated(
+  texts: readonly string[],
+  readTokens: number | undefined,
+  contextTokens: number,
+): boolean {
+  const least = contextTokens - SPECIAL_TOKENS;
+  if (readTokens === undefined || readTokens < least) return false;
+  // A token stands for at least one byte.
+  if (texts.every((text) => Buffer.byteLength(text) < least)) return false;
+  // A single text with more tokens than the assumed context was read in full.
+  return texts.length > 1 || readTokens <= contextTokens;
 }

@@ -5,7 +5,7 @@
  */
 import stopWords from "../data/stop-words.json" with { type: "json" };
 import { WEIGHTS } from "../weights.ts";
-import { fold } from "./fold-letters.ts";
+import { fold } from "./words.ts";
 
 const setOf = (lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(" ")).map(fold));

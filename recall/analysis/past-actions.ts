@@ -5,8 +5,7 @@
  */
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { dateTermsOf, dateTermsOfQuery } from "./dates.ts";
-import { fold } from "./fold-letters.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { fold, type Word, wordsOf } from "./words.ts";
 
 export interface PastActions {
   /** Asks for all actions rather than whether or when one happened. */

@@ -1,8 +1,7 @@
 /** Search substrings for a source that only offers substring search: word beginnings, which other forms of the words share. */
 import { CONTENT_WORD, commonnessOf } from "./commonness.ts";
 import { termOf } from "./english.ts";
-import { dictionaryWords } from "./scripts.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { dictionaryWords, type Word, wordsOf } from "./words.ts";
 
 /** Shorter substrings occur in almost every text. */
 const LEAST_LETTERS = 3;

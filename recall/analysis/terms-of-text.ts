@@ -1,7 +1,6 @@
 /** Turns stored text into index terms: the words in order, plus terms for names, their parts and single characters. */
 import { termOf } from "./english.ts";
-import { pairsAndSingles } from "./scripts.ts";
-import { isOrdinary, runsOf, type Word, wordsOfRun } from "./words.ts";
+import { isOrdinary, pairsAndSingles, runsOf, type Word, wordsOfRun } from "./words.ts";
 
 export interface TextTerms {
   /** In text order; phrases and distances are measured on these. */

@@ -1,6 +1,4 @@
 /** Splits text into words for index and query; identifiers are kept whole and also split. */
-import { fold } from "./fold-letters.ts";
-import { hasUnspaced, splitByScript } from "./scripts.ts";
 
 /** Letters and digits, joined by the characters of paths, URLs, keys and times. */
 const RUN = /[\p{L}\p{N}\p{M}]+(?:[-_./:@#'’=+&%?\\~]{1,3}[\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
@@ -100,4 +98,84 @@ function joinedForm(body: string): string {
       ? "."
       : "",
   );
+}
+
+/** Latin, Greek and Cyrillic accents. Japanese voicing marks are outside this range and stay: they distinguish words. */
+const ACCENTS = /[\u0300-\u036f]/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches all of ASCII
+const ASCII = /^[\x00-\x7f]*$/;
+const LIGATURES: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ı: "i",
+};
+const LIGATURE = /[ßæœøłđı]/gu;
+
+/**
+ * Folding: one spelling for letters that differ in width, case or accents.
+ *
+ * Lower-cases, normalises compatibility forms and removes accents: "Ｇärtnerstraße" becomes "gartnerstrasse".
+ */
+export function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  const lower = text.normalize("NFKC").toLowerCase();
+  return lower
+    .normalize("NFD")
+    .replace(ACCENTS, "")
+    .normalize("NFC")
+    .replace(LIGATURE, (letter) => LIGATURES[letter] ?? letter);
+}
+
+const UMLAUT = /[äöü]/gu;
+const DIGRAPH = /([aou])e/gu;
+
+/**
+ * Other spellings of a word with umlauts: "gärtner" may be stored as "gaertner", and vice versa. Folded; excludes the word's own
+ * folding; empty for most words.
+ */
+export function umlautSpellings(word: string): readonly string[] {
+  const lower = word.normalize("NFKC").toLowerCase();
+  const own = fold(lower);
+  const spellings = [fold(lower.replace(UMLAUT, (letter) => `${fold(letter)}e`)), own.replace(DIGRAPH, "$1")];
+  return [...new Set(spellings)].filter((spelling) => spelling !== own);
+}
+
+const UNSPACED_CLASS =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u30fc\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+const ANY_UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, "u");
+const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, "gu");
+
+/**
+ * Scripts without spaces between words, and how a run of such text becomes overlapping terms.
+ *
+ * Whether some character belongs to a script without spaces. Korean counts: it has spaces, but its words carry endings.
+ */
+function hasUnspaced(text: string): boolean {
+  return ANY_UNSPACED.test(text);
+}
+
+/** Splits "日本語text" into the part without spaces and the rest, in order. */
+function splitByScript(text: string): readonly string[] {
+  return text.match(UNSPACED_OR_OTHER) ?? [];
+}
+
+/** Each character and each pair of neighbours: "会议室" gives pairs 会议, 议室 and singles 会, 议, 室. */
+export function pairsAndSingles(run: string): { readonly pairs: string[]; readonly singles: string[] } {
+  const singles = [...run];
+  const pairs = singles.slice(1).map((character, index) => `${singles[index]}${character}`);
+  return { pairs, singles };
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The dictionary words of a run, as the platform's word breaker sees them. */
+export function dictionaryWords(run: string): readonly string[] {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
+  const words: string[] = [];
+  for (const part of segmenter.segment(run)) if (part.isWordLike === true) words.push(part.segment);
+  return words;
 }

@@ -5,7 +5,6 @@ import { ConceptMarks, FeatureExtractor, type WordFeatures } from "./candidate-f
 import { CandidateScores } from "./candidate-scores.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
-import { isNamed, namesIn } from "./named-documents.ts";
 import type { Passage } from "./passages.ts";
 
 /** How many passages get a closer look. */
@@ -62,4 +61,24 @@ export class LexicalSearch {
     }
     return units;
   }
+}
+
+const AROUND = /^[("'`<]+|[)"'`>.,;:!?]+$/gu;
+/** A compound such as "projects/atlas/deploy": a plain word of a sentence does not count as a key, even when a key equals it. */
+const JOINED = /\p{L}[^\p{L}]+\p{L}/u;
+
+/**
+ * Finds documents that a question names by key, docid or path.
+ *
+ * The possible names in a question, lower-cased: the whole question, and each compound word.
+ */
+function namesIn(question: string): ReadonlySet<string> {
+  const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
+  return new Set(
+    [question.trim(), ...words.filter((word) => JOINED.test(word))].map((name) => name.toLowerCase()),
+  );
+}
+
+function isNamed({ key, docid, path }: IndexedDocument, names: ReadonlySet<string>): boolean {
+  return [key, docid, path].some((name) => names.has(name.toLowerCase()));
 }

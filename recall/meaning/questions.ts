@@ -5,7 +5,12 @@
 import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { openLimits, orAborted, processTimer, type Timer } from "../../engine/timing.ts";
+import { commonnessOf } from "../analysis/commonness.ts";
+import { termOf } from "../analysis/english.ts";
+import { fold } from "../analysis/words.ts";
 import type { Embedder } from "../embedder.ts";
+import type { LexicalIndex } from "../lexical/lexical-index.ts";
+import { synonymsOf } from "../lexical/synonyms.ts";
 import type { QuestionVector } from "../vectors/semantic-contract.ts";
 import { LruCache } from "./lru-cache.ts";
 import { ReferenceVectors } from "./reference-vectors.ts";
@@ -103,4 +108,34 @@ export class Questions {
 
 function tooLate(): HelmdeckError {
   return new HelmdeckError("deadline_exceeded", "The question was not embedded in time.");
+}
+
+const WORD = /\p{L}[\p{L}\p{M}]*/gu;
+/** A longer text is pasted and has enough words. */
+const LONGEST = 300;
+
+/**
+ * Rewrites a question with words from the memory: "ship to production" becomes "deploy …" when the memory has "deploy" but not
+ * "ship". This helps small models that miss the synonym.
+ *
+ * Replaces each word that the memory lacks by a synonym that it has; undefined when there is none.
+ */
+export function expandedQuery(question: string, index: LexicalIndex): string | undefined {
+  if (question.length > LONGEST) return undefined;
+  const words = question.match(WORD) ?? [];
+  const commonness = commonnessOf(words.map(fold));
+  let at = -1;
+  const expanded = question.replace(WORD, (word) => {
+    at += 1;
+    return commonness[at] === 0 ? word : (knownSynonym(word, index) ?? word);
+  });
+  return expanded === question ? undefined : expanded;
+}
+
+function knownSynonym(word: string, { terms }: LexicalIndex): string | undefined {
+  const term = termOf(fold(word));
+  if (terms.numberOf(term) !== undefined) return undefined;
+  for (const [synonym, itsWord] of synonymsOf(term))
+    if (terms.numberOf(synonym) !== undefined) return itsWord;
+  return undefined;
 }

@@ -1,10 +1,12 @@
 /** Turns entries into vectors: which texts are embedded, and how the answers are validated. */
-
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { EntryVectors } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";
 import { meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
+import type { StepFailure } from "./background-loop.ts";
+import type { Coverage, EmbedRunOptions } from "./semantic-contract.ts";
 
 /** Increment when passages or their embedded texts change: older vectors then stand for other texts. */
 const TEXTS_VERSION = 1;
@@ -60,4 +62,41 @@ function isUnit(vector: Float32Array, dimensions: number): boolean {
   if (vector.length !== dimensions || dimensions === 0) return false;
   const squares = vector.reduce((sum, number) => sum + number * number, 0);
   return Math.abs(squares - 1) < 0.01; // also false for NaN and infinity
+}
+
+interface EmbedRun extends EmbedRunOptions {
+  readonly namespace: Namespace;
+  readonly end: (failure: HelmdeckError | undefined) => void;
+}
+
+export interface Progress {
+  coverage(namespace: Namespace): Coverage;
+  isDone(namespace: Namespace): boolean;
+}
+
+/** Callers that wait until a namespace is embedded: notified after each step, and released when it is done or keeps failing. */
+export class EmbedRuns {
+  readonly #progress: Progress;
+  readonly #runs = new Set<EmbedRun>();
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  begin(namespace: Namespace, options: EmbedRunOptions): Promise<HelmdeckError | undefined> {
+    const { promise, resolve } = Promise.withResolvers<HelmdeckError | undefined>();
+    this.#runs.add({ ...options, namespace, end: resolve });
+    this.afterStep();
+    return promise;
+  }
+
+  afterStep(failure?: StepFailure): void {
+    for (const run of this.#runs) {
+      run.onProgress?.(this.#progress.coverage(run.namespace));
+      const hasFailed = failure !== undefined && failure.inARow >= run.mostFailures;
+      if (!hasFailed && !this.#progress.isDone(run.namespace)) continue;
+      this.#runs.delete(run);
+      run.end(hasFailed ? failure.error : undefined);
+    }
+  }
 }

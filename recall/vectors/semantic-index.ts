@@ -10,8 +10,7 @@ import { nextTurn, type Timer } from "../../engine/timing.ts";
 import type { Embedder } from "../embedder.ts";
 import type { ReferenceVectors } from "../meaning/reference-vectors.ts";
 import { BackgroundLoop, type StepFailure } from "./background-loop.ts";
-import { embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embed-entries.ts";
-import { EmbedRuns } from "./embed-runs.ts";
+import { EmbedRuns, embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embed-entries.ts";
 import { ModelIndex, NamespaceVectors, type Waiting } from "./namespace-vectors.ts";
 import type {
   Coverage,

@@ -2,7 +2,7 @@
  * Sign codes: one bit per dimension. Ranks all rows coarsely by Hamming distance, reading a 32nd of the exact vectors' size, to
  * choose the few rows to compare exactly.
  */
-import { BLOCK_ROWS, RowBlocks } from "./row-blocks.ts";
+import { BLOCK_ROWS, RowBlocks } from "./vector-rows.ts";
 
 const WORD_BITS = 32;
 

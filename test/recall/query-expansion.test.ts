@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
-import { expandedQuery } from "../../recall/meaning/query-expansion.ts";
+import { expandedQuery } from "../../recall/meaning/questions.ts";
 import { createRecall } from "../../recall/recall.ts";
 import { type FactSketch, NOW, OWNER, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts";

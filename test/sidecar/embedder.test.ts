@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vites
 import type { Embedder } from "../../recall/embedder.ts";
 import type { SidecarEmbedder } from "../../sidecar/embedding-service.ts";
 import { createOllamaSidecar } from "../../sidecar/ollama.ts";
-import { mayBeTruncated } from "../../sidecar/silent-truncation.ts";
+import { mayBeTruncated } from "../../sidecar/openai-compatible.ts";
 import { cosine, failureOf, inputsOf, KINDS, MODEL, type Rig, startRig } from "./rig.ts";
 
 let rig: Rig;

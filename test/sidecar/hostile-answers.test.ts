@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import { createOllamaSidecar } from "../../sidecar/ollama.ts";
-import { createOllamaEmbedder } from "../../sidecar/ollama-embedder.ts";
+import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
 import { FakeClock } from "./fake-clock.ts";
 

@@ -2,8 +2,7 @@
 import { inspect } from "node:util";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "../../sidecar/embedding-service.ts";
-import { createOllamaSidecar } from "../../sidecar/ollama.ts";
-import { createOllamaEmbedder } from "../../sidecar/ollama-embedder.ts";
+import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { type StandInOllama, type StandInOptions, startStandInOllama } from "./stand-in-ollama.ts";
