@@ -459,34 +459,43 @@ export interface Memory {
 
 export type UseCase = keyof Memory;
 
+/** Each with the name of its tool, without a server's prefix; the tools in the order in which clients show them. */
 const EVERY_USE_CASE = {
-  storeFact: true,
-  checkFact: true,
-  getFact: true,
-  listFacts: true,
-  factHistory: true,
-  undoFact: true,
-  renewFact: true,
-  search: true,
-  readDocument: true,
-  forget: true,
-  myMemory: true,
-  defaults: true,
-  corpusPage: true,
-  listRuns: true,
-  growth: true,
-  imports: true,
-  callers: true,
-  revision: true,
-  recordPackRun: true,
-  recordPipelineRun: true,
-  recordToolCall: true,
-  warm: true,
-  sweep: true,
-  status: true,
-  doctor: true,
-  close: true,
-} as const satisfies Record<UseCase, true>;
+  search: "search",
+  getFact: "get",
+  storeFact: "store",
+  listFacts: "list",
+  forget: "forget",
+  factHistory: "history",
+  undoFact: "undo",
+  renewFact: "renew",
+  corpusPage: "corpus",
+  checkFact: undefined,
+  readDocument: undefined,
+  myMemory: undefined,
+  defaults: undefined,
+  listRuns: undefined,
+  growth: undefined,
+  imports: undefined,
+  callers: undefined,
+  revision: undefined,
+  recordPackRun: undefined,
+  recordPipelineRun: undefined,
+  recordToolCall: undefined,
+  warm: undefined,
+  sweep: undefined,
+  status: undefined,
+  doctor: undefined,
+  close: undefined,
+} as const satisfies Record<UseCase, string | undefined>;
+
+export type MemoryTool = NonNullable<(typeof EVERY_USE_CASE)[UseCase]>;
+
+export const MEMORY_TOOLS = Object.values(EVERY_USE_CASE).filter((tool) => tool !== undefined);
+
+export function toolOf(useCase: UseCase): MemoryTool | undefined {
+  return EVERY_USE_CASE[useCase];
+}
 
 /** The names of all use cases, for proxies of a memory. */
 export const USE_CASES = Object.keys(EVERY_USE_CASE) as readonly UseCase[]; // complete by its type

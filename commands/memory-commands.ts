@@ -5,10 +5,9 @@ import { declareEdit } from "./declarations/declare-edit.ts";
 import { declareExport } from "./declarations/declare-export.ts";
 import { declareForget } from "./declarations/declare-forget.ts";
 import { declareGet } from "./declarations/declare-get.ts";
-import { declareHistory, declareUndo } from "./declarations/declare-history.ts";
+import { HISTORY_COMMANDS } from "./declarations/declare-history.ts";
 import { declareImport, declareImports } from "./declarations/declare-import.ts";
 import { declareList } from "./declarations/declare-list.ts";
-import { declareRenew } from "./declarations/declare-renew.ts";
 import { declareSearch } from "./declarations/declare-search.ts";
 import { declareStatus } from "./declarations/declare-status.ts";
 import { declareStore } from "./declarations/declare-store.ts";
@@ -20,9 +19,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareList,
   declareSearch,
   declareEdit,
-  declareHistory,
-  declareUndo,
-  declareRenew,
+  ...HISTORY_COMMANDS,
   declareForget,
   declareImport,
   declareImports,

@@ -1,8 +1,9 @@
-/** The two tools with which an agent changes memory: store a fact, and forget by scope. */
+/** The tools with which an agent stores a fact, forgets by scope and reads former values. */
 
 import type { FactInput, ForgetInput, Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import { newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { toWire } from "../app/wire/codec.ts";
+import { HISTORY_DESCRIPTION } from "../app/wire/history-descriptions.ts";
 import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../app/wire/store-tool.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
@@ -16,7 +17,7 @@ import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
 import { similarFactsText } from "./similar-facts-text.ts";
-import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
 /** A write waits up to 5 s for a locked database; this deadline covers the whole call. */
@@ -31,6 +32,13 @@ export interface ToolParts {
   readonly log: Logger;
   readonly deadlineMs?: number;
 }
+
+/** In the order of the plugin's manifest, which names them too. */
+export const AGENT_TOOLS: Readonly<Record<string, (parts: ToolParts, context: ToolContext) => Tool>> = {
+  [STORE_TOOL]: makeStoreTool,
+  [FORGET_TOOL]: makeForgetTool,
+  [HISTORY_TOOL]: makeHistoryTool,
+};
 
 /** Made for each run, because the host's context decides whose memory it is, not an argument. */
 export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
@@ -61,6 +69,24 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
   };
 }
 
+export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
+  return {
+    name: HISTORY_TOOL,
+    label: "Former values of a fact",
+    description: HISTORY_DESCRIPTION,
+    parameters: HISTORY_PARAMETERS,
+    execute: (_callId, params) =>
+      perform(parts, context, async (memory, { subject }) => {
+        const history = await memory.factHistory(subject, {
+          key: text("key", argumentsFor(HISTORY_PARAMETERS, params).key),
+        });
+        const { historyAnswer } = await import("./on-demand.ts"); // rarely needed
+        const { story, details } = historyAnswer(history);
+        return answer(story, details);
+      }),
+  };
+}
+
 /** OpenClaw shows only the first 180 characters of a tool that is deferred behind its tool search. */
 const FORGET_DESCRIPTION =
   "Delete from helmdeck memory for good; only what the user asked to forget. The scope is the path, id or citation of a" +
@@ -84,8 +110,21 @@ const FORGET_PARAMETERS = {
   },
 } as const;
 
+const HISTORY_PARAMETERS = {
+  type: "object",
+  additionalProperties: false,
+  required: ["key"],
+  properties: {
+    key: {
+      type: "string",
+      minLength: 1,
+      description: "The fact's exact key, or the path, id or citation of a memory_search hit.",
+    },
+  },
+} as const;
+
 /** Runs one tool call for the caller that the host reports. */
-export async function perform(
+async function perform(
   parts: ToolParts,
   context: ToolContext,
   work: (memory: Memory, verdict: Admitted) => Promise<ToolResult>,
@@ -138,7 +177,7 @@ function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean }
 }
 
 /** The arguments that were given. Refuses any argument that the tool does not take. */
-export function argumentsFor(
+function argumentsFor(
   { properties }: { readonly properties: Readonly<Record<string, unknown>> },
   params: unknown,
 ): Readonly<Record<string, unknown>> {
@@ -156,7 +195,7 @@ function textsFrom(field: string, texts: unknown): readonly string[] | undefined
   return texts.map((one: unknown) => text(field, one));
 }
 
-export function text(field: string, value: unknown): string {
+function text(field: string, value: unknown): string {
   if (typeof value !== "string")
     throw invalidField(field, isGiven(value) ? "must be a string" : "is missing");
   if (value.length > ARGUMENT_MAX_CHARS)
@@ -228,7 +267,7 @@ function missStory(forgotten: Forgotten): string {
   return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
 }
 
-export function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
+function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
   return { content: [{ type: "text", text: story }], details };
 }
 

@@ -17,8 +17,9 @@ import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { isKnownTime } from "../engine/known-time.ts";
-import { searchReply } from "./chat-status.ts";
+import { helmdeckReply, searchReply } from "./chat-status.ts";
 import { type Admitted, writerOf } from "./identity.ts";
+import type { ChatCommand } from "./tool-names.ts";
 
 const NEWEST = 10;
 /** `deploy/preference = we deploy through Konflux` */
@@ -34,7 +35,25 @@ const HOW_TO_FORGET =
   "/forget <key> forgets one fact; /forget category:<name>, import:<id> and all first show what would go. /memories lists the keys.";
 const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 
-export async function rememberReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
+export const HELP =
+  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+
+type Reply = (
+  memory: Memory,
+  verdict: Admitted,
+  typed: string,
+  warnings: readonly string[] | undefined,
+) => Promise<string>;
+
+export const REPLIES: Readonly<Record<ChatCommand, Reply>> = {
+  helmdeck: helmdeckReply,
+  remember: rememberReply,
+  undo: undoReply,
+  forget: forgetReply,
+  memories: memoriesReply,
+};
+
+async function rememberReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
   if (typed === "") return HOW_TO_REMEMBER;
   const { subject } = verdict;
   const [, named, text = typed] = NAMED.exec(typed) ?? [];
@@ -73,13 +92,13 @@ function storedText(stored: StoredFact): string {
   ].join("\n");
 }
 
-export async function undoReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
+async function undoReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
   if (typed === "") return HOW_TO_UNDO;
   const { answer, notes } = undoText(await memory.undoFact(subject, { key: typed }), "/undo");
   return [...answer, ...notes].join("\n");
 }
 
-export async function forgetReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
+async function forgetReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
   const [yes, shown] = YES.exec(typed) ?? [];
   const isDryRun = DRY_RUN.test(typed);
   const scope = typed.replace(YES, "").replace(DRY_RUN, "").trim();
@@ -125,7 +144,7 @@ function forgottenText(forgotten: Forgotten): string {
     .trimEnd();
 }
 
-export async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
+async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
   if (typed !== "") return searchReply(memory, verdict, typed);
   const { facts, unreadable, nextCursor } = await memory.listFacts(verdict.subject, { limit: NEWEST });
   if (facts.length + unreadable.length === 0) return NOTHING_YET;

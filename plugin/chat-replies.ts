@@ -5,19 +5,17 @@
  * are also refused in a group to which the operator opened memory, because everybody in it would see the reply.
  */
 
-import type { Memory } from "../app/memory.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { forgetReply, memoriesReply, rememberReply, undoReply } from "./chat-memory.ts";
-import { helmdeckReply, parseChatRequest } from "./chat-status.ts";
-import { type Admitted, sentenceOfRefusal } from "./identity.ts";
+import { HELP, REPLIES } from "./chat-memory.ts";
+import { parseChatRequest } from "./chat-status.ts";
+import { sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, SlashContext } from "./openclaw-api.ts";
 import { logLineOf, sentenceOf } from "./plugin-failure.ts";
+import type { ChatCommand } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
-
-export type ChatCommand = "helmdeck" | "remember" | "undo" | "forget" | "memories";
 
 export interface CommandParts {
   readonly access: MemoryAccess;
@@ -32,8 +30,6 @@ export interface CommandParts {
 const COMMAND_DEADLINE_MS = 10_000;
 /** OpenClaw passes on at most this many characters of a command, and does not report that it cut the rest. */
 const ARGUMENT_MAX_CHARS = 4_096;
-export const HELP =
-  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
 const TOO_LONG =
   "This is too long for a chat command; the limit is 4,096 characters. Nothing was changed. Use a shell: openclaw helmdeck store KEY --value-file FILE";
 /** Codes of errors that are about what was typed. */
@@ -62,31 +58,12 @@ export async function replyTo(
   if (command !== "helmdeck" && verdict.opened !== undefined) return `${ALONE}: /${command}.`;
   if ((context.args ?? "").length >= ARGUMENT_MAX_CHARS) return TOO_LONG;
   try {
-    const answering = parts.access.open().then((memory) => answer(command, memory, verdict, typed, parts));
-    return await deadline(answering);
+    const reply = REPLIES[command];
+    return await deadline(
+      parts.access.open().then((memory) => reply(memory, verdict, typed, parts.warnings?.())),
+    );
   } catch (error) {
     return failureText(error, parts);
-  }
-}
-
-function answer(
-  command: ChatCommand,
-  memory: Memory,
-  verdict: Admitted,
-  typed: string,
-  { warnings }: CommandParts,
-): Promise<string> {
-  switch (command) {
-    case "helmdeck":
-      return helmdeckReply(memory, verdict, typed, warnings?.());
-    case "remember":
-      return rememberReply(memory, verdict, typed);
-    case "undo":
-      return undoReply(memory, verdict, typed);
-    case "forget":
-      return forgetReply(memory, verdict, typed);
-    case "memories":
-      return memoriesReply(memory, verdict, typed);
   }
 }
 

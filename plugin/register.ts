@@ -3,12 +3,11 @@
 import type { Finding } from "../app/memory.ts";
 import { statusReply } from "../app/wire/replies.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
-import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
+import { AGENT_TOOLS } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { hostWarnings } from "./examine-plugin.ts";
-import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makeService } from "./memory-service.ts";
@@ -23,7 +22,7 @@ import type { Lease } from "./shared-memory.ts";
 import { makeSlashCommand } from "./slash-command.ts";
 import { openRemote } from "./start-memory.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
-import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { CHAT_COMMANDS, type ChatCommand } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** Opens memory for a registration, at first use. */
@@ -56,11 +55,11 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   if (records && config.source.kind !== "helmdeck") {
     api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers, rules: config }));
   }
-  api.registerTool((context) => makeStoreTool(parts, context), { name: STORE_TOOL });
-  api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });
-  api.registerTool((context) => makeHistoryTool(parts, context), { name: HISTORY_TOOL });
+  for (const [name, make] of Object.entries(AGENT_TOOLS)) {
+    api.registerTool((context) => make(parts, context), { name });
+  }
   const warnings = () => hostWarnings(tellsOrigins(api));
-  for (const name of ["helmdeck", "remember", "undo", "forget", "memories"] as const) {
+  for (const name of Object.keys(CHAT_COMMANDS) as readonly ChatCommand[]) {
     api.registerCommand(makeSlashCommand(name, { ...parts, warnings }));
   }
   const subjects = () => subjectsToWarm(config, hostConfig());

@@ -1,19 +1,12 @@
 /** The chat commands /helmdeck, /remember, /undo, /forget and /memories. Their code is loaded on first use. */
-import type { ChatCommand, CommandParts } from "./chat-replies.ts";
+import type { CommandParts } from "./chat-replies.ts";
 import type { SlashCommand } from "./openclaw-api.ts";
-
-const DESCRIPTIONS: Readonly<Record<ChatCommand, string>> = {
-  helmdeck: "Helmdeck memory: status, search",
-  remember: "Remember something: /remember I always deploy via Konflux",
-  undo: "Undo the last store of a fact: /undo with its key",
-  forget: "Forget something: /forget with a key or a category",
-  memories: "List what is stored, or search it: /memories konflux",
-};
+import { CHAT_COMMANDS, type ChatCommand } from "./tool-names.ts";
 
 export function makeSlashCommand(name: ChatCommand, parts: CommandParts): SlashCommand {
   return {
     name,
-    description: DESCRIPTIONS[name],
+    description: CHAT_COMMANDS[name],
     acceptsArgs: true,
     requireAuth: true,
     handler: async (context) => {

@@ -4,7 +4,7 @@
  * Threat: a secret or a stranger's text in a tool's inputs or result. Of a result, only success or failure is recorded. Of
  * the inputs, only those that the operator allowed for this tool, and memory leaves out text that looks like a credential.
  */
-import { MEMORY_TOOLS } from "../app/wire/memory-tools.ts";
+import { MEMORY_TOOLS } from "../app/memory.ts";
 import type { ToolAudit } from "../engine/audit/audit-rows.ts";
 import { hasFailed } from "./call-outcome.ts";
 import type { PluginConfig } from "./config.ts";

@@ -56,7 +56,6 @@ export const corpusPage = operation("corpusPage", {
     names: { reply: "Corpus" },
   },
   tool: {
-    name: "corpus",
     title: "Read memory as documents",
     version: "1.1.0",
     description:

@@ -45,7 +45,6 @@ export const listFacts = operation("listFacts", {
     isLarge: true,
   },
   tool: {
-    name: "list",
     title: "List facts",
     description:
       "List facts with their values, newest first, page by page: all of them, or those with a prefix or category.",
@@ -76,7 +75,6 @@ export const getFact = operation("getFact", {
     names: { reply: "Fact" },
   },
   tool: {
-    name: "get",
     title: "Read a fact",
     description: "Read one fact completely, by its key or the path of a hit.",
     input: z.strictObject({

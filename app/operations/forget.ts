@@ -55,5 +55,5 @@ export const forget = operation("forget", {
     fails: [409],
     names: { input: "ForgetRequest", reply: "ForgetReply" },
   },
-  tool: { name: "forget", title: "Forget", input: forgetRequestSchema },
+  tool: { title: "Forget", input: forgetRequestSchema },
 });

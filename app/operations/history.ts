@@ -16,7 +16,7 @@ const formerSchema = factSchema.omit({ path: true, revision: true }).extend({
   undo: z.literal(true).optional().meta({ description: "An undo restores it." }),
 });
 
-export const factHistory = operation("factHistory", {
+const factHistory = operation("factHistory", {
   summary: "The former values of a fact.",
   description: HISTORY_DESCRIPTION,
   effects: READS,
@@ -43,7 +43,6 @@ export const factHistory = operation("factHistory", {
     isLarge: true,
   },
   tool: {
-    name: "history",
     title: "Former values of a fact",
     input: z.strictObject({
       key: key.meta({
@@ -56,7 +55,7 @@ export const factHistory = operation("factHistory", {
 
 const undoRequestSchema = z.strictObject({ key });
 
-export const undoFact = operation("undoFact", {
+const undoFact = operation("undoFact", {
   summary: "Undo the last store of a fact.",
   description: UNDO_DESCRIPTION,
   effects: { ...DELETES, idempotent: false },
@@ -72,7 +71,7 @@ export const undoFact = operation("undoFact", {
     fails: [404, 409],
     names: { input: "UndoRequest", reply: "UndoReply" },
   },
-  tool: { name: "undo", title: "Undo the last store", input: undoRequestSchema },
+  tool: { title: "Undo the last store", input: undoRequestSchema },
 });
 
 const renewRequestSchema = z.strictObject({
@@ -83,7 +82,7 @@ const renewRequestSchema = z.strictObject({
     .meta({ description: "From now on, 3600 to 31536000; 0 or left out: 90 days." }),
 });
 
-export const renewFact = operation("renewFact", {
+const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
   description:
     "Keep a fact that would expire: sets a new expiry, 90 days from now unless ttl_seconds is given, and changes nothing else." +
@@ -98,5 +97,7 @@ export const renewFact = operation("renewFact", {
     fails: [404, 409],
     names: { input: "RenewRequest", reply: "Fact" },
   },
-  tool: { name: "renew", title: "Keep a fact longer", input: renewRequestSchema },
+  tool: { title: "Keep a fact longer", input: renewRequestSchema },
 });
+
+export const HISTORY_OPERATIONS = [factHistory, undoFact, renewFact];

@@ -2,13 +2,12 @@
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import type { Writer } from "../../engine/store/writer.ts";
-import type { Memory } from "../memory.ts";
+import { type Memory, type MemoryTool, toolOf } from "../memory.ts";
 import { fromWire, toWire } from "../wire/codec.ts";
-import type { MemoryTool } from "../wire/memory-tools.ts";
 import { corpusPage, readDocument } from "./corpus.ts";
 import { getFact, listFacts } from "./facts.ts";
 import { forget } from "./forget.ts";
-import { factHistory, renewFact, undoFact } from "./history.ts";
+import { HISTORY_OPERATIONS } from "./history.ts";
 import { listRuns } from "./list-runs.ts";
 import type { Operation, ToolOperation } from "./operation.ts";
 import { callers, defaults, growth, myMemory, revision } from "./overview.ts";
@@ -16,13 +15,15 @@ import { search } from "./search.ts";
 import { storeFact } from "./store-fact.ts";
 
 export const OPERATIONS: readonly Operation[] = [
-  ...[storeFact, forget, listFacts, getFact, factHistory, undoFact, renewFact, corpusPage],
+  ...[storeFact, forget, listFacts, getFact, ...HISTORY_OPERATIONS, corpusPage],
   ...[myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
 ];
 
 /** The operation behind one of memory's tools. */
 export function operationOf(tool: MemoryTool): ToolOperation {
-  const found = OPERATIONS.find((one): one is ToolOperation => one.tool?.name === tool);
+  const found = OPERATIONS.find(
+    (one): one is ToolOperation => toolOf(one.name) === tool && one.tool !== undefined,
+  );
   if (found !== undefined) return found;
   throw new HelmdeckError("internal", `No operation of memory is the tool ${tool}.`);
 }

@@ -7,7 +7,6 @@ import type { HelmdeckError } from "../../engine/errors.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import type { Memory, UseCase } from "../memory.ts";
 import type { FromWire } from "../wire/codec.ts";
-import type { MemoryTool } from "../wire/memory-tools.ts";
 
 /** In the terms of MCP's hints. */
 export interface Effects {
@@ -46,7 +45,6 @@ export interface Rest {
 }
 
 interface AsTool {
-  readonly name: MemoryTool;
   readonly title: string;
   /** Default 1.0.0. */
   readonly version?: string;

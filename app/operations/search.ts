@@ -80,7 +80,6 @@ export const search = operation("search", {
     names: { input: "SearchRequest", reply: "SearchReply" },
   },
   tool: {
-    name: "search",
     title: "Search memory",
     input: searchRequestSchema,
     reply: searchReplySchema,

@@ -78,7 +78,7 @@ export const storeFact = operation("storeFact", {
     fails: [409],
     names: { input: "StoreRequest", reply: "StoreReply" },
   },
-  tool: { name: "store", title: "Remember a fact", input: storeRequestSchema },
+  tool: { title: "Remember a fact", input: storeRequestSchema },
 });
 
 function withoutType<Field extends { readonly type: string; readonly examples: readonly string[] }>(

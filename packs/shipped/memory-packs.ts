@@ -5,9 +5,8 @@
  * others only read; their rows would appear in the corpus, so that reading memory would fill it.
  */
 
-import type { Memory } from "../../app/memory.ts";
+import { MEMORY_TOOLS, type Memory, type MemoryTool } from "../../app/memory.ts";
 import { operationOf, perform } from "../../app/operations/index.ts";
-import { MEMORY_TOOLS, type MemoryTool } from "../../app/wire/memory-tools.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 

@@ -25,33 +25,58 @@ function command({ program, options }: Commands, ...words: readonly string[]): s
   return [program, ...words, ...(options === "" ? [] : [options])].join(" ");
 }
 
-/** The commands for one fact. */
+interface Change {
+  /** Its button; in lower case the path of its form. */
+  readonly name: string;
+  readonly about: string;
+  /** Of its command. */
+  readonly words: (fact: Pick<FactView, "key" | "path">) => readonly string[];
+}
+
+const RENEW: Change = {
+  name: "Renew",
+  about: "Keeps the fact for another 90 days.",
+  words: (fact) => ["renew", nameInShell(fact)],
+};
+
+const CHANGES: readonly Change[] = [
+  {
+    name: "Edit",
+    about: "Opens the value in your editor.",
+    words: (fact) => ["edit", nameInShell(fact)],
+  },
+  RENEW,
+  {
+    name: "Supersede",
+    about: "Stores a new fact that replaces this one. Fill in key and text.",
+    words: (fact) => ["store", "NEW-KEY", '"the new text"', `--supersedes ${nameInShell(fact)}`],
+  },
+  {
+    name: "Undo",
+    about: "Undoes the last store that changed it.",
+    words: (fact) => ["undo", nameInShell(fact)],
+  },
+  {
+    name: "Forget",
+    about: "Deletes the fact and its history for good, after a preview.",
+    words: (fact) => ["forget", nameInShell(fact, true)],
+  },
+];
+
+/** What can be done with one fact, as buttons or as commands. */
+export function changesOf(canUndo: boolean): readonly Change[] {
+  return CHANGES.filter(({ name }) => canUndo || name !== "Undo");
+}
+
 export function factCommands(commands: Commands, fact: FactView, canUndo: boolean): readonly Command[] {
-  const name = nameInShell(fact);
-  const all: readonly (Command | false)[] = [
-    { name: "Edit", about: "Opens the value in your editor.", text: command(commands, "edit", name) },
-    { name: "Renew", about: "Keeps the fact for another 90 days.", text: renewCommand(commands, fact) },
-    {
-      name: "Supersede",
-      about: "Stores a new fact that replaces this one. Fill in key and text.",
-      text: command(commands, "store", "NEW-KEY", '"the new text"', `--supersedes ${name}`),
-    },
-    canUndo && {
-      name: "Undo",
-      about: "Undoes the last store that changed it.",
-      text: command(commands, "undo", name),
-    },
-    {
-      name: "Forget",
-      about: "Deletes the fact and its history for good, after a preview.",
-      text: command(commands, "forget", nameInShell(fact, true)),
-    },
-  ];
-  return all.filter((one) => one !== false);
+  return changesOf(canUndo).map(({ words, ...change }) => ({
+    ...change,
+    text: command(commands, ...words(fact)),
+  }));
 }
 
 export function renewCommand(commands: Commands, fact: Pick<FactView, "key" | "path">): string {
-  return command(commands, "renew", nameInShell(fact));
+  return command(commands, ...RENEW.words(fact));
 }
 
 /** The command shows a preview and asks first. */

@@ -7,7 +7,7 @@ import { isHelmdeckError } from "../../engine/errors.ts";
 import { importsOf, isImportTag } from "../../engine/facts/import-tag.ts";
 import { isKnownTime } from "../../engine/known-time.ts";
 import { writerText } from "../../engine/projections/frame.ts";
-import { commandList, factCommands } from "../components/commands.ts";
+import { changesOf, commandList, factCommands } from "../components/commands.ts";
 import { factLink } from "../components/fact-row.ts";
 import { answerOrReason, chip, empty, heading, notice } from "../components/parts.ts";
 import { block, type Html, html, line, shortLine } from "../html.ts";
@@ -75,10 +75,11 @@ function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolea
   if (viewer.changes.kind === "commands") {
     return html`<p class="muted">This page is read-only. To change something, copy a command into a terminal.</p>${commandList(factCommands(viewer.changes, fact, canUndo))}`;
   }
-  const to = (path: string): string => links.to(path, { key: fact.key });
-  return html`<div class="actions"><a class="button primary" href="${to("/edit")}">Edit</a><a class="button" href="${to("/renew")}">Renew</a><a class="button" href="${to("/supersede")}">Supersede</a>${
-    canUndo && html`<a class="button" href="${to("/undo")}">Undo</a>`
-  }<a class="button" href="${links.to("/forget", { key: fact.key })}">Forget</a></div>`;
+  const buttons = changesOf(canUndo).map(
+    ({ name }, at) =>
+      html`<a class="${at === 0 ? "button primary" : "button"}" href="${links.to(`/${name.toLowerCase()}`, { key: fact.key })}">${name}</a>`,
+  );
+  return html`<div class="actions">${buttons}</div>`;
 }
 
 function historyList(context: PageContext, key: string, former: readonly FormerView[]): Html {

@@ -1,7 +1,7 @@
 /** Packs as MCP tools. */
 import type { CallToolResult, Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
-import { MEMORY_TOOLS } from "../../app/wire/memory-tools.ts";
+import { MEMORY_TOOLS } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { PackEffects, PackEngine, PackInfo } from "../../packs/engine/pack-contract.ts";

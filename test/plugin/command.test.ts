@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Memory, MemoryStatus } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { HELP } from "../../plugin/chat-replies.ts";
+import { HELP } from "../../plugin/chat-memory.ts";
 import { parseChatRequest } from "../../plugin/chat-status.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";

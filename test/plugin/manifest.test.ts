@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { EMBEDDING_PROVIDERS } from "../../app/embedding/embedding-settings.ts";
 import { RECALL_MODES } from "../../engine/answer-limits.ts";
 import { OLDEST_OPENCLAW } from "../../install/install-names.ts";
+import { AGENT_TOOLS } from "../../plugin/agent-tools.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
 import { PLUGIN_ID, TESTED_HOSTS } from "../../plugin/examine-plugin.ts";
 import { KEY_CONFIG_PATH } from "../../plugin/resolve-secret.ts";
-import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
 import { OLDEST_HOST, pluginPackage } from "../../scripts/build/plugin-package.ts";
 
 const read = (file: string) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
@@ -42,8 +42,8 @@ describe("the manifest", () => {
   });
 
   test("declares the tools that are registered", () => {
-    expect(manifest.contracts.tools).toEqual([STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]);
-    expect(Object.keys(manifest.toolMetadata)).toEqual([STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]);
+    expect(manifest.contracts.tools).toEqual(Object.keys(AGENT_TOOLS));
+    expect(Object.keys(manifest.toolMetadata)).toEqual(Object.keys(AGENT_TOOLS));
   });
 
   test("does not compete for OpenClaw's own memory", () => {

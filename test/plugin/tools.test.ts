@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { FactView, Forgotten, Memory, StoredFact } from "../../app/memory.ts";
+import * as z from "zod";
+import type { FactView, Forgotten, Memory, MemoryTool, StoredFact } from "../../app/memory.ts";
+import { operationOf } from "../../app/operations/index.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
-import { makeHistoryTool } from "../../plugin/history-tool.ts";
+import { AGENT_TOOLS, makeForgetTool, makeHistoryTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";
 import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
@@ -275,3 +276,37 @@ test.each([
     expect(shown.slice(0, shown.lastIndexOf(". ") + 1)).toMatch(said);
   },
 );
+
+// The gateway's main thread loads no schema library, so the parameters are written beside the tools.
+describe.each(Object.entries(AGENT_TOOLS))("the parameters of %s", (name, make) => {
+  const parts = { access: accessTo(fakeMemory({})), policy: policyFor({}), log: recordingLogger() };
+  const { parameters } = make(parts, MAIN_CONTEXT) as unknown as { parameters: Schema };
+  const { input } = operationOf(name.replace("helmdeck__memory_", "") as MemoryTool).tool;
+  const declared = z.toJSONSchema(input, { io: "input" }) as Schema;
+
+  test("are those of its operation", () => {
+    expect(parameters).toMatchObject({ type: "object", additionalProperties: declared.additionalProperties });
+    expect(Object.keys(parameters.properties)).toEqual(Object.keys(declared.properties));
+    expect(parameters.required).toEqual(declared.required);
+  });
+
+  test("have its types and limits", () => {
+    for (const [field, { description: _, anyOf, ...facets }] of Object.entries(declared.properties)) {
+      const given = anyOf?.find(({ type }) => type !== "null") ?? facets;
+      const type = [given.type].flat().find((one) => one !== "null");
+      // The use case refuses fractions in words of its own.
+      const expected = { ...given, type: type === "number" ? "integer" : type };
+      expect(parameters.properties[field]).toMatchObject(expected);
+    }
+  });
+});
+
+interface Schema {
+  readonly additionalProperties: boolean;
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, Field & { description?: string; anyOf?: readonly Field[] }>>;
+}
+
+interface Field {
+  readonly type?: string | readonly string[];
+}
