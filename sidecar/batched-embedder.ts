@@ -17,7 +17,6 @@ import type {
 } from "./embedding-service.ts";
 import { withDeadline } from "./http-client.ts";
 import { profileOf } from "./models.ts";
-import { withRetry } from "./retry.ts";
 import {
   dimensionMismatch,
   speaksAgainstTheService,
@@ -108,7 +107,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     this.#requestTimeoutMs = limits.requestTimeoutMs;
     this.#documents = new PQueue({ concurrency: limits.concurrency });
     this.#breaker = new CircuitBreaker({
-      clock: parts.clock,
+      ...parts,
       isFailure: (error) => this.#noteFailure(error),
       refusal: () => this.#refusal(),
     });
@@ -181,11 +180,11 @@ class BatchedEmbedder implements SidecarEmbedder {
   }
 
   async #send(lane: PQueue, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
-    const { clock, random } = this.#parts;
     const limits = { signal, deadlineMs: this.#requestTimeoutMs };
-    const vectors = await withRetry({ timer: clock.timer, random, signal }, () =>
-      lane.add(() => this.#breaker.run(() => this.#service.send(texts, limits)), { signal }),
-    );
+    const vectors = await this.#breaker.run(() => this.#service.send(texts, limits), {
+      signal,
+      lane: (attempt) => lane.add(attempt, { signal }),
+    });
     this.#keepDimensions(vectors);
     return vectors;
   }

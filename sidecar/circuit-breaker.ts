@@ -1,16 +1,21 @@
 /**
- * A circuit breaker: stops calling a service that keeps failing. After a pause it lets one call through as a probe; a success
- * closes the circuit. It needs no timer: the pause is checked on each call.
+ * Whether and when a service is asked again.
+ *
+ * A passing failure is tried again after a random pause, so that many clients do not come together. A circuit breaker stops calling
+ * a service that keeps failing. After a longer pause it lets one call through as a probe; a success closes the circuit.
  *
  * Implemented here because libraries would add retries, timeouts and events to the plugin's bundle
  * (docs/decisions/0020-the-sidecar-client.md).
  */
-import { type Backoff, type Clock, pauseAfter } from "../engine/timing.ts";
+import { type Backoff, type Clock, pauseAfter, retryAfterMsOf, sleep } from "../engine/timing.ts";
+import { isPassing } from "./service-failures.ts";
 
 export type CircuitState = "closed" | "open" | "half_open";
 
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
+  /** From 0 up to, but not including, 1. */
+  readonly random: () => number;
   /** The error for a refused caller. */
   readonly refusal: () => Error;
   /** Whether an error counts as a failure of the service; others have no effect. */
@@ -18,6 +23,16 @@ export interface CircuitBreakerOptions {
   readonly failuresToOpen?: number;
   readonly pauses?: Backoff;
 }
+
+interface RunOptions {
+  readonly signal: AbortSignal;
+  /** Runs one attempt when there is room; nothing keeps its place during a pause. */
+  readonly lane?: <T>(attempt: () => Promise<T>) => Promise<T>;
+}
+
+const ATTEMPTS = 3;
+/** Full jitter: the first pause is random up to this, each later one up to twice the previous limit. */
+const RETRY_PAUSES: Backoff = { firstMs: 250, longestMs: 500 };
 
 export class CircuitBreaker {
   readonly #options: Required<CircuitBreakerOptions>;
@@ -35,7 +50,21 @@ export class CircuitBreaker {
     return this.#options.clock.now() < this.#openUntil ? "open" : "half_open";
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** Waits at least for the service's `Retry-After`, plus the jitter. */
+  async run<T>(work: () => Promise<T>, { signal, lane = (attempt) => attempt() }: RunOptions): Promise<T> {
+    const { clock, random } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await lane(() => this.#once(work));
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isPassing(error)) throw error;
+        const jitterMs = random() * pauseAfter(attempt, RETRY_PAUSES);
+        await sleep(clock.timer, retryAfterMsOf(error) + jitterMs, signal);
+      }
+    }
+  }
+
+  async #once<T>(work: () => Promise<T>): Promise<T> {
     const state = this.state;
     if (state === "open" || (state === "half_open" && this.#probing)) throw this.#options.refusal();
     const isProbe = state === "half_open";

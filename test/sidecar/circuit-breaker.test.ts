@@ -10,9 +10,10 @@ let clock: FakeClock;
 let breaker: CircuitBreaker;
 let asked: number;
 
-const succeed = () => breaker.run(async () => asked++);
+const run = <T>(work: () => Promise<T>) => breaker.run(work, { signal: new AbortController().signal });
+const succeed = () => run(async () => asked++);
 const fail = () =>
-  breaker.run(async () => {
+  run(async () => {
     asked++;
     throw new Down();
   });
@@ -26,6 +27,7 @@ beforeEach(() => {
   clock = new FakeClock();
   breaker = new CircuitBreaker({
     clock,
+    random: Math.random,
     isFailure: (error) => error instanceof Down,
     refusal: () => new Refused(),
     failuresToOpen: 3,
@@ -50,7 +52,7 @@ describe("a service that keeps failing", () => {
 
   it("stays in use after failures that are not its fault", async () => {
     for (let i = 0; i < 10; i++)
-      await expect(breaker.run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
+      await expect(run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
     expect(breaker.state).toBe("closed");
   });
 });
@@ -71,7 +73,7 @@ describe("an open circuit", () => {
   it("lets one probe through at a time", async () => {
     clock.advance(1_000);
     const probe = Promise.withResolvers<void>();
-    const probing = breaker.run(() => probe.promise);
+    const probing = run(() => probe.promise);
     await expect(succeed()).rejects.toThrow(Refused);
     probe.resolve();
     await probing;
@@ -94,7 +96,7 @@ describe("an open circuit", () => {
 
   it("probes again at once when the probe was aborted for other reasons", async () => {
     clock.advance(1_000);
-    await expect(breaker.run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
+    await expect(run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
     expect(breaker.state).toBe("half_open");
     await succeed();
     expect(breaker.state).toBe("closed");
@@ -110,7 +112,7 @@ describe("an open circuit", () => {
     clock.advance(1_000);
     await succeed();
     const late = Promise.withResolvers<void>();
-    const before = breaker.run(() => late.promise);
+    const before = run(() => late.promise);
     await failTimes(3);
     clock.advance(500);
     late.reject(new Down());

@@ -2,11 +2,19 @@
 import { expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Timer } from "../../engine/timing.ts";
-import { withRetry } from "../../sidecar/retry.ts";
+import { CircuitBreaker } from "../../sidecar/circuit-breaker.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const busy = (details = {}) =>
   new HelmdeckError("embeddings_unavailable", "Busy.", { details: { passing: true, ...details } });
+
+const breakerOf = (timer: Timer, random: number) =>
+  new CircuitBreaker({
+    clock: { now: () => 0, timer },
+    random: () => random,
+    isFailure: () => true,
+    refusal: () => new Error("refused"),
+  });
 
 /** The pauses before the second and third attempt. */
 async function pauses(random: number, error: HelmdeckError): Promise<readonly number[]> {
@@ -16,8 +24,8 @@ async function pauses(random: number, error: HelmdeckError): Promise<readonly nu
     pausesMs.push(delayMs);
     return clock.timer(action, 0);
   };
-  const options = { timer, random: () => random, signal: new AbortController().signal };
-  await expect(withRetry(options, () => Promise.reject(error))).rejects.toBe(error);
+  const { signal } = new AbortController();
+  await expect(breakerOf(timer, random).run(() => Promise.reject(error), { signal })).rejects.toBe(error);
   return pausesMs;
 }
 
@@ -35,8 +43,8 @@ it("is at least what the service requests, and differs between clients", async (
 it("ends when the caller aborts", async () => {
   const clock = new FakeClock();
   const controller = new AbortController();
-  const options = { timer: clock.timer, random: () => 0.5, signal: controller.signal };
-  const retrying = withRetry(options, () => Promise.reject(busy()));
+  const { signal } = controller;
+  const retrying = breakerOf(clock.timer, 0.5).run(() => Promise.reject(busy()), { signal });
   await clock.alarmIn(125);
   controller.abort(new Error("gone"));
   await expect(retrying).rejects.toThrow("gone");
