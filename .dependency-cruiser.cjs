@@ -18,8 +18,8 @@ const modules = {
   pages: [...VOCABULARY, "app/"],
   server: [...VOCABULARY, "app/", PACKS, "packs/(wire\\.ts|.*-contract\\.ts)", "pages/"],
   commands: [...VOCABULARY, "app/"],
-  plugin: [...VOCABULARY, DRIVERS, "app/", "commands/[^/]+\\.ts", "pages/[^/]+\\.ts"],
-  cli: [...VOCABULARY, DRIVERS, "app/", "commands/[^/]+\\.ts", "commands/declarations/", PACKS, "server/"],
+  plugin: [...VOCABULARY, DRIVERS, "app/", "commands/", "pages/[^/]+\\.ts"],
+  cli: [...VOCABULARY, DRIVERS, "app/", "commands/", PACKS, "server/"],
   install: [...VOCABULARY, DRIVERS, "app/", "sidecar/"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;

@@ -8,8 +8,8 @@ import type { Namespace } from "../engine/store/namespace.ts";
 import type { RecallHit, RecallQuery } from "../recall/search-contract.ts";
 import { asUnreadable } from "./fact-view.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
-import { counted } from "./presenters/words.ts";
-import { NOTHING_STORED, search, unmatchedText } from "./searching.ts";
+import { counted, NOTHING_STORED, unmatchedText } from "./presenters/words.ts";
+import { search } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 import {
   decodePlace,

@@ -5,12 +5,9 @@ import { invalidField } from "../engine/errors.ts";
 import { withoutCitation } from "../engine/projections/naming.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { RecallQuery } from "../recall/search-contract.ts";
-import type { SearchAnswer, StoredCounts } from "./memory.ts";
+import type { SearchAnswer } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
-import { counted } from "./presenters/words.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
-
-export const NOTHING_STORED = "Nothing has been stored yet.";
 
 /** Recall's results; when there are none, also how much was searched. */
 export async function search(
@@ -22,15 +19,6 @@ export async function search(
   const answer = await context.recall.search(namespace, query);
   if (answer.results.length > 0 || answer.incomplete) return answer;
   return { ...answer, unmatched: await storedCounts(context, namespace) };
-}
-
-/** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: the end of the sentence. */
-export function unmatchedText({ facts, auditRows }: StoredCounts, listing: string): string {
-  const there = [
-    ...(facts === 0 ? [] : [counted(facts, "fact")]),
-    ...(auditRows === 0 ? [] : [`${counted(auditRows, "record")} of tool runs`]),
-  ];
-  return there.length === 0 ? NOTHING_STORED : `${there.join(" and ")}, none matched; ${listing}.`;
 }
 
 /**

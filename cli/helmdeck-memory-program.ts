@@ -1,12 +1,12 @@
 /** The commands of `helmdeck-memory`. */
 import type { CommandLine } from "../commands/command-line.ts";
 import { MEMORY_COMMANDS } from "../commands/memory-commands.ts";
+import { declareCompletion } from "./commands/completion.ts";
+import { declareInstall } from "./commands/install.ts";
+import { declareKey } from "./commands/key.ts";
 import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
-import { declareCompletion } from "./declarations/declare-completion.ts";
 import { declareEmbed } from "./declarations/declare-embed.ts";
 import { declareHere } from "./declarations/declare-here.ts";
-import { declareInstall } from "./declarations/declare-install.ts";
-import { declareKey } from "./declarations/declare-key.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
 import { declareMove } from "./declarations/declare-move.ts";
 import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";

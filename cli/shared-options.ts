@@ -1,7 +1,7 @@
 /** The options that every command of `helmdeck-memory` and `helmdeck-here` has. */
 import type { Command } from "commander";
 import type { CommandLine } from "../commands/command-line.ts";
-import { nonEmpty } from "../commands/declarations/option-parsers.ts";
+import { nonEmpty } from "../commands/option-parsers.ts";
 import { defined } from "../engine/defined.ts";
 import manifest from "../package.json" with { type: "json" };
 

@@ -102,7 +102,7 @@ type How = Pick<OpenMemoryOptions, "access">;
 
 async function openHere(context: CommandContext, how: How): Promise<OpenMemory> {
   const options = await context.line.memoryOptions(context);
-  const { openMemory } = await import("./opening.ts"); // not loaded by code that only declares commands
+  const { openMemory } = await import("../app/open-memory.ts");
   return openMemory({ ...options, ...how });
 }
 

@@ -1,7 +1,7 @@
 /** Hits in chat, as plain text without control characters. */
 
 import type { SearchAnswer } from "../app/memory.ts";
-import { unmatchedText } from "../app/searching.ts";
+import { unmatchedText } from "../app/presenters/words.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf, quotedText } from "../engine/projections/frame.ts";
 

@@ -1,8 +1,36 @@
 /** `helmdeck-memory install`: runs this package's install.sh with the same flags and exit code, in the same terminal. */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
+import type { Runs } from "../../commands/command-line.ts";
 import { EXIT_FAILED } from "../../commands/exit-codes.ts";
+import { withExamples } from "../../commands/option-parsers.ts";
+import { refusePlace } from "../shared-options.ts";
+
+/** Declares `helmdeck-memory install`, which takes the installer's own flags. */
+export function declareInstall(program: Command, runs: Runs): void {
+  const install = program
+    .command("install")
+    .summary("Install memory in OpenClaw, or uninstall it.")
+    .description(
+      "Install the plugin in OpenClaw, with an embedding service if you want one, and check that it works; or uninstall it. This runs install.sh and takes its options: helmdeck-memory install --help lists them. Exit codes are the installer's.",
+    )
+    .argument("[flags...]", "Options of install.sh.")
+    .allowUnknownOption()
+    .action((flags: readonly string[], _options: unknown, command: Command) => {
+      refusePlace(command);
+      return runs(command, async ({ options }) =>
+        runInstaller([...flags, ...(options.json ? ["--json"] : [])]),
+      );
+    });
+  withExamples(install, [
+    "helmdeck-memory install --dry-run",
+    "helmdeck-memory install --no-embeddings",
+    "helmdeck-memory install --uninstall",
+  ]);
+}
 
 /** The same relative path from this file and from the build's dist/chunks. */
 const SCRIPT = fileURLToPath(new URL("../../install/install.sh", import.meta.url));

@@ -1,11 +1,28 @@
 /** `key saved`: records that a copy of the key is kept, so that doctor stops its reminder. */
-import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
-import type { CommandContext } from "../../commands/command-line.ts";
+import type { Command } from "commander";
+import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { withExamples } from "../../commands/option-parsers.ts";
 import { memoryOptions } from "../memory-options.ts";
 
-export async function keySavedCommand(context: CommandContext): Promise<number> {
+/** Declares `key`. */
+export function declareKey(program: Command, runs: Runs): void {
+  const key = program.command("key").summary("Notes about the key.").description("Notes about the key.");
+  const saved = key
+    .command("saved")
+    .summary("Confirm that you keep a copy of the key.")
+    .description(
+      "Confirm that you keep a copy of the key in a safe place, apart from the database. Until then, doctor reminds you. After rotate-key, confirm again.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => keySavedCommand(context)),
+    );
+  withExamples(saved, ["helmdeck-memory key saved"]);
+}
+
+async function keySavedCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;
+  const { confirmKeySaved } = await import("../../app/keys/confirm-key-saved.ts");
   const { keyId } = await confirmKeySaved(await memoryOptions(context));
   if (options.json) await output.json({ key_id: keyId, saved: true });
   else await output.line(`Noted: you keep a copy of the key ${keyId}.`);

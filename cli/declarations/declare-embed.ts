@@ -1,7 +1,7 @@
 /** Declares `embed`. */
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { withExamples } from "../../commands/declarations/option-parsers.ts";
+import { withExamples } from "../../commands/option-parsers.ts";
 
 export function declareEmbed(program: Command, runs: Runs): void {
   const embed = program

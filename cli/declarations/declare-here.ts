@@ -1,7 +1,7 @@
 /** Declares the commands of the process seam: `helmdeck-memory here recall|offer|state`, and the same three in `helmdeck-here`. */
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { withExamples } from "../../commands/declarations/option-parsers.ts";
+import { withExamples } from "../../commands/option-parsers.ts";
 
 const PHASES_TEXT = "setup, plan, work, review, release, bugfix or documenter; anything else counts as work.";
 

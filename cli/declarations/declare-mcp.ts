@@ -1,7 +1,7 @@
 /** Declares `mcp`. */
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 import { defined } from "../../engine/defined.ts";
 
 export function declareMcp(program: Command, runs: Runs): void {

@@ -1,7 +1,7 @@
 /** Declares `move`. */
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { collect, nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { collect, nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 
 export function declareMove(program: Command, runs: Runs): void {
   const move = program

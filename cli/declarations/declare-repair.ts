@@ -1,7 +1,7 @@
 /** Declares `verify` and `repair`. */
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 
 export function declareVerify(program: Command, runs: Runs): void {
   const verify = program

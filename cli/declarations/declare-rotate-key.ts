@@ -1,7 +1,7 @@
 /** Declares `rotate-key`. */
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 
 export function declareRotateKey(program: Command, runs: Runs): void {
   const rotate = program

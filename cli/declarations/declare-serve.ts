@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { collect, nonEmpty, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { collect, nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 import { defined } from "../../engine/defined.ts";
 
 const DEFAULT_HOST = "127.0.0.1";

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
-import { collect, nonEmpty, seconds, withExamples } from "../../commands/declarations/option-parsers.ts";
+import { collect, nonEmpty, seconds, withExamples } from "../../commands/option-parsers.ts";
 import { defined } from "../../engine/defined.ts";
 import { refusePlace } from "../shared-options.ts";
 

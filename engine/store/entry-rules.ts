@@ -1,8 +1,7 @@
 /** Structural limits of entries and queries, the same for every back end. */
 import { ANSWER_LIMITS, requireCount } from "../answer-limits.ts";
 import { invalidField } from "../errors.ts";
-import type { ChangesQuery, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
-import { ORIGINS } from "./memory-store.ts";
+import { type ChangesQuery, type ListQuery, type NewEntry, ORIGINS, type UnixMs } from "./memory-store.ts";
 import { checkWriter } from "./writer.ts";
 
 /** Wider than any policy above (facts allow far less); they keep a single entry from harming the store. Bytes are UTF-8. */

@@ -1,7 +1,6 @@
 /** The results of a search as the agent sees them, with explanations. */
 import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
-import { firstWords } from "../../app/presenters/words.ts";
-import { unmatchedText } from "../../app/searching.ts";
+import { firstWords, unmatchedText } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { writerText } from "../../engine/projections/frame.ts";
 import { factLink } from "../components/fact-row.ts";

@@ -22,8 +22,8 @@ export const PLUGIN_DIST = join(DIST, "plugin");
 
 /** OpenClaw evaluates this file on every load in every process. */
 const MAIN_MAX_BYTES = 90_000;
-/** Every command loads this much before it parses its arguments; store and index together are six times as large. */
-const START_MAX_BYTES = 250_000;
+/** Every command loads this much before it parses its arguments; store, index and schemas together are five times as large. */
+const START_MAX_BYTES = 320_000;
 /** Next to the stamp: the third-party packages in the bundles, for the SBOM. */
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";

@@ -1,8 +1,7 @@
 /** Corpus pages with and without a query, the list of callers, and the revision. */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { OpenMemory } from "../../app/compose.ts";
-import { composeMemory } from "../../app/compose.ts";
+import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import type { CorpusAnswer, CorpusQuery } from "../../app/memory.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import type { Origin } from "../../engine/store/memory-store.ts";

@@ -1,8 +1,7 @@
 /** Corrections: superseding, similar facts in a store's result, history, undo, and old exports. */
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { OpenMemory } from "../../app/compose.ts";
-import { composeMemory } from "../../app/compose.ts";
+import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import { importLines } from "../../app/transfer/import-lines.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";

@@ -1,8 +1,7 @@
 /** Which facts a text selects to forget or get, for every possible key, and the answer if nothing matches. */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { OpenMemory } from "../../app/compose.ts";
-import { composeMemory } from "../../app/compose.ts";
+import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { FACT_LIMITS, factEntry, keyToLookUp, validateFact } from "../../engine/facts/facts-policy.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";

@@ -1,7 +1,6 @@
 /** Records of tool calls: separate from packs and facts, without credentials, limited to the newest 5,000. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { OpenMemory } from "../../app/compose.ts";
-import { composeMemory } from "../../app/compose.ts";
+import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../../app/tool-history.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import { importLines } from "../../app/transfer/import-lines.ts";

@@ -61,7 +61,6 @@ const backEdges = [
   { file: "plugin/planted.ts", source: 'import "../engine/store/key-ring.ts";', rule: "plugin-imports-only" },
   { file: "cli/planted.ts", source: 'import "../plugin/index.ts";', rule: "cli-imports-only" },
   { file: "commands/planted.ts", source: 'import "../cli/index.ts";', rule: "commands-imports-only" },
-  { file: "plugin/planted.ts", source: 'import "../commands/work/list.ts";', rule: "plugin-imports-only" },
   { file: "install/planted.ts", source: 'import "../cli/index.ts";', rule: "install-imports-only" },
   { file: "install/planted.ts", source: 'import "../engine/reader.ts";', rule: "install-imports-only" },
   { file: "app/planted.ts", source: 'import "../install/installer.ts";', rule: "app-imports-only" },

@@ -1,6 +1,6 @@
 /** Durations as a person types them. */
 import { describe, expect, test } from "vitest";
-import { parseSeconds } from "../../commands/duration.ts";
+import { parseSeconds } from "../../commands/option-parsers.ts";
 
 describe("a span of time", () => {
   test.each([

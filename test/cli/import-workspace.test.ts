@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openWorkspace } from "../../commands/work/workspace.ts";
+import { openWorkspace } from "../../commands/workspace.ts";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 

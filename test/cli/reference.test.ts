@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { HELMDECK_HERE, HELMDECK_MEMORY } from "../../cli/index.ts";
 import { Output } from "../../commands/output.ts";
-import { makeProgram } from "../../commands/program.ts";
+import { makeProgram } from "../../commands/run-program.ts";
 import { documentedCommands, REFERENCE_PATH, withCurrentHelp } from "../../scripts/cli-reference.ts";
 
 const reference = readFileSync(REFERENCE_PATH, "utf8");

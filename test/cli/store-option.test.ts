@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HELMDECK_HERE } from "../../cli/here-program.ts";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
 import type { CommandLine } from "../../commands/command-line.ts";
-import { makeProgram } from "../../commands/program.ts";
+import { makeProgram } from "../../commands/run-program.ts";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 

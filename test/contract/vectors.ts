@@ -9,8 +9,7 @@ import type {
   NewEntry,
   ReferenceVectors,
 } from "../../engine/store/memory-store.ts";
-import type { Namespace } from "../../engine/store/namespace.ts";
-import { namespaceOf } from "../../engine/store/namespace.ts";
+import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import {
   ANA,
   BEN,

@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
 import { Output } from "../../commands/output.ts";
-import { makeProgram } from "../../commands/program.ts";
+import { makeProgram } from "../../commands/run-program.ts";
 import { CommandHome } from "../cli/command.ts";
 import { runPiped } from "../cli/terminal.ts";
 

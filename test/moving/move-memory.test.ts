@@ -2,8 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { OpenPlace } from "../../app/moving/move-memory.ts";
-import { moveMemory, planMove, reopenMemory } from "../../app/moving/move-memory.ts";
+import { moveMemory, type OpenPlace, planMove, reopenMemory } from "../../app/moving/move-memory.ts";
 import { placeAddress, storePlace } from "../../app/moving/store-place.ts";
 import type { MovableStore } from "../../engine/store/moving/movable-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";

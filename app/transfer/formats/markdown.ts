@@ -1,8 +1,14 @@
 /** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
 import { basename, dirname } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
-import type { ImportFile, ImportItem, Note, ReadContext, ReadItems } from "./format.ts";
-import { noteItem } from "./format.ts";
+import {
+  type ImportFile,
+  type ImportItem,
+  type Note,
+  noteItem,
+  type ReadContext,
+  type ReadItems,
+} from "./format.ts";
 import { isJson, looksLike } from "./guess-format.ts";
 import { isMarkdownExport, MARK_BYTES, readMarkdownExport } from "./markdown-export.ts";
 import { type MarkdownItem, markdownItems } from "./markdown-items.ts";

@@ -1,7 +1,6 @@
 /** Vectors of entries: each statement reaches them through the entry, in its namespace and with its digest. */
 import type { EntryId, EntryVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
-import type { Namespace } from "../namespace.ts";
-import { ownerOf } from "../namespace.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { openRow, type StoredRow } from "../stored-rows.ts";
 import { decodeVectors, encodeVectors } from "../vector-rules.ts";

@@ -1,16 +1,16 @@
 /** Readers of import files. helmdeck's database needs its key and a mapping of callers, and may lack its log. */
 import type { KeyObject } from "node:crypto";
-import type { ReadItems } from "../../app/transfer/formats/format.ts";
-import { openCopy } from "../../app/transfer/formats/helmdeck/database-copy.ts";
-import { HELMDECK_KEY_VARIABLE, helmdeckKey } from "../../app/transfer/formats/helmdeck/key.ts";
-import { parseOwners } from "../../app/transfer/formats/helmdeck/owners.ts";
-import { helmdeckReader } from "../../app/transfer/formats/helmdeck/read-helmdeck.ts";
-import type { ImportFormat } from "../../app/transfer/formats/names.ts";
-import { READERS } from "../../app/transfer/formats/readers.ts";
-import { HelmdeckError, invalidField } from "../../engine/errors.ts";
-import type { ConflictRule } from "../../engine/store/memory-store.ts";
-import type { CommandContext } from "../command-line.ts";
-import { inputSource, readText } from "../input.ts";
+import type { ReadItems } from "../app/transfer/formats/format.ts";
+import { openCopy } from "../app/transfer/formats/helmdeck/database-copy.ts";
+import { HELMDECK_KEY_VARIABLE, helmdeckKey } from "../app/transfer/formats/helmdeck/key.ts";
+import { parseOwners } from "../app/transfer/formats/helmdeck/owners.ts";
+import { helmdeckReader } from "../app/transfer/formats/helmdeck/read-helmdeck.ts";
+import type { ImportFormat } from "../app/transfer/formats/names.ts";
+import { READERS } from "../app/transfer/formats/readers.ts";
+import { HelmdeckError, invalidField } from "../engine/errors.ts";
+import type { ConflictRule } from "../engine/store/memory-store.ts";
+import type { CommandContext } from "./command-line.ts";
+import { inputSource, readText } from "./input.ts";
 
 /** An `.env` file with a key in it. */
 const MOST_KEY_FILE_BYTES = 64 * 1_024;

@@ -1,18 +1,32 @@
+/** Declares `status`. */
+import type { Command } from "commander";
+import type { MemoryStatus } from "../app/memory.ts";
+import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import { statusText } from "../app/presenters/status-text.ts";
+import { statusReply } from "../app/wire/replies.ts";
+import { type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
+import { withExamples } from "./option-parsers.ts";
+import { voiceOf } from "./voice.ts";
+import { placeOf } from "./with-memory.ts";
+
+export function declareStatus(program: Command, runs: Runs): void {
+  const status = program
+    .command("status")
+    .summary("Show where memory is and how much it holds.")
+    .description(
+      "Show where memory is, whether it works and how much it holds. The exit code is 1 if it does not work; doctor checks more.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => statusCommand(context)),
+    );
+  withExamples(status, ["helmdeck-memory status", "helmdeck-memory status --json"]);
+}
+
 /** `status`: shows where memory is, whether it works and how much it holds, even if it does not open. */
-
-import type { MemoryStatus } from "../../app/memory.ts";
-import { openMemory, unopenedStatus } from "../../app/open-memory.ts";
-import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
-import { statusText } from "../../app/presenters/status-text.ts";
-import { statusReply } from "../../app/wire/replies.ts";
-import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import type { CommandContext } from "../command-line.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
-import { voiceOf } from "../voice.ts";
-import { placeOf } from "../with-memory.ts";
-
-export async function statusCommand(context: CommandContext): Promise<number> {
+async function statusCommand(context: CommandContext): Promise<number> {
   const { output, options, line } = context;
   const status = (await remoteStatus(context)) ?? (await statusHere(context));
   if (isHelmdeckError(status)) return unplaced(context, status);
@@ -44,6 +58,7 @@ async function unplaced(
 }
 
 async function statusNow(context: CommandContext, place: OpenMemoryOptions): Promise<MemoryStatus> {
+  const { openMemory, unopenedStatus } = await import("../app/open-memory.ts");
   try {
     const memory = await openMemory({ ...place, access: "read" });
     const status = await memory.status(context.options.caller);

@@ -1,6 +1,5 @@
 /** Parsers of options and arguments with their error messages, and helpers for declarations. */
 import { type Command, InvalidArgumentError } from "commander";
-import { parseSeconds } from "../duration.ts";
 
 /** Examples are written for `helmdeck-memory` and shown with the name of the actual command line. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
@@ -34,4 +33,17 @@ export function seconds(text: string): number {
 
 export function collect(tag: string, before: readonly string[] = []): readonly string[] {
   return [...before, tag];
+}
+
+const SECONDS_PER: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/**
+ * A time span as typed: `90d`, `12h`, or plain seconds.
+ *
+ * Whole seconds, or undefined if the text is not a time span. The facts policy checks the bounds.
+ */
+export function parseSeconds(text: string): number | undefined {
+  const match = /^(\d{1,10})([smhdw]?)$/.exec(text);
+  if (match === null) return undefined;
+  return Number(match[1]) * (SECONDS_PER[match[2] ?? ""] ?? 1);
 }

@@ -1,22 +1,55 @@
-/** `list`: facts by prefix and category, newest first, with the beginnings of their values. */
+/** Declares `list`. */
+import type { Command } from "commander";
+import type { FactsPage, FactView, Memory } from "../app/memory.ts";
+import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
+import type { Presented, Voice } from "../app/presenters/presented.ts";
+import { firstWords, unmatchedText } from "../app/presenters/words.ts";
+import { toWire } from "../app/wire/codec.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { isKnownTime } from "../engine/known-time.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { originOfCategory } from "../engine/projections/paths.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { EXIT_DONE } from "./exit-codes.ts";
+import { count, withExamples } from "./option-parsers.ts";
+import { present, voiceOf } from "./voice.ts";
+import { withMemory } from "./with-memory.ts";
 
-import type { FactsPage, FactView, Memory } from "../../app/memory.ts";
-import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
-import type { Presented, Voice } from "../../app/presenters/presented.ts";
-import { firstWords } from "../../app/presenters/words.ts";
-import { unmatchedText } from "../../app/searching.ts";
-import { toWire } from "../../app/wire/codec.ts";
-import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
-import { defined } from "../../engine/defined.ts";
-import { isHelmdeckError } from "../../engine/errors.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { isKnownTime } from "../../engine/known-time.ts";
-import { pagesOf } from "../../engine/pages-of.ts";
-import { originOfCategory } from "../../engine/projections/paths.ts";
-import type { CommandContext } from "../command-line.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import { present, voiceOf } from "../voice.ts";
-import { withMemory } from "../with-memory.ts";
+export function declareList(program: Command, runs: Runs): void {
+  const list = program
+    .command("list")
+    .alias("ls")
+    .summary("List facts, newest first.")
+    .description("List facts, newest first.")
+    .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
+    .option("--category <name>", "Only this category.")
+    .option("--expiring", "Only facts that expire within 14 days.")
+    .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
+    .action((prefix: string | undefined, _options: unknown, command: Command) => {
+      const { category, expiring, limit } = command.opts<ListOptions>();
+      return runs(command, async (context) => {
+        return listCommand(context, {
+          limit,
+          ...defined({ prefix, category, expiring }),
+        });
+      });
+    });
+  withExamples(list, [
+    "helmdeck-memory list",
+    "helmdeck-memory list deploy/ --limit 20",
+    "helmdeck-memory list --category team --json",
+    "helmdeck-memory list --expiring",
+  ]);
+}
+
+interface ListOptions {
+  readonly category?: string;
+  readonly expiring?: boolean;
+  readonly limit: number;
+}
 
 /** With its indentation, the width of a terminal. */
 const VALUE_CHARACTERS = 76;
@@ -29,7 +62,8 @@ export interface ListRequest {
   readonly limit: number;
 }
 
-export async function listCommand(context: CommandContext, request: ListRequest): Promise<number> {
+/** `list`: facts by prefix and category, newest first, with the beginnings of their values. */
+async function listCommand(context: CommandContext, request: ListRequest): Promise<number> {
   const { output, options } = context;
   return withMemory(context, async (memory) => {
     const page = await collectFacts(memory, options.caller, request);

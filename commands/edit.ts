@@ -1,18 +1,59 @@
-/** `edit`: a new value for an existing fact, from the command line or from an editor. */
-
-import type { FactView } from "../../app/memory.ts";
-import { defined } from "../../engine/defined.ts";
-import { isHelmdeckError } from "../../engine/errors.ts";
-import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
-import type { CommandContext } from "../command-line.ts";
-import { textFromEditor } from "../editor.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
-import { agreesAt } from "../input.ts";
-import { missingFact } from "../missing-fact.ts";
-import { withMemory } from "../with-memory.ts";
+/** Declares `edit`. */
+import type { Command } from "commander";
+import type { FactView } from "../app/memory.ts";
+import { defined } from "../engine/defined.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { textFromEditor } from "./editor.ts";
+import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
+import { agreesAt } from "./input.ts";
+import { missingFact } from "./missing-fact.ts";
+import { nonEmpty, seconds, withExamples } from "./option-parsers.ts";
 import { keepFact, readValue } from "./store.ts";
+import { withMemory } from "./with-memory.ts";
 
-export interface EditRequest {
+export function declareEdit(program: Command, runs: Runs): void {
+  const edit = program
+    .command("edit")
+    .summary("Change the value of a fact.")
+    .description(
+      "Change the value of a fact. Category, tags and a chosen end stay, and the former value goes into the history. If somebody changed or forgot the fact meanwhile, nothing is stored, and both values are shown. Without a value, it opens $VISUAL or $EDITOR on a file in memory, never on a disk.",
+    )
+    .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
+    .argument("[value]", "The new text, at most 64 KiB; - reads it from standard input.")
+    .option("--value-file <file>", "Read the new value from a file.", nonEmpty)
+    .option(
+      "--ttl <span>",
+      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, or the end that was chosen before.",
+      seconds,
+    )
+    .option("--allow-secret", "Store it even if it looks like a credential.")
+    .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
+      const { valueFile, ttl, allowSecret = false } = command.opts<EditOptions>();
+      if (value !== undefined && valueFile !== undefined) {
+        command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
+      }
+      return runs(command, async (context) => {
+        const request = { key, allowSecret, ...defined({ value, valueFile, ttlSeconds: ttl }) };
+        const problem = problemOf(context, request);
+        return problem === undefined ? editCommand(context, request) : command.error(problem);
+      });
+    });
+  withExamples(edit, [
+    'helmdeck-memory edit deploy/konflux "We deploy through Konflux, on Fridays too"',
+    "helmdeck-memory edit house/style --value-file style.md",
+    "EDITOR=nano helmdeck-memory edit house/style",
+  ]);
+}
+
+interface EditOptions {
+  readonly valueFile?: string;
+  readonly ttl?: number;
+  readonly allowSecret?: boolean;
+}
+
+interface EditRequest {
   readonly key: string;
   /** `-` is standard input. */
   readonly value?: string;
@@ -22,8 +63,12 @@ export interface EditRequest {
   readonly allowSecret: boolean;
 }
 
-/** Why the request cannot run: there is no terminal, or no editor. */
-export function problemOf({ shell }: CommandContext, request: EditRequest): string | undefined {
+/**
+ * `edit`: a new value for an existing fact, from the command line or from an editor.
+ *
+ * Why the request cannot run: there is no terminal, or no editor.
+ */
+function problemOf({ shell }: CommandContext, request: EditRequest): string | undefined {
   if (!isTyped(request)) return undefined;
   if (shell.stdin.isTTY !== true)
     return "give the new value: as VALUE, as - for standard input, or with --value-file.";
@@ -31,7 +76,7 @@ export function problemOf({ shell }: CommandContext, request: EditRequest): stri
   return "set VISUAL or EDITOR to your editor, or give the new value: as VALUE, as -, or with --value-file.";
 }
 
-export async function editCommand(context: CommandContext, request: EditRequest): Promise<number> {
+async function editCommand(context: CommandContext, request: EditRequest): Promise<number> {
   const before = await factToEdit(context, request.key);
   return edit(context, request, before, before.value);
 }

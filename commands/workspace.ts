@@ -8,10 +8,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { ImportFile } from "../../app/transfer/formats/format.ts";
-import { workspaceNotes } from "../../app/transfer/formats/workspace-notes.ts";
-import { HelmdeckError, systemCodeOf } from "../../engine/errors.ts";
-import { bytesOf, fileSource } from "../input.ts";
+import type { ImportFile } from "../app/transfer/formats/format.ts";
+import { workspaceNotes } from "../app/transfer/formats/workspace-notes.ts";
+import { HelmdeckError, systemCodeOf } from "../engine/errors.ts";
+import { bytesOf, fileSource } from "./input.ts";
 
 const LINK = "a symbolic link";
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;

@@ -1,20 +1,60 @@
-/** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
+/** Declares `export`. */
+import { type Command, Option } from "commander";
+import { escapeJson } from "../app/presenters/safe-json.ts";
+import { counted } from "../app/presenters/words.ts";
+import type { ExportOptions, ExportProblem } from "../app/transfer/export-lines.ts";
+import type { NotInMarkdown } from "../app/transfer/export-markdown.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../app/transfer/formats/names.ts";
+import { defined } from "../engine/defined.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
+import { type Append, writePrivateFile } from "./export-file.ts";
+import { nonEmpty, withExamples } from "./option-parsers.ts";
+import { withCount } from "./progress-bar.ts";
+import { refuseRemote, withStore } from "./with-memory.ts";
 
-import { escapeJson } from "../../app/presenters/safe-json.ts";
-import { counted } from "../../app/presenters/words.ts";
-import { type ExportOptions, type ExportProblem, exportLines } from "../../app/transfer/export-lines.ts";
-import {
-  countNotInMarkdown,
-  exportMarkdown,
-  type NotInMarkdown,
-} from "../../app/transfer/export-markdown.ts";
-import type { ExportFormat } from "../../app/transfer/formats/names.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import type { CommandContext } from "../command-line.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
-import { type Append, writePrivateFile } from "../export-file.ts";
-import { withCount } from "../progress-bar.ts";
-import { refuseRemote, withStore } from "../with-memory.ts";
+export function declareExport(program: Command, runs: Runs): void {
+  const exporting = program
+    .command("export")
+    .summary("Write facts and audit rows as JSON Lines, or facts as Markdown.")
+    .description(
+      "Write every fact and audit row as JSON Lines for import, with values in plain text. With --to markdown, write every fact as Markdown, to read or for import --from markdown.",
+    )
+    .addOption(
+      new Option("--to <format>", "jsonl, or markdown (only facts, without their histories).")
+        .choices(EXPORT_FORMATS)
+        .default("jsonl"),
+    )
+    .option(
+      "--output <file>",
+      "Write a new file that only you can read (mode 0600); it must not exist yet.",
+      nonEmpty,
+    )
+    .option("--with-history", "Include former values, which import restores.")
+    .action((_options: unknown, command: Command) => {
+      const { output, withHistory = false, to } = command.opts<ExportCommandOptions>();
+      if (withHistory && to === "markdown") command.error("--with-history needs --to jsonl.");
+      return runs(command, async (context) =>
+        exportCommand(context, {
+          withHistory,
+          to,
+          ...defined({ output }),
+        }),
+      );
+    });
+  withExamples(exporting, [
+    "helmdeck-memory export --output memory-2026-11.jsonl",
+    "helmdeck-memory export --to markdown --output memory.md",
+    "helmdeck-memory export --caller work | gpg --encrypt --recipient me > memory.jsonl.gpg",
+  ]);
+}
+
+interface ExportCommandOptions {
+  readonly output?: string;
+  readonly withHistory?: boolean;
+  readonly to: ExportFormat;
+}
 
 /** Lines are written in batches of about this size. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -26,7 +66,7 @@ interface Exported {
   readonly leftOut?: NotInMarkdown;
 }
 
-export interface ExportRequest {
+interface ExportRequest {
   /** A new file; default: standard output. */
   readonly output?: string;
   /** Include each fact's former values. */
@@ -37,7 +77,8 @@ export interface ExportRequest {
 /** To run where the memory is kept. */
 const THERE = "export --caller SUBJECT";
 
-export async function exportCommand(
+/** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
+async function exportCommand(
   context: CommandContext,
   { output: path, ...how }: ExportRequest,
 ): Promise<number> {
@@ -80,6 +121,7 @@ function exportTo(
   { withHistory, to }: Omit<ExportRequest, "output">,
 ): Promise<Exported> {
   return withStore(context, THERE, async (memory) => {
+    const { countNotInMarkdown, exportMarkdown } = await import("../app/transfer/export-markdown.ts");
     const exported = await withCount(context.shell, async (progress) => {
       const problems: ExportProblem[] = [];
       const onProblem = (problem: ExportProblem) => void problems.push(problem);
@@ -103,6 +145,7 @@ function exportTo(
 }
 
 async function* linesOf(options: ExportOptions): AsyncGenerator<string> {
+  const { exportLines } = await import("../app/transfer/export-lines.ts");
   for await (const line of exportLines(options)) yield `${escapeJson(line)}\n`;
 }
 

@@ -1,10 +1,16 @@
 /** Declares `import` and `imports`. */
 import { type Command, Option } from "commander";
-import { IMPORT_FORMATS, type ImportFormat } from "../../app/transfer/formats/names.ts";
-import { defined } from "../../engine/defined.ts";
-import { CONFLICT_RULES, type ConflictRule } from "../../engine/store/memory-store.ts";
-import type { Runs } from "../command-line.ts";
+import type { KnownImport } from "../app/memory.ts";
+import { importCounts } from "../app/presenters/forget-texts.ts";
+import type { Presented, Voice } from "../app/presenters/presented.ts";
+import { IMPORT_FORMATS, type ImportFormat } from "../app/transfer/formats/names.ts";
+import { defined } from "../engine/defined.ts";
+import { CONFLICT_RULES, type ConflictRule } from "../engine/store/memory-store.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { EXIT_DONE } from "./exit-codes.ts";
 import { collect, seconds, withExamples } from "./option-parsers.ts";
+import { present, voiceOf } from "./voice.ts";
+import { refuseRemote, withMemory } from "./with-memory.ts";
 
 export function declareImport(program: Command, runs: Runs): void {
   const importing = program
@@ -47,7 +53,7 @@ export function declareImport(program: Command, runs: Runs): void {
     )
     .action((files: readonly string[], given: ImportOptions, command: Command) =>
       runs(command, async (context) => {
-        const { importCommand } = await import("../work/import.ts");
+        const { importCommand } = await import("./import-files.ts");
         const { allowSecrets = false, dryRun = false, yes = false, stopped = false, map = [] } = given;
         const { onConflict, from, keyFile, ttl } = given;
         const order = { files, allowSecrets, dryRun, yes, stopped, map, onConflict };
@@ -71,7 +77,7 @@ export function declareImports(program: Command, runs: Runs): void {
       "List the imports whose facts are still in memory, with their number. forget import:<id> undoes one import.",
     )
     .action((_options: unknown, command: Command) =>
-      runs(command, async (context) => (await import("../work/imports.ts")).importsCommand(context)),
+      runs(command, async (context) => importsCommand(context)),
     );
   withExamples(imports, ["helmdeck-memory imports"]);
 }
@@ -86,4 +92,24 @@ interface ImportOptions {
   readonly ttl?: number;
   readonly allowSecrets?: boolean;
   readonly onConflict: ConflictRule;
+}
+
+/** `imports`: lists imports that can be undone. */
+async function importsCommand(context: CommandContext): Promise<number> {
+  await refuseRemote(context, "imports --caller SUBJECT");
+  const imports = await withMemory(context, (memory) => memory.imports(context.options.caller));
+  if (context.options.json) await context.output.json({ imports });
+  else await present(context, importsText(imports, voiceOf(context)));
+  return EXIT_DONE;
+}
+
+function importsText(imports: readonly KnownImport[], { command }: Voice): Presented {
+  return {
+    answer: imports.map((known) => `import:${known.id}  ${importCounts(known)}`),
+    notes: [
+      imports.length === 0
+        ? `No import is left in memory. ${command} import --help lists what can be imported.`
+        : `${command} forget import:<id> undoes one import.`,
+    ],
+  };
 }

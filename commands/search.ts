@@ -1,19 +1,59 @@
+/** Declares `search`. */
+import { type Command, Option } from "commander";
+import type { RecallHit, RecallQuery, SearchAnswer } from "../app/memory.ts";
+import { localMinute } from "../app/presenters/local-times.ts";
+import type { Presented, Voice } from "../app/presenters/presented.ts";
+import { unmatchedText } from "../app/presenters/words.ts";
+import { searchReply } from "../app/wire/replies.ts";
+import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { frameOf, quotedText } from "../engine/projections/frame.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { embedSearched } from "./embed-afterwards.ts";
+import { EXIT_DONE } from "./exit-codes.ts";
+import { count, withExamples } from "./option-parsers.ts";
+import { present, voiceOf } from "./voice.ts";
+import { withMemory } from "./with-memory.ts";
+
+const { least, most, byDefault } = ANSWER_LIMITS.hits;
+
+export function declareSearch(program: Command, runs: Runs): void {
+  const search = program
+    .command("search")
+    .summary("Search facts and audit rows, best first.")
+    .description("Search facts and audit rows, best first, as OpenClaw's memory_search does.")
+    .argument("<query...>", "Words or a question.")
+    .option("--limit <count>", `Maximum number of hits, ${least} to ${most}.`, count, byDefault)
+    .addOption(
+      new Option("--recall <mode>", "How much to show if there is no sure hit.")
+        .choices(RECALL_MODES)
+        .default("balanced"),
+    )
+    .option("--explain", "Show how each score is computed.")
+    .action((words: string[], _options: unknown, command: Command) => {
+      const { limit, explain, recall } = command.opts<SearchOptions>();
+      const query = words.join(" ").trim();
+      if (query === "") command.error("give the words to search for.");
+      return runs(command, async (context) => {
+        return searchCommand(context, { query, limit, recall, ...defined({ explain }) });
+      });
+    });
+  withExamples(search, [
+    "helmdeck-memory search konflux deployment preference",
+    'helmdeck-memory search "who reviews the release notes" --limit 3 --explain',
+    "helmdeck-memory search konflux --json",
+  ]);
+}
+
+interface SearchOptions {
+  readonly limit: number;
+  readonly explain?: boolean;
+  readonly recall: RecallMode;
+}
+
 /** `search`: ranked hits, as OpenClaw's memory_search gets them. */
-
-import type { RecallHit, RecallQuery, SearchAnswer } from "../../app/memory.ts";
-import { localMinute } from "../../app/presenters/local-times.ts";
-import type { Presented, Voice } from "../../app/presenters/presented.ts";
-import { unmatchedText } from "../../app/searching.ts";
-import { searchReply } from "../../app/wire/replies.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { frameOf, quotedText } from "../../engine/projections/frame.ts";
-import type { CommandContext } from "../command-line.ts";
-import { embedSearched } from "../embed-afterwards.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import { present, voiceOf } from "../voice.ts";
-import { withMemory } from "../with-memory.ts";
-
-export async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
+async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
   const { output, options } = context;
   return withMemory(context, async (memory) => {
     // A gateway may answer from a partial index, because the next search sees more. A command runs only once, so it waits.

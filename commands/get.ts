@@ -1,0 +1,49 @@
+/** Declares `get`. */
+import type { Command } from "commander";
+import type { FactView } from "../app/memory.ts";
+import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
+import { toWire } from "../app/wire/codec.ts";
+import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
+import { frameOf } from "../engine/projections/frame.ts";
+import type { CommandContext, Runs } from "./command-line.ts";
+import { EXIT_DONE } from "./exit-codes.ts";
+import { missingFact } from "./missing-fact.ts";
+import { withExamples } from "./option-parsers.ts";
+import { withMemory } from "./with-memory.ts";
+
+export function declareGet(program: Command, runs: Runs): void {
+  const get = program
+    .command("get")
+    .summary("Print the value of one fact.")
+    .description(
+      "Print the value of one fact. Characters that would control the terminal are escaped; --json has the exact value.",
+    )
+    .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
+    .action((key: string, _options: unknown, command: Command) =>
+      runs(command, async (context) => getCommand(context, key)),
+    );
+  withExamples(get, ["helmdeck-memory get deploy/konflux", "helmdeck-memory get deploy/konflux --json"]);
+}
+
+/** `get`: the value of one fact. */
+async function getCommand(context: CommandContext, key: string): Promise<number> {
+  const { shell, output, options } = context;
+  const fact = await withMemory(context, (memory) => memory.getFact(options.caller, { key }));
+  if (fact === undefined) throw missingFact(context);
+  if (options.json) {
+    await output.json(toWire(fact));
+    return EXIT_DONE;
+  }
+  // stdout has only the value, for $(helmdeck-memory get …); the details for a person go to stderr.
+  if (shell.stderr.isTTY === true) await output.note(output.styledNote("dim", aboutFact(fact, shell.now())));
+  await output.line(harmlessBlock(fact.value));
+  return EXIT_DONE;
+}
+
+function aboutFact({ tags, expiresAt, ...fact }: FactView, now: number): string {
+  return [
+    frameOf({ ...fact, kind: "fact" }, { time: localMinute }),
+    ...(tags.length === 0 ? [] : [`tags ${harmlessLine(tags.join(", "))}`]),
+    `expires ${expiryFrom(now, expiresAt)}`,
+  ].join(" · ");
+}
