@@ -1,5 +1,4 @@
 /** The tools with which an agent stores a fact, forgets by scope and reads former values. */
-
 import type { FactInput, ForgetInput, Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import { newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { toWire } from "../app/wire/codec.ts";
@@ -16,7 +15,6 @@ import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
-import { similarFactsText } from "./similar-facts-text.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
@@ -277,4 +275,25 @@ function dayOf(unixMs: number): string {
 
 function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
   return typeof params === "object" && params !== null ? { ...params } : {};
+}
+
+/**
+ * Tells a model which facts the stored one retired, repeats or resembles.
+ *
+ * One sentence for each thing that may need correction; the model decides.
+ */
+function similarFactsText({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
+  const retired =
+    superseded.length === 0 ? "" : ` It retired ${superseded.map((key) => quotedKey(key)).join(", ")}.`;
+  const same =
+    sameAs.length === 0
+      ? ""
+      : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
+  if (similar.length === 0) return retired + same;
+  const found = similar.map(({ key, value, updatedAt }) => {
+    return `\n- ${quotedKey(key)}, ${isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before"}: ${quotedKey(value)}`;
+  });
+  const advice =
+    " Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes:";
+  return `${retired}${same}${advice}${found.join("")}`;
 }

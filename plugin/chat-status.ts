@@ -1,11 +1,12 @@
 /** /helmdeck: status, search and help, for callers who may see the agent's memory. */
-
 import type { Memory, RecallQuery, SearchAnswer } from "../app/memory.ts";
 import { statusText } from "../app/presenters/status-text.ts";
+import { unmatchedText } from "../app/presenters/words.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { frameOf, quotedText } from "../engine/projections/frame.ts";
 import { type Admitted, isQuiet } from "./identity.ts";
-import { answerText } from "./presenters.ts";
 
 const CHAT_HITS = 5;
 const VOICE = { command: "openclaw helmdeck" };
@@ -42,4 +43,39 @@ export async function searchReply(memory: Memory, verdict: Admitted, query: stri
   const { unmatched, ...found }: SearchAnswer = await memory.search(verdict.subject, asked);
   // A count would tell strangers how much there is that they may not see.
   return answerText(query, { ...found, ...(!quiet && defined({ unmatched })) });
+}
+
+/** Enough of a passage to recognise it. */
+const PASSAGE_MAX_LINES = 4;
+
+/** Hits in chat, as plain text without control characters. */
+function answerText(query: string, answer: SearchAnswer): string {
+  const reason = answer.reason === undefined ? [] : [`(${plainLine(answer.reason)})`];
+  if (answer.results.length === 0) return [nothingFound(query, answer), ...reason].join("\n");
+  const heading = answer.results[0]?.possible
+    ? [`Nothing answers "${plainLine(query)}" with certainty; these hits are only possibly related.`]
+    : [];
+  const hits = answer.results.map((hit, index) =>
+    [
+      `${index + 1}. ${frameOf(hit, { bare: true })}${hit.possible ? "  (only possibly related)" : ""}`,
+      ...passageLines(hit.snippet).map((line) => `   ${line}`),
+    ].join("\n"),
+  );
+  return [...heading, ...hits, ...reason].join("\n\n");
+}
+
+function nothingFound(query: string, { unmatched }: SearchAnswer): string {
+  const counted = unmatched === undefined ? "" : ` ${unmatchedText(unmatched, `/memories shows the newest`)}`;
+  return `Nothing found for "${plainLine(query)}".${counted}`;
+}
+
+function passageLines(snippet: string): readonly string[] {
+  const lines = quotedText(snippet)
+    .split("\n")
+    .filter((line) => line !== ">");
+  return lines.length > PASSAGE_MAX_LINES ? [...lines.slice(0, PASSAGE_MAX_LINES), "…"] : lines;
+}
+
+function plainLine(text: string): string {
+  return harmlessLine(text).trim();
 }

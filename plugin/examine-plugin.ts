@@ -1,7 +1,6 @@
 /** Doctor's findings about the host: whether OpenClaw is set up to find memory, and who can find it. */
 import type { Finding } from "../app/memory.ts";
 import type { PluginConfig } from "./config.ts";
-import { admitsSeveral } from "./direct-chats.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { fieldsOf } from "./unchecked.ts";
 
@@ -254,4 +253,38 @@ function mayLoad(id: string, { plugins }: HostConfig): boolean {
 
 function withoutCredentials(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "its address";
+}
+
+/** Settings beside the channels. */
+const NOT_CHANNELS: ReadonlySet<string> = new Set(["defaults", "modelByChannel"]);
+
+/**
+ * Who may write to an agent directly, as OpenClaw's `channels` are set up.
+ *
+ * Whether several people may write: in a channel that pairs or is open, or that lists more than one sender.
+ */
+function admitsSeveral(channels: unknown): boolean {
+  return Object.entries(fieldsOf(channels))
+    .filter(([name]) => !NOT_CHANNELS.has(name))
+    .flatMap(([, channel]) => accountsOf(fieldsOf(channel)))
+    .some(admitsSeveralTo);
+}
+
+type Fields = ReturnType<typeof fieldsOf>;
+
+/** Each account inherits the channel's settings. */
+function accountsOf(channel: Fields): readonly Fields[] {
+  const accounts = Object.values(fieldsOf(channel.accounts));
+  return accounts.length === 0
+    ? [channel]
+    : accounts.map((account) => ({ ...channel, ...fieldsOf(account) }));
+}
+
+function admitsSeveralTo({ enabled, dm, dmPolicy, allowFrom }: Fields): boolean {
+  const { policy, allowFrom: listed } = fieldsOf(dm);
+  const admits = dmPolicy ?? policy;
+  if (enabled === false || admits === "disabled") return false;
+  if (admits !== "allowlist") return true;
+  const senders = allowFrom ?? listed;
+  return Array.isArray(senders) && (senders.length > 1 || senders.includes("*"));
 }

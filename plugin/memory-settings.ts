@@ -1,13 +1,17 @@
 /** This host's storage location, key and embedding service, from OpenClaw's state folder and the configuration. */
 import { homedir } from "node:os";
-import type { EmbeddingSettings } from "../app/embedding/embedding-settings.ts";
+import { type EmbeddingSettings, unusable, withApiKey } from "../app/embedding/embedding-settings.ts";
 import { findStorage } from "../app/storage-location.ts";
 import type { RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
-import type { PluginConfig } from "./config.ts";
+import { type EmbeddingsConfig, nameOfEmbeddingSetting, type PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
-import { embeddingSettings } from "./plugin-embeddings.ts";
-import { resolveConfiguredKey } from "./resolve-secret.ts";
+import {
+  API_KEY_CONFIG_PATH,
+  resolveConfiguredKey,
+  resolveSecret,
+  type SecretResolver,
+} from "./resolve-secret.ts";
 
 export interface MemorySettings {
   readonly databasePath: string;
@@ -37,4 +41,25 @@ export async function memorySettings(
     embeddings: await embeddingSettings(config.embeddings, hostConfig, env),
     ...defined({ configuredKey }),
   };
+}
+
+/**
+ * The embedding service from the plugin's configuration, with its key resolved.
+ *
+ * If the key cannot be read, semantic search is off. Without the key, or with an unresolved reference in its place, requests
+ * would go to the service under a different identity.
+ *
+ * Never rejects.
+ */
+export async function embeddingSettings(
+  { settings, apiKey }: EmbeddingsConfig,
+  config: HostConfig,
+  env: NodeJS.ProcessEnv,
+  loadResolver?: () => Promise<SecretResolver>,
+): Promise<EmbeddingSettings> {
+  if (settings.provider === "none" || settings.provider === "unusable") return settings;
+  const secret = await resolveSecret({ value: apiKey, path: API_KEY_CONFIG_PATH }, config, env, loadResolver);
+  if (secret.kind === "absent") return settings;
+  if (secret.kind === "text") return withApiKey(settings, secret.text, nameOfEmbeddingSetting);
+  return unusable(`${nameOfEmbeddingSetting("apiKey")} refers to ${secret.name}, which could not be read`);
 }

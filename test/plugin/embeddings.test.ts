@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../plugin/config.ts";
-import { embeddingSettings } from "../../plugin/plugin-embeddings.ts";
+import { embeddingSettings } from "../../plugin/memory-settings.ts";
 import { API_KEY_CONFIG_PATH, type SecretResolver } from "../../plugin/resolve-secret.ts";
 
 const SERVICE = { provider: "openai-compatible", url: "https://vectors.example/v1", model: "m" };
