@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Finding } from "../app/memory.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
-import type { RemoteMemory } from "../app/remote/partial-memory.ts";
+import type { RemoteMemory } from "../app/remote/remote-memory.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 

@@ -1,7 +1,7 @@
 /** The installer's command line. */
 import { homedir } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { checkEngineAddress } from "../app/remote/engine-address.ts";
+import { checkEngineAddress } from "../app/remote/engine/engine-address.ts";
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";

@@ -1,7 +1,7 @@
 /** Reads the plugin's configuration from the host's: typed, with defaults, without throwing. */
 
 import { type EmbeddingSettings, embeddingSettingsOf } from "../app/embedding/embedding-settings.ts";
-import type { EngineSettings } from "../app/remote/engine-address.ts";
+import type { EngineSettings } from "../app/remote/engine/engine-address.ts";
 import { RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 

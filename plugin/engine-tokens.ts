@@ -6,7 +6,7 @@
  * takes effect at once. A reference is resolved once, and again when the engine refuses the resolved token.
  */
 
-import type { TokenSource } from "../app/remote/engine-client.ts";
+import type { TokenSource } from "../app/remote/engine/engine-client.ts";
 import { readSecretFile } from "../app/secret-file.ts";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { systemClock } from "../engine/timing.ts";

@@ -4,10 +4,10 @@
  */
 
 import { NO_EMBEDDINGS } from "../app/embedding/embedding-settings.ts";
-import { checkEngineAddress } from "../app/remote/engine-address.ts";
-import { type RemoteMemory, remoteMemory } from "../app/remote/partial-memory.ts";
-import { notThere } from "../app/upstream/helmdeck-messages.ts";
-import { startUpstreamWorker } from "../app/worker/upstream-client.ts";
+import { checkEngineAddress } from "../app/remote/engine/engine-address.ts";
+import { notThere } from "../app/remote/helmdeck/helmdeck-messages.ts";
+import { type RemoteMemory, remoteMemory } from "../app/remote/remote-memory.ts";
+import { startHelmdeckWorker } from "../app/worker/helmdeck-client.ts";
 import type { RecallMode } from "../engine/answer-limits.ts";
 import type { HelmdeckSourceConfig } from "./config.ts";
 import { helmdeckTokens } from "./helmdeck-tokens.ts";
@@ -15,7 +15,7 @@ import type { HostConfig } from "./openclaw-api.ts";
 import { type Lease, leaseMemory } from "./shared-memory.ts";
 
 /** For one command. Sends nothing before the first call. Throws `invalid_input` for an unusable address. */
-export function openHelmdeckMemory(
+export function openHelmdeckSource(
   source: HelmdeckSourceConfig,
   recall: RecallMode,
   hostConfig: () => HostConfig,
@@ -43,7 +43,7 @@ function startWorker(source: HelmdeckSourceConfig, recall: RecallMode, hostConfi
     (field) => `source.${field} in the plugin's configuration`,
   );
   const { agents, tokenOf } = helmdeckTokens(source, hostConfig);
-  return startUpstreamWorker({ workerUrl: workerUrl(), start: { address, agents, recall }, tokenOf });
+  return startHelmdeckWorker({ workerUrl: workerUrl(), start: { address, agents, recall }, tokenOf });
 }
 
 /** The worker of the same build is in this module's folder. */

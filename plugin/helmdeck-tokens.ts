@@ -6,7 +6,7 @@
  * No other agent gets it, because agents with the same token share one memory.
  */
 
-import type { TokenSource } from "../app/remote/engine-client.ts";
+import type { TokenSource } from "../app/remote/engine/engine-client.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import { type HelmdeckSourceConfig, MCP_ENTRY_AGENT } from "./config.ts";
 import { makeTokenSource } from "./engine-tokens.ts";

@@ -1,4 +1,4 @@
 /** The worker thread for the memory of a running helmdeck. */
-import { serveUpstreamMemory } from "../app/worker/upstream-worker.ts";
+import { serveHelmdeckMemory } from "../app/worker/helmdeck-worker.ts";
 
-serveUpstreamMemory();
+serveHelmdeckMemory();

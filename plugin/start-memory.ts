@@ -1,5 +1,5 @@
 /** Opens the memory that the configuration names: here, in a worker thread, or a remote one. Loads only the code that it needs. */
-import type { RemoteMemory } from "../app/remote/partial-memory.ts";
+import type { RemoteMemory } from "../app/remote/remote-memory.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import type { Lease } from "./shared-memory.ts";
@@ -29,8 +29,8 @@ export async function openRemote(
     case "embedded":
       return undefined;
     case "engine":
-      return (await import("./engine-source.ts")).openEngineMemory(source, recall, hostConfig);
+      return (await import("./engine-source.ts")).openEngineSource(source, recall, hostConfig);
     case "helmdeck":
-      return (await import("./helmdeck-source.ts")).openHelmdeckMemory(source, recall, hostConfig);
+      return (await import("./helmdeck-source.ts")).openHelmdeckSource(source, recall, hostConfig);
   }
 }

@@ -1,122 +1,26 @@
-/**
- * A memory in a served engine, over its REST API; the engine stores, searches and ranks.
- *
- * The engine derives the memory from the token; the subject here is only the token's name. Nothing is queued: a call that cannot
- * be completed fails at once.
- */
+/** A remote memory, which another process keeps: the supported use cases, and a clear refusal for the others. */
+import type { HelmdeckError } from "../../engine/errors.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { CommandMemory } from "../compose.ts";
+import { type Memory, memoryFrom, type UseCase } from "../memory.ts";
 
-import type { RecallMode } from "../../engine/answer-limits.ts";
-import { defined } from "../../engine/defined.ts";
-import { HelmdeckError, invalidField, isHelmdeckError } from "../../engine/errors.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import type { Writer } from "../../engine/store/writer.ts";
-import type { Memory } from "../memory.ts";
-import { OPERATIONS } from "../operations/index.ts";
-import type { Operation, Rest } from "../operations/operation.ts";
-import { toWire } from "../wire/codec.ts";
-import { recordedReplySchema } from "../wire/run-schemas.ts";
-import { claimOf } from "../wire/writer-claim.ts";
-import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
-import { engineStatus } from "./engine-status.ts";
-import { examineEngine } from "./examine-engine.ts";
-import { type RemoteMemory, remoteMemory } from "./partial-memory.ts";
-
-export interface RemoteMemoryOptions extends EngineClientOptions {
-  /** Everyone with a token, for doctor and health. */
-  readonly agents: readonly Subject[];
-  /** For queries without a mode. Default: the engine's. */
-  readonly recall?: RecallMode;
-  /** The system's clock, in Unix milliseconds. */
-  readonly now?: () => number;
+export interface RemoteMemory extends CommandMemory {
+  /** Why nothing can be done here that needs its store. */
+  readonly refusal: HelmdeckError;
 }
 
-/** A page of facts, or a fact's history, may hold several of the largest values. */
-const MOST_BYTES_OF_PAGE = 8 * 1024 * 1024;
-
-/** Sends nothing before the first call. Refuses functions that only a command line has. */
-export function openRemoteMemory(options: RemoteMemoryOptions): RemoteMemory {
-  const { address, agents, recall, now = Date.now } = options;
-  const client = new EngineClient(options);
-  const uses = usesOver(client);
-  const able: Partial<Memory> = {
-    ...uses,
-    search: (agent, query) => uses.search(agent, { ...defined({ recall }), ...query }),
-    ...recordingUses(client),
-    warm: async () => {}, // the engine indexes a memory on its first search, and reports that meanwhile
-    status: (agent) => engineStatus(client, agents, agent),
-    doctor: () => examineEngine(client, { address, agents, now: now() }),
-    close: async () => client.close(),
-  };
-  return remoteMemory(able, { now, refusal: () => notOverRest(client.url) });
+export interface RemoteMemoryParts {
+  readonly now: () => UnixMs;
+  /** Absent for functions that only a command line has. */
+  readonly refusal: (name?: UseCase) => HelmdeckError;
 }
 
-/** Every operation that an engine serves. */
-function usesOver(client: EngineClient): Partial<Memory> & Pick<Memory, "search"> {
-  const served = OPERATIONS.filter(({ isServed = true }) => isServed);
-  const uses = served.flatMap((one) =>
-    one.rest === undefined ? [] : [[one.name, useOver(client, one, one.rest)]],
-  );
-  return Object.fromEntries(uses); // each is checked where it is declared
-}
-
-function useOver(client: EngineClient, operation: Operation, { method, path, isLarge }: Rest) {
-  const { effects, input: request, reply: answers, missing } = operation;
-  const { fromReply = (reply: unknown) => reply } = operation;
-  const takesWriter = request !== undefined && "writer" in request.shape;
-  return async (agent: Subject, input: Input = {}, writer?: Writer): Promise<unknown> => {
-    const { key = "", ...others } = input;
-    const asked = toWire(path.includes("{key}") ? others : input);
-    const claim = takesWriter ? defined({ writer: claimOf(writer) }) : {};
-    const reply = client.call(agent, {
-      path: path.replace("{key}", () => nameInPath(key)),
-      ...(method === "get" ? { query: asked } : { body: { ...asked, ...claim } }),
-      writes: !effects.readOnly && input.dryRun !== true,
-      answers,
-      ...(isLarge && { mostBytes: MOST_BYTES_OF_PAGE }),
-    });
-    const there = missing === undefined ? await reply : await orUndefined(reply);
-    return there === undefined ? undefined : fromReply(there as never); // the reply of this operation
-  };
-}
-
-interface Input {
-  readonly key?: string;
-  readonly dryRun?: boolean;
-}
-
-function recordingUses(client: EngineClient) {
-  const record = async (agent: Subject, kind: "tool" | "pack", row: object, writer?: Writer) => {
-    await client.call(agent, {
-      ...{ path: "/api/v1/memory/runs", writes: true },
-      body: { kind, ...row, ...defined({ writer: claimOf(writer) }) },
-      answers: recordedReplySchema,
-    });
+export function remoteMemory(able: Partial<Memory>, { now, refusal }: RemoteMemoryParts): RemoteMemory {
+  const refuse = async (): Promise<never> => {
+    throw refusal();
   };
   return {
-    recordToolCall: (agent, row, writer) => record(agent, "tool", row, writer),
-    recordPackRun: (agent, row, writer) => record(agent, "pack", row, writer),
-  } satisfies Partial<Memory>;
-}
-
-/** Percent-encoded. A key that a URL would normalise, such as "..", is replaced by its docid. */
-function nameInPath(key: string): string {
-  if (!key.isWellFormed()) throw invalidField("key", "must be valid Unicode");
-  return encodeURIComponent(key === "." || key === ".." ? `user_facts/${key}` : key);
-}
-
-async function orUndefined<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isHelmdeckError(error, "not_found")) return undefined;
-    throw error;
-  }
-}
-
-/** For operations that REST does not offer, and those for the engine's operator. */
-function notOverRest(url: string): HelmdeckError {
-  return new HelmdeckError(
-    "memory_unavailable",
-    `The engine at ${url} keeps this memory, so this must be done there: run helmdeck-memory on the engine's machine.`,
-  );
+    ...memoryFrom((name) => able[name] ?? (() => Promise.reject(refusal(name)))),
+    ...{ now, storeFactAllowingSecret: refuse, embed: refuse, embedFact: refuse, refusal: refusal() },
+  };
 }

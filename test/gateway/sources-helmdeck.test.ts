@@ -1,5 +1,5 @@
 /**
- * A running helmdeck as the source of a real gateway's memory. The tests use a stand-in for helmdeck, which test/app/upstream compares with
+ * A running helmdeck as the source of a real gateway's memory. The tests use a stand-in for helmdeck, which test/app/remote/helmdeck compares with
  * the real one, and set it up with the unchanged commands of docs/howto/from-helmdeck.md.
  *
  * Budget: one and a half minutes on two processors: one gateway, and three reloads.
@@ -9,7 +9,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { OpenClawHost, type ToolReply } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
+import { StandInHelmdeck } from "../app/remote/helmdeck/stand-in-helmdeck.ts";
 import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
 import { NOTES } from "./setup.ts";
 import { patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";

@@ -219,7 +219,8 @@ describe("an unsafe configuration", () => {
   });
 
   it("no token is sent for an untrusted certificate, or one other than the pinned one", async () => {
-    const fixture = (name: string) => join(import.meta.dirname, "../app/remote/fixtures", `${name}.pem`);
+    const fixture = (name: string) =>
+      join(import.meta.dirname, "../app/remote/engine/fixtures", `${name}.pem`);
     let reached = 0;
     const identity = { key: readFileSync(fixture("engine.key")), cert: readFileSync(fixture("engine.cert")) };
     const server = createTls(identity, (_request, response) => {

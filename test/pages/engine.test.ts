@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Memory } from "../../app/memory.ts";
 import { makePages } from "../../pages/pages.ts";
-import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";
+import { remoteOf, ServedEngine } from "../app/remote/engine/served-engine.ts";
 import { NOW } from "../server/fixtures/context-server.ts";
 import { BASE, COMMANDS } from "./rig.ts";
 

@@ -1,11 +1,11 @@
 /** The pages and commands for a memory at a running helmdeck: the data that helmdeck provides, and a sentence for the rest. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
-import type { RemoteMemory } from "../../app/remote/partial-memory.ts";
+import type { RemoteMemory } from "../../app/remote/remote-memory.ts";
 import { makePages } from "../../pages/pages.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
-import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
-import { upstreamOf } from "../app/upstream/upstream-of.ts";
+import { helmdeckMemoryOf } from "../app/remote/helmdeck/helmdeck-memory-of.ts";
+import { StandInHelmdeck } from "../app/remote/helmdeck/stand-in-helmdeck.ts";
 import { runPiped } from "../cli/terminal.ts";
 import { BASE, COMMANDS, FORMS, fieldsOf, openRig, textOf } from "./rig.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   helmdeck = await StandInHelmdeck.start();
   helmdeck.put("main", "kettle", "Descaled in June.", "kitchen");
   await helmdeck.addRun("main", "slides.narrate");
-  memory = upstreamOf(helmdeck);
+  memory = helmdeckMemoryOf(helmdeck);
 });
 afterAll(async () => {
   await memory.close();
@@ -75,7 +75,7 @@ function typing(...args: readonly string[]) {
       ...{ databasePath: "/nowhere/memory.sqlite", keyPath: "/nowhere/key", env: {} },
       ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
     }),
-    remote: async () => upstreamOf(helmdeck),
+    remote: async () => helmdeckMemoryOf(helmdeck),
     defaultAgent: "main",
     subjectOf: (agentId) => ({ ok: true, subject: agentId, agentId }),
     hostFindings: async () => [],

@@ -1,7 +1,7 @@
 /** An agent's tool calls are recorded at the engine that keeps its memory. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeAuditHook } from "../../plugin/audit-hook.ts";
-import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";
+import { remoteOf, ServedEngine } from "../app/remote/engine/served-engine.ts";
 import { NOW, tokenFor } from "../server/fixtures/context-server.ts";
 import { configOf, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo } from "./fake-memory.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
 import { subjectOf } from "../../plugin/identity.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
-import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";
+import { remoteOf, ServedEngine } from "../app/remote/engine/served-engine.ts";
 import { runPiped } from "../cli/terminal.ts";
 import { NOW } from "../server/fixtures/context-server.ts";
 import { configOf } from "./fake-host.ts";

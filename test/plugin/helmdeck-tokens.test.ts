@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type HelmdeckSourceConfig, parseConfig } from "../../plugin/config.ts";
-import { openHelmdeckMemory } from "../../plugin/helmdeck-source.ts";
+import { openHelmdeckSource } from "../../plugin/helmdeck-source.ts";
 import { helmdeckTokens } from "../../plugin/helmdeck-tokens.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
 
@@ -83,6 +83,6 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
 
 // verifies P-helmdeck-token
 test("plain HTTP to another machine is refused before any request", () => {
-  const open = () => openHelmdeckMemory(sourceOf({ url: "http://192.0.2.7:3000" }), "balanced", () => ({}));
+  const open = () => openHelmdeckSource(sourceOf({ url: "http://192.0.2.7:3000" }), "balanced", () => ({}));
   expect(open).toThrow(/must begin with https:/);
 });

@@ -5,10 +5,10 @@
  * input, which a model needs to correct it: one escaped, short line.
  */
 
-import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/errors.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { cutText } from "../../engine/projections/frame.ts";
-import { type ErrorReply, errorReplySchema } from "../wire/error-schema.ts";
+import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
+import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
+import { cutText } from "../../../engine/projections/frame.ts";
+import { type ErrorReply, errorReplySchema } from "../../wire/error-schema.ts";
 import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
 
 /** How messages name the server. */

@@ -1,9 +1,9 @@
 /** Looks up one fact of a running helmdeck by its exact key. */
-import type { UpstreamFact } from "./helmdeck-chunks.ts";
+import type { HelmdeckFact } from "./helmdeck-chunks.ts";
 import type { KnownRows } from "./known-rows.ts";
 
 export interface LookedUp {
-  readonly fact: UpstreamFact | undefined;
+  readonly fact: HelmdeckFact | undefined;
   /** Keys of all rows with the longest word of the key, except runs; incomplete when `isAll` is false. */
   readonly keys: readonly string[];
   readonly isAll: boolean;

@@ -8,17 +8,17 @@
  */
 
 import type * as z from "zod";
-import { type AuditRow, auditEntry, checkAuditRow } from "../../engine/audit/audit-entries.ts";
-import { AUDIT_CATEGORIES } from "../../engine/audit/audit-keys.ts";
-import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
-import { placeholderTime } from "../../engine/known-time.ts";
-import type { MemoryStore, NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
-import type { Namespace, Subject } from "../../engine/store/namespace.ts";
-import { substringsOf } from "../../recall/analysis/substrings.ts";
-import type { HeldRows } from "../memory.ts";
-import type { EngineClient } from "../remote/engine-client.ts";
-import type { FromWire } from "../wire/codec.ts";
-import { type Chunk, factOf, keyOfChunk, type UpstreamFact } from "./helmdeck-chunks.ts";
+import { type AuditRow, auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
+import { AUDIT_CATEGORIES } from "../../../engine/audit/audit-keys.ts";
+import { DEFAULT_CATEGORY } from "../../../engine/facts/facts-policy.ts";
+import { placeholderTime } from "../../../engine/known-time.ts";
+import type { MemoryStore, NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
+import type { Namespace, Subject } from "../../../engine/store/namespace.ts";
+import { substringsOf } from "../../../recall/analysis/substrings.ts";
+import type { HeldRows } from "../../memory.ts";
+import type { FromWire } from "../../wire/codec.ts";
+import type { EngineClient } from "../engine/engine-client.ts";
+import { type Chunk, factOf, type HelmdeckFact, keyOfChunk } from "./helmdeck-chunks.ts";
 import { CALLERS, DEFAULTS } from "./helmdeck-rest.ts";
 import { MOST_CHUNKS, type QmdClient } from "./qmd-client.ts";
 import { QuestionOrder } from "./question-order.ts";
@@ -46,7 +46,7 @@ const FIRST_PLACE = 40_000_000;
 const FACTS = "(category:";
 
 export interface Matches {
-  readonly facts: readonly UpstreamFact[];
+  readonly facts: readonly HelmdeckFact[];
   /** Also keys of other rows, such as cached answers; runs do not show theirs. */
   readonly keys: readonly string[];
   readonly isAll: boolean;
@@ -57,7 +57,7 @@ type Run = Defaults["recent"][number];
 
 export class KnownRows {
   readonly #parts: KnownRowsParts;
-  readonly #facts = new Map<string, UpstreamFact>();
+  readonly #facts = new Map<string, HelmdeckFact>();
   readonly #others = new Set<string>();
   readonly #categories = new Set<string>([DEFAULT_CATEGORY]);
   #newest = FIRST_PLACE;
@@ -178,8 +178,8 @@ export class KnownRows {
     return this.#parts.qmd.query(this.#parts.agent, text);
   }
 
-  #factsOf(chunks: readonly Chunk[]): readonly UpstreamFact[] {
-    const facts = new Map<string, UpstreamFact>();
+  #factsOf(chunks: readonly Chunk[]): readonly HelmdeckFact[] {
+    const facts = new Map<string, HelmdeckFact>();
     const odd = new Set<string>();
     for (const chunk of chunks) {
       const fact = factOf(chunk);
@@ -194,7 +194,7 @@ export class KnownRows {
   }
 
   /** Replaces the cache by these. */
-  async #settle(asked: number, facts: readonly UpstreamFact[]): Promise<void> {
+  async #settle(asked: number, facts: readonly HelmdeckFact[]): Promise<void> {
     const shown = new Set(facts.map(({ key }) => key));
     const gone = [...this.#facts.values()].filter(({ key }) => !shown.has(key));
     await this.#change(asked, facts, gone);
@@ -203,8 +203,8 @@ export class KnownRows {
   /** `facts`: newest first. */
   async #change(
     asked: number,
-    shown: readonly UpstreamFact[],
-    missing: readonly UpstreamFact[],
+    shown: readonly HelmdeckFact[],
+    missing: readonly HelmdeckFact[],
   ): Promise<void> {
     const { store, namespace } = this.#parts;
     const facts = this.#order.newsOf(asked, shown);
@@ -219,7 +219,7 @@ export class KnownRows {
   }
 
   /** New and changed ones get a position in the order, before the previous ones. */
-  #placed(facts: readonly UpstreamFact[]): readonly (NewEntry | undefined)[] {
+  #placed(facts: readonly HelmdeckFact[]): readonly (NewEntry | undefined)[] {
     let isAfterKnown = this.#facts.size === 0;
     return facts.toReversed().map((fact) => {
       const before = this.#facts.get(fact.key);
@@ -241,7 +241,7 @@ export class KnownRows {
     return this.#oldest;
   }
 
-  #entryOf({ key, value, category, tags }: UpstreamFact, place: number): NewEntry {
+  #entryOf({ key, value, category, tags }: HelmdeckFact, place: number): NewEntry {
     const { namespace } = this.#parts;
     const at = placeholderTime(place);
     return {

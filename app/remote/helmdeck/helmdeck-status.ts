@@ -1,14 +1,14 @@
 /** The status of a running helmdeck, and how much of an agent's memory is known here. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { systemClock } from "../../engine/timing.ts";
-import type { EngineStatus, MemoryStatus } from "../memory.ts";
-import type { EngineClient } from "../remote/engine-client.ts";
+import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { systemClock } from "../../../engine/timing.ts";
+import type { EngineStatus, MemoryStatus } from "../../memory.ts";
+import type { EngineClient } from "../engine/engine-client.ts";
 import { VERSION } from "./helmdeck-rest.ts";
 import type { Extent } from "./known-rows.ts";
 
-export interface UpstreamStatusParts {
+export interface HelmdeckStatusParts {
   readonly rest: EngineClient;
   /** The outcome of the last request for a memory. */
   readonly lastFailure: unknown;
@@ -29,7 +29,7 @@ const THERE = {
  * Never rejects. Without an agent, only requests the open routes, which helmdeck does not record: health checks are frequent, and
  * an unused memory must not be polled.
  */
-export async function upstreamStatus(parts: UpstreamStatusParts, agent?: Subject): Promise<MemoryStatus> {
+export async function helmdeckStatus(parts: HelmdeckStatusParts, agent?: Subject): Promise<MemoryStatus> {
   const { rest, freshen, counts } = parts;
   const began = systemClock.now();
   try {

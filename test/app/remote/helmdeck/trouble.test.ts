@@ -1,10 +1,10 @@
 /** Failures of a running helmdeck: a clear message each, no silent effect, and automatic recovery. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
+import type { RemoteMemory } from "../../../../app/remote/remote-memory.ts";
+import { helmdeckMemoryOf } from "./helmdeck-memory-of.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
-import { upstreamOf } from "./upstream-of.ts";
 
 const BINARY = process.env.HELMDECK_BIN ?? "";
 const FACT = { key: "deploy/preference", value: "We deploy through Konflux." };
@@ -23,8 +23,8 @@ afterEach(async () => {
   await helmdeck.stop();
 });
 
-function opened(...[options]: readonly (Parameters<typeof upstreamOf>[1] | undefined)[]): RemoteMemory {
-  const memory = upstreamOf(helmdeck, { now: () => now, ...options });
+function opened(...[options]: readonly (Parameters<typeof helmdeckMemoryOf>[1] | undefined)[]): RemoteMemory {
+  const memory = helmdeckMemoryOf(helmdeck, { now: () => now, ...options });
   open.push(memory);
   return memory;
 }
@@ -366,7 +366,7 @@ describe.skipIf(BINARY === "")("the real helmdeck (HELMDECK_BIN names its contro
 
   it("is handled when restarted, with its memory off, with another key, and with an expired token", async () => {
     let ttlSeconds = 3_600;
-    const memory = upstreamOf(real, { tokenOf: async (agent) => real.tokenOf(agent, { ttlSeconds }) });
+    const memory = helmdeckMemoryOf(real, { tokenOf: async (agent) => real.tokenOf(agent, { ttlSeconds }) });
     open.push(memory);
     await memory.storeFact("main", FACT);
     await real.stop();

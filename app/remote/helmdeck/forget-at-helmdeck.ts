@@ -6,23 +6,23 @@
  * that, and somebody may still come between.
  */
 
-import { HelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
 import {
   type ForgetReadings,
   type ForgetScope,
   parseForgetScope,
   settleScope,
-} from "../../engine/facts/forget-scope.ts";
-import { quotedKey } from "../../engine/projections/frame.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { requireDryRun } from "../forgetting.ts";
-import type { ForgetInput, Forgotten } from "../memory.ts";
-import type { EngineClient } from "../remote/engine-client.ts";
+} from "../../../engine/facts/forget-scope.ts";
+import { quotedKey } from "../../../engine/projections/frame.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { requireDryRun } from "../../forgetting.ts";
+import type { ForgetInput, Forgotten } from "../../memory.ts";
+import type { EngineClient } from "../engine/engine-client.ts";
 import { notThere } from "./helmdeck-messages.ts";
 import { DEFAULTS, FORGOTTEN, MOST_RUNS } from "./helmdeck-rest.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { type LookedUp, lookUpKey } from "./look-up-key.ts";
-import { revisionOf } from "./store-upstream.ts";
+import { revisionOf } from "./store-at-helmdeck.ts";
 
 export interface ForgetParts {
   readonly url: string;
@@ -45,7 +45,7 @@ const RUN_NAME = /^[a-z0-9][a-z0-9_.-]*$/;
 /**
  * Throws `method_not_allowed` for a scope that helmdeck lacks, and `invalid_input` when more than the request would be deleted.
  */
-export async function forgetUpstream(
+export async function forgetAtHelmdeck(
   parts: ForgetParts,
   agent: Subject,
   { scope: given, dryRun: wanted, upTo }: ForgetInput,

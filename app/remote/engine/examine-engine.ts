@@ -1,11 +1,11 @@
 /** Doctor's checks of a served engine: the connection, and the memory behind each token. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { rfc3339 } from "../../engine/rfc3339.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { remedyFor } from "../health/remedies.ts";
-import type { DoctorReport, Finding } from "../memory.ts";
-import { shellWord } from "../presenters/shell-word.ts";
+import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
+import { rfc3339 } from "../../../engine/rfc3339.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { remedyFor } from "../../health/remedies.ts";
+import type { DoctorReport, Finding } from "../../memory.ts";
+import { shellWord } from "../../presenters/shell-word.ts";
 import type { EngineAddress } from "./engine-address.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { askCaller, reachEngine } from "./engine-status.ts";

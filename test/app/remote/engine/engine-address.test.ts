@@ -1,6 +1,6 @@
 /** The addresses to which a token may be sent. */
 import { describe, expect, it } from "vitest";
-import { checkEngineAddress, isPrivateAddress } from "../../../app/remote/engine-address.ts";
+import { checkEngineAddress, isPrivateAddress } from "../../../../app/remote/engine/engine-address.ts";
 
 const check = (url: string, more: object = {}) =>
   checkEngineAddress({ url, ...more }, (field) => `source.${field}`);

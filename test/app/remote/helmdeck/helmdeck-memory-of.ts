@@ -1,21 +1,24 @@
 /** The memory of a helmdeck, for callers named after their agents. */
 
-import { checkEngineAddress } from "../../../app/remote/engine-address.ts";
-import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
-import { openUpstreamMemory, type UpstreamMemoryOptions } from "../../../app/upstream/upstream-memory.ts";
+import { checkEngineAddress } from "../../../../app/remote/engine/engine-address.ts";
+import {
+  type HelmdeckMemoryOptions,
+  openHelmdeckMemory,
+} from "../../../../app/remote/helmdeck/helmdeck-memory.ts";
+import type { RemoteMemory } from "../../../../app/remote/remote-memory.ts";
 
 interface Helmdeck {
   readonly url: string;
   tokenOf(sub: string): string;
 }
 
-export function upstreamOf(
+export function helmdeckMemoryOf(
   helmdeck: Helmdeck,
-  options: Partial<Omit<UpstreamMemoryOptions, "address">> & { readonly url?: string } = {},
+  options: Partial<Omit<HelmdeckMemoryOptions, "address">> & { readonly url?: string } = {},
 ): RemoteMemory {
   const tokens = new Map<string, string>();
   const { url = helmdeck.url, ...others } = options;
-  return openUpstreamMemory({
+  return openHelmdeckMemory({
     address: checkEngineAddress({ url }, (field) => field),
     agents: ["main", "work"],
     tokenOf: async (agent) => {

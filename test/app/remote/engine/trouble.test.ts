@@ -6,9 +6,9 @@ import { createServer as createTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Memory } from "../../../app/memory.ts";
-import { mintToken } from "../../../server/tokens.ts";
-import { NOW, SECRET, tokenFor } from "../../server/fixtures/context-server.ts";
+import type { Memory } from "../../../../app/memory.ts";
+import { mintToken } from "../../../../server/tokens.ts";
+import { NOW, SECRET, tokenFor } from "../../../server/fixtures/context-server.ts";
 import { OddServer, type RemoteOptions, remoteOf, ServedEngine } from "./served-engine.ts";
 
 const FACT = { key: "deploy/preference", value: "We deploy through Konflux." };

@@ -5,8 +5,8 @@
  * which goes into paths and prompts, is converted to a valid one.
  */
 import * as z from "zod";
-import { keyToLookUp } from "../../engine/facts/facts-policy.ts";
-import { categoryOf } from "../transfer/formats/helmdeck/entries.ts";
+import { keyToLookUp } from "../../../engine/facts/facts-policy.ts";
+import { categoryOf } from "../../transfer/formats/helmdeck/entries.ts";
 
 const chunkSchema = z.object({
   docid: z.string(),
@@ -19,7 +19,7 @@ export const chunksSchema = z.object({ results: z.array(chunkSchema) });
 
 export type Chunk = z.infer<typeof chunkSchema>;
 
-export interface UpstreamFact {
+export interface HelmdeckFact {
   readonly docid: string;
   readonly key: string;
   readonly value: string;
@@ -42,7 +42,7 @@ export function keyOfChunk({ file }: Chunk): string | undefined {
 }
 
 /** Undefined for anything but a fact: a run, a plan, a cached answer. `odd`: a fact that is invalid here. */
-export function factOf({ docid, snippet, collection, file }: Chunk): UpstreamFact | "odd" | undefined {
+export function factOf({ docid, snippet, collection, file }: Chunk): HelmdeckFact | "odd" | undefined {
   if (!file.startsWith(FACTS) || !collection.startsWith(COLLECTION)) return undefined;
   const key = file.slice(FACTS.length);
   const itsCategory = collection.slice(COLLECTION.length);
@@ -56,7 +56,7 @@ export function factOf({ docid, snippet, collection, file }: Chunk): UpstreamFac
 }
 
 /** The same as when importing helmdeck's database. */
-function placeOf(itsCategory: string): Pick<UpstreamFact, "category" | "tags"> {
+function placeOf(itsCategory: string): Pick<HelmdeckFact, "category" | "tags"> {
   const { category, tag } = categoryOf(itsCategory);
   return { category, tags: tag === undefined ? [] : [tag] };
 }

@@ -5,24 +5,24 @@
 import { type MessagePort, workerData } from "node:worker_threads";
 import type { RecallMode } from "../../engine/answer-limits.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
-import type { EngineAddress } from "../remote/engine-address.ts";
-import { openUpstreamMemory } from "../upstream/upstream-memory.ts";
+import type { EngineAddress } from "../remote/engine/engine-address.ts";
+import { openHelmdeckMemory } from "../remote/helmdeck/helmdeck-memory.ts";
 import { fromWire, type HostFunctions } from "./worker-messages.ts";
 import { answerOf, answerOn, callOn, requirePort } from "./worker-server.ts";
 
 /** The worker's start data. */
-export interface UpstreamStart {
+export interface HelmdeckStart {
   readonly address: EngineAddress;
   readonly agents: readonly Subject[];
   readonly recall: RecallMode;
 }
 
 /** Serves a helmdeck's memory on a port, for a worker's entry file. Sends nothing before the first call. */
-export function serveUpstreamMemory(
+export function serveHelmdeckMemory(
   port: MessagePort = requirePort(),
-  start = workerData as UpstreamStart,
+  start = workerData as HelmdeckStart,
 ): void {
-  const memory = openUpstreamMemory({
+  const memory = openHelmdeckMemory({
     ...start, // written by the main thread of the same build
     tokenOf: async (agent, how) => {
       const answer = await host.tokenOf(agent, how);

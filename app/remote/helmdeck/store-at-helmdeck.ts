@@ -1,15 +1,15 @@
 /** Stores a fact in a running helmdeck and reads it back: with its memory off, helmdeck reports success, but the fact is lost. */
 
-import { HelmdeckError } from "../../engine/errors.ts";
-import { FACT_LIMITS, validateFact } from "../../engine/facts/facts-policy.ts";
-import { placeholderTime } from "../../engine/known-time.ts";
-import { pathOf } from "../../engine/projections/paths.ts";
-import { requireRevision } from "../../engine/rules/conditions.ts";
-import { fingerprintOf } from "../../engine/store/entry-id.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import type { FactInput, Memory, StoredFact } from "../memory.ts";
-import type { EngineClient } from "../remote/engine-client.ts";
-import type { UpstreamFact } from "./helmdeck-chunks.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { FACT_LIMITS, validateFact } from "../../../engine/facts/facts-policy.ts";
+import { placeholderTime } from "../../../engine/known-time.ts";
+import { pathOf } from "../../../engine/projections/paths.ts";
+import { requireRevision } from "../../../engine/rules/conditions.ts";
+import { fingerprintOf } from "../../../engine/store/entry-id.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import type { FactInput, Memory, StoredFact } from "../../memory.ts";
+import type { EngineClient } from "../engine/engine-client.ts";
+import type { HelmdeckFact } from "./helmdeck-chunks.ts";
 import { notThere } from "./helmdeck-messages.ts";
 import { STORED } from "./helmdeck-rest.ts";
 import type { KnownRows } from "./known-rows.ts";
@@ -28,7 +28,7 @@ export interface StoreParts {
  *
  * Throws the errors of storing here, and `engine_unavailable` when the fact is missing afterwards.
  */
-export async function storeUpstream(
+export async function storeAtHelmdeck(
   { url, rest, known, checkFact }: StoreParts,
   agent: Subject,
   input: FactInput,
@@ -56,7 +56,7 @@ export async function storeUpstream(
 }
 
 /** Of what helmdeck shows: another one when it shows something else, also in another process. */
-export function revisionOf({ value, category }: Pick<UpstreamFact, "value" | "category">): number {
+export function revisionOf({ value, category }: Pick<HelmdeckFact, "value" | "category">): number {
   const shown = fingerprintOf(Buffer.from(JSON.stringify([category, value])));
   return Number.parseInt(shown.slice(0, 12), 16) + 1; // 0 means that there is none
 }

@@ -1,7 +1,7 @@
 /** A memory in a served engine gives the same answers as a local one. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Memory, UseCase } from "../../../app/memory.ts";
-import { NOW } from "../../server/fixtures/context-server.ts";
+import type { Memory, UseCase } from "../../../../app/memory.ts";
+import { NOW } from "../../../server/fixtures/context-server.ts";
 import { remoteOf, ServedEngine } from "./served-engine.ts";
 
 const FACTS = [

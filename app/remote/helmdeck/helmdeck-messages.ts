@@ -1,6 +1,6 @@
 /** Messages about a running helmdeck, and about features that it lacks. */
-import { HelmdeckError } from "../../engine/errors.ts";
-import type { ServerWords } from "../remote/engine-failures.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import type { ServerWords } from "../engine/engine-failures.ts";
 
 export const A_HELMDECK: ServerWords = {
   named: "The helmdeck",

@@ -5,8 +5,8 @@
  * private networks of its containers, unless the operator allows it.
  */
 import { BlockList, isIP } from "node:net";
-import { defined } from "../../engine/defined.ts";
-import { type HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { defined } from "../../../engine/defined.ts";
+import { type HelmdeckError, invalidField } from "../../../engine/errors.ts";
 
 export interface EngineSettings {
   readonly url: string;

@@ -1,18 +1,18 @@
 /** Queries a running helmdeck's memory: one stream per token, opened on demand and closed when idle; explains every failure. */
 import * as z from "zod";
-import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { backgroundTimer, type Timer } from "../../engine/timing.ts";
-import type { EngineAddress } from "../remote/engine-address.ts";
-import type { EngineAgents } from "../remote/engine-agents.ts";
-import { agentsFor, requireToken, type TokenSource } from "../remote/engine-client.ts";
+import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { backgroundTimer, type Timer } from "../../../engine/timing.ts";
+import type { EngineAddress } from "../engine/engine-address.ts";
+import type { EngineAgents } from "../engine/engine-agents.ts";
+import { agentsFor, requireToken, type TokenSource } from "../engine/engine-client.ts";
 import {
   type Asked,
   engineUnavailable,
   failureOfAnswer,
   failureOfConnection,
-} from "../remote/engine-failures.ts";
-import { NoAnswer } from "../remote/engine-request.ts";
+} from "../engine/engine-failures.ts";
+import { NoAnswer } from "../engine/engine-request.ts";
 import { type Chunk, chunksSchema } from "./helmdeck-chunks.ts";
 import { A_HELMDECK } from "./helmdeck-messages.ts";
 import { QmdStream, StreamEnded, StreamRefusal } from "./qmd-stream.ts";

@@ -6,34 +6,34 @@
  * that helmdeck lacks, such as history, are refused with an explanation.
  */
 
-import type { RecallMode } from "../../engine/answer-limits.ts";
-import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
-import { checkTags } from "../../engine/facts/facts-policy.ts";
-import { quotedKey } from "../../engine/projections/frame.ts";
-import { citedPath, isMyMemoryPath, parsePath } from "../../engine/projections/paths.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
-import type { UnixMs } from "../../engine/store/memory-store.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { type Timer, within } from "../../engine/timing.ts";
-import { composeMemory, type OpenMemory } from "../compose.ts";
-import { factsNamedBy } from "../fact-names.ts";
-import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../memory.ts";
-import { DEADLINES, EngineClient, type EngineClientOptions } from "../remote/engine-client.ts";
-import { type RemoteMemory, remoteMemory } from "../remote/partial-memory.ts";
-import { requireQuery } from "../searching.ts";
-import { requireNamespace } from "../subject.ts";
-import { examineUpstream } from "./examine-upstream.ts";
-import { forgetUpstream } from "./forget-upstream.ts";
+import type { RecallMode } from "../../../engine/answer-limits.ts";
+import { defined } from "../../../engine/defined.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import { checkTags } from "../../../engine/facts/facts-policy.ts";
+import { quotedKey } from "../../../engine/projections/frame.ts";
+import { citedPath, isMyMemoryPath, parsePath } from "../../../engine/projections/paths.ts";
+import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
+import type { UnixMs } from "../../../engine/store/memory-store.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { type Timer, within } from "../../../engine/timing.ts";
+import { composeMemory, type OpenMemory } from "../../compose.ts";
+import { factsNamedBy } from "../../fact-names.ts";
+import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../../memory.ts";
+import { requireQuery } from "../../searching.ts";
+import { requireNamespace } from "../../subject.ts";
+import { DEADLINES, EngineClient, type EngineClientOptions } from "../engine/engine-client.ts";
+import { type RemoteMemory, remoteMemory } from "../remote-memory.ts";
+import { examineHelmdeck } from "./examine-helmdeck.ts";
+import { forgetAtHelmdeck } from "./forget-at-helmdeck.ts";
+import { extentText, partText } from "./helmdeck-extent.ts";
 import { A_HELMDECK, notThere } from "./helmdeck-messages.ts";
+import { helmdeckStatus } from "./helmdeck-status.ts";
 import { type Extent, KnownRows } from "./known-rows.ts";
 import { lookUpKey } from "./look-up-key.ts";
 import { QmdClient } from "./qmd-client.ts";
-import { refuseSupersedes, revisionOf, storeUpstream } from "./store-upstream.ts";
-import { extentText, partText } from "./upstream-extent.ts";
-import { upstreamStatus } from "./upstream-status.ts";
+import { refuseSupersedes, revisionOf, storeAtHelmdeck } from "./store-at-helmdeck.ts";
 
-export interface UpstreamMemoryOptions extends Omit<EngineClientOptions, "server"> {
+export interface HelmdeckMemoryOptions extends Omit<EngineClientOptions, "server"> {
   /** Everyone with a token, for doctor. */
   readonly agents: readonly Subject[];
   /** For queries without a mode. Default `balanced`. */
@@ -51,12 +51,12 @@ export interface UpstreamMemoryOptions extends Omit<EngineClientOptions, "server
 const LIVE_MS = 1_500;
 
 /** Sends nothing before the first call. */
-export function openUpstreamMemory(options: UpstreamMemoryOptions): RemoteMemory {
-  return new UpstreamMemory(options).asMemory();
+export function openHelmdeckMemory(options: HelmdeckMemoryOptions): RemoteMemory {
+  return new HelmdeckMemory(options).asMemory();
 }
 
-class UpstreamMemory {
-  readonly #options: UpstreamMemoryOptions;
+class HelmdeckMemory {
+  readonly #options: HelmdeckMemoryOptions;
   readonly #now: () => UnixMs;
   readonly #rest: EngineClient;
   readonly #qmd: QmdClient;
@@ -65,7 +65,7 @@ class UpstreamMemory {
   readonly #known = new Map<Subject, KnownRows>();
   readonly #failures = new Map<Subject, unknown>();
 
-  constructor(options: UpstreamMemoryOptions) {
+  constructor(options: HelmdeckMemoryOptions) {
     const { now = Date.now, address, tokenOf, deadlines, recall } = options;
     this.#options = options;
     this.#now = now;
@@ -91,14 +91,14 @@ class UpstreamMemory {
       warm: async () => {}, // nothing is requested before somebody uses it
       sweep: async () => ({ deleted: 0, erased: "complete" }),
       status: (agent) =>
-        upstreamStatus(
+        helmdeckStatus(
           {
             ...{ rest, freshen, counts: async (of) => this.#countsOf(of) },
             lastFailure: this.#failures.values().next().value,
           },
           agent,
         ),
-      doctor: () => examineUpstream({ rest, address, agents, tokenOf, freshen, now: this.#now() }),
+      doctor: () => examineHelmdeck({ rest, address, agents, tokenOf, freshen, now: this.#now() }),
       close: () => this.#close(),
     };
     return remoteMemory(able, {
@@ -166,11 +166,11 @@ class UpstreamMemory {
       checkFact: (agent, fact) => this.#noting(agent, () => checkFact(agent, fact)),
       storeFact: (agent, fact) =>
         this.#noting(agent, () =>
-          storeUpstream({ url, rest: this.#rest, known: this.#rowsOf(agent), checkFact }, agent, fact),
+          storeAtHelmdeck({ url, rest: this.#rest, known: this.#rowsOf(agent), checkFact }, agent, fact),
         ),
       forget: (agent, input) =>
         this.#noting(agent, () =>
-          forgetUpstream({ url, rest: this.#rest, known: this.#rowsOf(agent) }, agent, input),
+          forgetAtHelmdeck({ url, rest: this.#rest, known: this.#rowsOf(agent) }, agent, input),
         ),
     } satisfies Partial<Memory>;
   }

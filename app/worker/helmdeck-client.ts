@@ -1,20 +1,20 @@
 /** The main thread's side of a running helmdeck's memory: resolves tokens for the worker. */
 import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import type { Memory } from "../memory.ts";
-import type { TokenSource } from "../remote/engine-client.ts";
-import type { UpstreamStart } from "./upstream-worker.ts";
+import type { TokenSource } from "../remote/engine/engine-client.ts";
+import type { HelmdeckStart } from "./helmdeck-worker.ts";
 import { startWorker } from "./worker-client.ts";
 import { toWire } from "./worker-messages.ts";
 
-export interface UpstreamWorkerOptions {
-  /** The file that calls `serveUpstreamMemory`, from the same build. */
+export interface HelmdeckWorkerOptions {
+  /** The file that calls `serveHelmdeckMemory`, from the same build. */
   readonly workerUrl: URL;
-  readonly start: UpstreamStart;
+  readonly start: HelmdeckStart;
   readonly tokenOf: TokenSource;
 }
 
 /** Starts nothing before the first call. */
-export function startUpstreamWorker({ workerUrl, start, tokenOf }: UpstreamWorkerOptions): Memory {
+export function startHelmdeckWorker({ workerUrl, start, tokenOf }: HelmdeckWorkerOptions): Memory {
   return startWorker({
     ...{ workerUrl, data: start, place: { databasePath: "at helmdeck", keySource: "at helmdeck" } },
     host: {

@@ -1,12 +1,12 @@
 /** The status of a served engine, and of the memory behind a token. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { systemClock } from "../../engine/timing.ts";
-import type { EngineStatus, MemoryStatus } from "../memory.ts";
-import { callerReplySchema, ownStatusReplySchema } from "../wire/caller-schemas.ts";
-import { readinessReplySchema, versionReplySchema } from "../wire/health-schemas.ts";
+import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+import { defined } from "../../../engine/defined.ts";
+import { HelmdeckError } from "../../../engine/errors.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { systemClock } from "../../../engine/timing.ts";
+import type { EngineStatus, MemoryStatus } from "../../memory.ts";
+import { callerReplySchema, ownStatusReplySchema } from "../../wire/caller-schemas.ts";
+import { readinessReplySchema, versionReplySchema } from "../../wire/health-schemas.ts";
 import type { EngineClient } from "./engine-client.ts";
 
 const CALLER = { path: "/api/v1/caller", answers: callerReplySchema } as const;

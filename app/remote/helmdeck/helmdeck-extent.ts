@@ -1,5 +1,5 @@
 /** Describes how much of a helmdeck's memory is known here. */
-import type { HeldRows } from "../memory.ts";
+import type { HeldRows } from "../../memory.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,20 +1,20 @@
 /** Doctor's checks of a running helmdeck: the connection, each agent's memory, and how much of it is known here. */
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { rfc3339 } from "../../engine/rfc3339.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import type { DoctorReport, Finding } from "../memory.ts";
-import type { EngineAddress } from "../remote/engine-address.ts";
-import type { EngineClient, TokenSource } from "../remote/engine-client.ts";
-import { DAY_MS, failed, SOURCE, sharedFindings, wayFinding } from "../remote/examine-engine.ts";
+import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
+import { rfc3339 } from "../../../engine/rfc3339.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import type { DoctorReport, Finding } from "../../memory.ts";
+import type { EngineAddress } from "../engine/engine-address.ts";
+import type { EngineClient, TokenSource } from "../engine/engine-client.ts";
+import { DAY_MS, failed, SOURCE, sharedFindings, wayFinding } from "../engine/examine-engine.ts";
+import { extentText } from "./helmdeck-extent.ts";
+import { reachHelmdeck } from "./helmdeck-status.ts";
 import type { Extent } from "./known-rows.ts";
 import { claimsOf } from "./token-claims.ts";
-import { extentText } from "./upstream-extent.ts";
-import { reachHelmdeck } from "./upstream-status.ts";
 
 /** Tokens from helmdeck's own script are valid for a week. */
 const WARNED_MS = 2 * DAY_MS;
 
-export interface ExamineUpstreamParts {
+export interface ExamineHelmdeckParts {
   readonly rest: EngineClient;
   readonly address: EngineAddress;
   readonly agents: readonly Subject[];
@@ -30,7 +30,7 @@ interface Known {
 }
 
 /** Never rejects. */
-export async function examineUpstream(parts: ExamineUpstreamParts): Promise<DoctorReport> {
+export async function examineHelmdeck(parts: ExamineHelmdeckParts): Promise<DoctorReport> {
   const source = await sourceFinding(parts.rest);
   const looked = await Promise.all(parts.agents.map((agent) => lookAt(parts, agent)));
   const known = looked.filter((one) => "subject" in one);
@@ -54,7 +54,7 @@ async function sourceFinding(rest: EngineClient): Promise<Finding> {
   }
 }
 
-async function lookAt(parts: ExamineUpstreamParts, agent: Subject): Promise<Known | Finding> {
+async function lookAt(parts: ExamineHelmdeckParts, agent: Subject): Promise<Known | Finding> {
   const check = `agent ${harmlessLine(agent)}`;
   try {
     const extent = await parts.freshen(agent);

@@ -1,8 +1,8 @@
 /** Calls a served engine's REST API with a subject's token: validates answers and explains every failure. */
 import * as z from "zod";
-import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
-import { type FromWire, fromWire } from "../wire/codec.ts";
+import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
+import type { Subject } from "../../../engine/store/namespace.ts";
+import { type FromWire, fromWire } from "../../wire/codec.ts";
 import type { EngineAddress } from "./engine-address.ts";
 import { type EngineAgents, makeAgents } from "./engine-agents.ts";
 import {

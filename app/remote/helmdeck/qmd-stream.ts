@@ -8,9 +8,9 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { createParser } from "eventsource-parser";
-import { invalidField } from "../../engine/errors.ts";
-import type { EngineAgents } from "../remote/engine-agents.ts";
-import { type EngineAnswer, NoAnswer, requestEngine, TOO_LARGE, TOO_LATE } from "../remote/engine-request.ts";
+import { invalidField } from "../../../engine/errors.ts";
+import type { EngineAgents } from "../engine/engine-agents.ts";
+import { type EngineAnswer, NoAnswer, requestEngine, TOO_LARGE, TOO_LATE } from "../engine/engine-request.ts";
 
 export interface QmdStreamOptions {
   readonly url: string;

@@ -1,7 +1,7 @@
 /** Doctor's findings about an engine and each token. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mintToken } from "../../../server/tokens.ts";
-import { NOW, SECRET, tokenFor } from "../../server/fixtures/context-server.ts";
+import { mintToken } from "../../../../server/tokens.ts";
+import { NOW, SECRET, tokenFor } from "../../../server/fixtures/context-server.ts";
 import { OddServer, remoteOf, ServedEngine } from "./served-engine.ts";
 
 let engine: ServedEngine;

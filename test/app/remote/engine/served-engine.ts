@@ -7,17 +7,17 @@ import {
   type Server,
 } from "node:http";
 import { type AddressInfo, createServer as createNet, type Server as NetServer, type Socket } from "node:net";
-import { checkEngineAddress, type EngineSettings } from "../../../app/remote/engine-address.ts";
-import type { RemoteMemory } from "../../../app/remote/partial-memory.ts";
-import { openRemoteMemory, type RemoteMemoryOptions } from "../../../app/remote/remote-memory.ts";
-import { createServer, type Listening } from "../../../server/create-server.ts";
+import { checkEngineAddress, type EngineSettings } from "../../../../app/remote/engine/engine-address.ts";
+import { type EngineMemoryOptions, openEngineMemory } from "../../../../app/remote/engine/engine-memory.ts";
+import type { RemoteMemory } from "../../../../app/remote/remote-memory.ts";
+import { createServer, type Listening } from "../../../../server/create-server.ts";
 import {
   ContextServer,
   type ContextServerOptions,
   NOW,
   SECRET,
   tokenFor,
-} from "../../server/fixtures/context-server.ts";
+} from "../../../server/fixtures/context-server.ts";
 
 export class ServedEngine {
   readonly context: ContextServer;
@@ -53,7 +53,7 @@ export class ServedEngine {
 }
 
 export interface RemoteOptions
-  extends Partial<Omit<RemoteMemoryOptions, "address">>,
+  extends Partial<Omit<EngineMemoryOptions, "address">>,
     Partial<EngineSettings> {}
 
 /** By default with the token of a caller whose name is the subject, and who may record. */
@@ -61,7 +61,7 @@ export function remoteOf(url: string, options: RemoteOptions = {}): RemoteMemory
   const { fingerprint256, caFile, allowPlainHttp, ...others } = options;
   const settings = { fingerprint256, caFile, allowPlainHttp };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return openRemoteMemory({
+  return openEngineMemory({
     address: checkEngineAddress({ url, ...given }, (field) => field),
     tokenOf: (subject) => tokenFor(subject, ["record"]),
     agents: ["main"],
