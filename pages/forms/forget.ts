@@ -12,10 +12,10 @@ import {
 import { isAuditCategory } from "../../engine/audit/audit-keys.ts";
 import type { HelmdeckError } from "../../engine/errors.ts";
 import { parseForgetScope } from "../../engine/facts/forget-scope.ts";
+import type { Done } from "../components/changes.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
-import type { Done } from "../views/done.ts";
 import {
   actions,
   cancel,

@@ -8,11 +8,11 @@
 import type { FactCheck, FactInput, FactView, StoredFact } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
 import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import type { Done } from "../components/changes.ts";
 import { factLink } from "../components/fact-row.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
-import type { Done } from "../views/done.ts";
 import { type Draft, draftFields, draftOf, type FieldOptions } from "./draft.ts";
 import {
   actions,

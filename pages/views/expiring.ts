@@ -2,7 +2,7 @@
 
 import type { FactView } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
-import { copyable, renewCommand } from "../components/commands.ts";
+import { copyable, renewCommand } from "../components/changes.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { empty, heading, pager } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";

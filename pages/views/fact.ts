@@ -7,13 +7,12 @@ import { isHelmdeckError } from "../../engine/errors.ts";
 import { importsOf, isImportTag } from "../../engine/facts/import-tag.ts";
 import { isKnownTime } from "../../engine/known-time.ts";
 import { writerText } from "../../engine/projections/frame.ts";
-import { changesOf, commandList, factCommands } from "../components/commands.ts";
+import { changesOf, commandList, doneNotice, factCommands } from "../components/changes.ts";
 import { factLink } from "../components/fact-row.ts";
 import { answerOrReason, chip, empty, heading, notice } from "../components/parts.ts";
 import { block, type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted, exactTime, size, time } from "../words.ts";
-import { doneNotice } from "./done.ts";
 
 const SIMILAR = 3;
 const EXCERPT = 160;

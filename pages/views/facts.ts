@@ -4,13 +4,12 @@ import type { FactsQuery } from "../../app/memory.ts";
 import { isAuditCategory } from "../../engine/audit/audit-keys.ts";
 import { defined } from "../../engine/defined.ts";
 import { importsOf } from "../../engine/facts/import-tag.ts";
-import { copyable, forgetImportCommand } from "../components/commands.ts";
+import { copyable, doneNotice, forgetImportCommand } from "../components/changes.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { chip, empty, heading, hiddenFields, nothingStored, pager } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted } from "../words.ts";
-import { doneNotice } from "./done.ts";
 import { searchResults } from "./search.ts";
 
 const PAGE_FACTS = 50;

@@ -1,8 +1,10 @@
-/** Changes as commands to copy, for pages that cannot change anything themselves. */
+/** What can be changed: the buttons, the commands to copy where pages cannot change anything themselves, and the notice afterwards. */
 import type { FactView } from "../../app/memory.ts";
 import { isCopyable, shellWord } from "../../app/presenters/shell-word.ts";
 import { type Html, html } from "../html.ts";
+import { type PageContext, param } from "../page.ts";
 import type { Changes } from "../viewer.ts";
+import { notice } from "./parts.ts";
 
 export type Commands = Extract<Changes, { readonly kind: "commands" }>;
 
@@ -94,4 +96,27 @@ export function commandList(commands: readonly Command[]): Html {
 /** `id` is unique on its page. */
 export function copyable(text: string, id: string, name: string): Html {
   return html`<div><code id="${id}">${text}</code><button class="small" type="button" data-copy="${id}" hidden aria-label="Copy the command: ${name}">Copy</button></div>`;
+}
+
+/** The address selects one of these and cannot add text. */
+const DONE = {
+  stored: "Stored.",
+  saved: "Saved. Its value is the same as before.",
+  edited: "Saved. The former value is in its history.",
+  renewed: "Renewed.",
+  superseded: "Stored. The old fact is retired; its value is in this fact's history.",
+  undone: "Undone. The former value is restored.",
+  forgotten: "Forgotten, and erased from the database.",
+  pending:
+    "Forgotten: no answer shows it any more. The encrypted bytes are erased from the database file shortly.",
+  deleted: "Forgotten: helmdeck deleted it. Its database may keep the encrypted bytes for a while.",
+  nothing: "There was nothing left to forget.",
+};
+
+export type Done = keyof typeof DONE;
+
+export function doneNotice(context: PageContext): Html | undefined {
+  const done = param(context, "done") ?? "";
+  // One of its own names, as just checked.
+  return Object.hasOwn(DONE, done) ? notice("ok", DONE[done as Done]) : undefined;
 }
