@@ -16,10 +16,14 @@ import { readDocument } from "./documents.ts";
 import { ChangeWatch } from "./embedding/change-watch.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/embedding-settings.ts";
 import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
-import { EmbeddingOnRequest, type EmbedReport, type EmbedRequest } from "./embedding/on-request.ts";
+import {
+  EmbeddingOnRequest,
+  type EmbedReport,
+  type EmbedRequest,
+  waitForVectors,
+} from "./embedding/on-request.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
-import { waitForVectors } from "./embedding/wait-for-vectors.ts";
-import { checkFact, getFact, listFacts, storeFact, storeFactAllowingSecret } from "./facts.ts";
+import { checkFact, getFact, listFacts, renewFact, storeFact, storeFactAllowingSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { GrowthCounts } from "./growth.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
@@ -43,7 +47,6 @@ import {
   subjectCounts,
 } from "./overview.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
-import { renewFact } from "./renewing.ts";
 import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";

@@ -13,8 +13,8 @@ import { MY_MEMORY_TITLE, myMemoryDocument, summariseMemory } from "../engine/pr
 import { citedPath, isMyMemoryPath, MY_MEMORY_PATH, parsePath } from "../engine/projections/paths.ts";
 import type { Entry } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
+import { renewByUse } from "./facts.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
-import { renewByUse } from "./renewing.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const { documentBytes, documentLines } = ANSWER_LIMITS;

@@ -1,20 +1,19 @@
 /** Stores, gets and lists facts. */
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
-import { invalidField } from "../engine/errors.ts";
+import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import { type CheckedFact, checkSupersedes, factEntry, validateFact } from "../engine/facts/facts-policy.ts";
 import { isImportTag } from "../engine/facts/import-tag.ts";
-import { EXPIRING_WITHIN_MS, endOfStore } from "../engine/facts/renewal.ts";
+import { EXPIRING_WITHIN_MS, endOfStore, renewalByHand, renewalByUse } from "../engine/facts/renewal.ts";
 import { refuseSecrets } from "../engine/facts/secrets.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { pathOf } from "../engine/projections/paths.ts";
 import { requireRevision } from "../engine/rules/conditions.ts";
-import type { FillIn, ListQuery, UnixMs } from "../engine/store/memory-store.ts";
+import { decodeListCursor, encodeListCursor } from "../engine/store/cursors.ts";
+import type { Entry, EntryMeta, FillIn, ListQuery, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
-import { factsNamedBy, keyOfFact } from "./fact-names.ts";
-import { factView, unlessUnreadable } from "./fact-view.ts";
-import { listExpiringFacts } from "./list-expiring-facts.ts";
+import { asUnreadable, factsNamedBy, factView, keyOfFact, unlessUnreadable } from "./fact-view.ts";
 import type {
   FactCheck,
   FactInput,
@@ -22,6 +21,7 @@ import type {
   FactsPage,
   FactsQuery,
   FactView,
+  RenewInput,
   StoredFact,
 } from "./memory.ts";
 import { lookForSimilar } from "./similar-facts.ts";
@@ -200,4 +200,94 @@ function filterFrom(
 function requireText(field: string, text: unknown): string {
   if (typeof text === "string" && text.isWellFormed()) return text;
   throw invalidField(field, "must be valid Unicode");
+}
+
+/**
+ * Renews a fact before it expires: by a person, or by use.
+ *
+ * Throws `invalid_input` for an invalid ttl, and `not_found`.
+ */
+export async function renewFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  { key: name, ttlSeconds, ifRevision }: RenewInput,
+): Promise<FactView> {
+  const decide = renewalByHand(ttlSeconds);
+  const key = await keyOfFact(context, namespace, name);
+  if (key === undefined) requireRevision(undefined, ifRevision);
+  const entry =
+    key && (await context.store.renew({ namespace, origin: "fact", key }, decide, defined({ ifRevision })));
+  if (entry) return factView(entry);
+  throw new HelmdeckError(
+    "not_found",
+    "There is nothing to renew: there is no fact with this key, or it cannot be opened. Keys are exact and case-sensitive.",
+  );
+}
+
+/** The expiry after {@link renewFact}; throws `invalid_input` likewise. */
+export function endAfterRenewal(
+  fact: Pick<FactView, "expiresAt">,
+  ttlSeconds: number | undefined,
+  now: UnixMs,
+): UnixMs | undefined {
+  const renewal = renewalByHand(ttlSeconds)(fact, now);
+  return renewal?.expiresAt ?? fact.expiresAt;
+}
+
+/** For a fact that was just read. Reading succeeds even if the store is read-only or locked. */
+export async function renewByUse(context: UseCaseContext, entry: Entry): Promise<void> {
+  if (entry.origin !== "fact" || renewalByUse(entry, context.now()) === undefined) return;
+  await context.store.renew(entry, renewalByUse, { givesWay: true }).catch(() => undefined);
+}
+
+const PAGE_ROWS = 1_000;
+
+/** A position in this order: an expiry, and its entry. */
+interface Place {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+/** Lists facts that expire within 14 days, soonest first. Decrypts only the page that is shown. */
+async function listExpiringFacts(
+  context: UseCaseContext,
+  namespace: Namespace,
+  limit: number,
+  cursor: string | undefined,
+): Promise<FactsPage> {
+  const after = cursor === undefined ? undefined : decodeListCursor(cursor);
+  const ending = await allExpiring(context, namespace);
+  const left = after === undefined ? ending : ending.filter((one) => compare(placeOf(one), after) > 0);
+  const page = left.slice(0, limit);
+  const facts: FactView[] = [];
+  const unreadable: string[] = [];
+  for (const { key } of page) {
+    const entry = await context.store.get({ namespace, origin: "fact", key }).catch(asUnreadable);
+    if (entry === "unreadable") unreadable.push(key);
+    else if (entry !== undefined) facts.push(factView(entry));
+  }
+  const last = page.at(-1);
+  const isMore = last !== undefined && left.length > page.length;
+  return { facts, unreadable, ...(isMore && { nextCursor: encodeListCursor(placeOf(last)) }) };
+}
+
+async function allExpiring(
+  { store, now }: UseCaseContext,
+  namespace: Namespace,
+): Promise<readonly EntryMeta[]> {
+  const expiresBefore = now() + EXPIRING_WITHIN_MS;
+  const query = { namespace, origin: "fact", expiresBefore, limit: PAGE_ROWS } as const;
+  const found: EntryMeta[] = [];
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+    found.push(...entries);
+  return found.sort((one, other) => compare(placeOf(one), placeOf(other)));
+}
+
+/** The list's cursor holds the expiry instead of the time of the last store. */
+function placeOf({ expiresAt = 0, id }: EntryMeta): Place {
+  return { updatedAt: expiresAt, id };
+}
+
+function compare(one: Place, other: Place): number {
+  return one.updatedAt - other.updatedAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

@@ -13,9 +13,8 @@ import { nearestKeys } from "../engine/facts/near.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import type { EntryFilter, Erasure } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import { countFormer } from "./history.ts";
+import { countFormer, restoreReplaced } from "./history.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
-import { restoreReplaced } from "./restoring.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Keys compared per turn of the event loop. */

@@ -37,7 +37,7 @@ async function doctorCommand(
   const { output, options } = context;
   if (compact) {
     await refuseRemote(context);
-    const { compactMemory } = await import("../app/health/compact-memory.ts");
+    const { compactMemory } = await import("../app/health/repair-memory.ts");
     const isDone = await compactMemory(await context.line.memoryOptions(context));
     await output.note(isDone ? "The database was rewritten." : "There was nothing to compact.");
   }

@@ -1,7 +1,7 @@
 /** Declares `get`. */
 import type { Command } from "commander";
 import type { FactView } from "../app/memory.ts";
-import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
+import { expiryFrom, localMinute } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf } from "../engine/projections/frame.ts";

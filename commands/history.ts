@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import type { FactView, RenewInput } from "../app/memory.ts";
 import { historyText, noHistory, undoText } from "../app/presenters/history-text.ts";
-import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
+import { expiryFrom, localMinute } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
 import { defined } from "../engine/defined.ts";

@@ -1,9 +1,8 @@
 /** `import`: imports files in one of the formats. Our own JSON Lines are imported at once; for other formats a preview comes first. */
 import { stat } from "node:fs/promises";
 import type { CommandMemory } from "../app/compose.ts";
-import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { firstWords } from "../app/presenters/words.ts";
+import { expiryFrom, firstWords, localMinute } from "../app/presenters/words.ts";
 import type { ImportFile } from "../app/transfer/formats/format.ts";
 import { guessFormat, wantsFormat } from "../app/transfer/formats/guess-format.ts";
 import type { ImportFormat } from "../app/transfer/formats/names.ts";

@@ -1,9 +1,8 @@
 /** Declares `list`. */
 import type { Command } from "commander";
 import type { FactsPage, FactView, Memory } from "../app/memory.ts";
-import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { firstWords, unmatchedText } from "../app/presenters/words.ts";
+import { expiryFrom, firstWords, localMinute, unmatchedText } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";

@@ -1,9 +1,8 @@
 /** Declares `search`. */
 import { type Command, Option } from "commander";
 import type { RecallHit, RecallQuery, SearchAnswer } from "../app/memory.ts";
-import { localMinute } from "../app/presenters/local-times.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { unmatchedText } from "../app/presenters/words.ts";
+import { localMinute, unmatchedText } from "../app/presenters/words.ts";
 import { searchReply } from "../app/wire/replies.ts";
 import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";

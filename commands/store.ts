@@ -1,7 +1,7 @@
 /** Declares `store`. */
 import type { Command } from "commander";
 import type { FactInput, StoredFact } from "../app/memory.ts";
-import { expiryFrom, localMinute } from "../app/presenters/local-times.ts";
+import { expiryFrom, localMinute } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";

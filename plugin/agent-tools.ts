@@ -2,8 +2,7 @@
 import type { FactInput, ForgetInput, Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import { newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { toWire } from "../app/wire/codec.ts";
-import { HISTORY_DESCRIPTION } from "../app/wire/history-descriptions.ts";
-import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../app/wire/store-tool.ts";
+import { HISTORY_DESCRIPTION, STORE_DESCRIPTION, STORE_PARAMETERS } from "../app/wire/tool-texts.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import { isKnownTime } from "../engine/known-time.ts";

@@ -10,9 +10,7 @@ import {
   similarKeysText,
 } from "../app/presenters/forget-texts.ts";
 import { undoText } from "../app/presenters/history-text.ts";
-import { keyForText } from "../app/presenters/key-for-text.ts";
-import { localMinute } from "../app/presenters/local-times.ts";
-import { firstWords } from "../app/presenters/words.ts";
+import { firstWords, keyForText, localMinute } from "../app/presenters/words.ts";
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";

@@ -3,8 +3,7 @@
 import { isWideForget } from "../app/forgetting.ts";
 import type { Forgotten } from "../app/memory.ts";
 import { forgetPreview } from "../app/presenters/forget-texts.ts";
-import { shellWord } from "../app/presenters/shell-word.ts";
-import { counted } from "../app/presenters/words.ts";
+import { counted, shellWord } from "../app/presenters/words.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
 import type { AccessPolicy } from "./access-policy.ts";

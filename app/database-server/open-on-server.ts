@@ -7,6 +7,7 @@
 import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import type { LoadedKey } from "../../engine/store/find-key.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
 import { type KeyFacts, keyFactsOf } from "../health/examine-memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "../open-memory-options.ts";
@@ -14,7 +15,6 @@ import { quotaOfEnv } from "../quota.ts";
 import { ReopeningStore } from "../reopening-store.ts";
 import { requireServerKey } from "./server-key.ts";
 import type { ServerStore, StoreServer } from "./store-server.ts";
-import { Watches } from "./watches.ts";
 
 export interface OnServerOptions extends OpenMemoryOptions {
   readonly server: StoreServer;
@@ -82,5 +82,35 @@ class Opening {
 
   async isWritable(): Promise<boolean> {
     return (await this.#open?.isWritable()) ?? true;
+  }
+}
+
+type Watchable = Pick<ServerStore, "watch">;
+
+interface Watch {
+  readonly namespace: Namespace;
+  readonly listener: () => void;
+  /** Absent while no store is open. */
+  stop?: (() => void) | undefined;
+}
+
+/** Watches of memories on a database server, which continue when the store is opened again. */
+export class Watches {
+  readonly #watches = new Set<Watch>();
+  #store: Watchable | undefined;
+
+  /** The previous store is closed, and its watches with it. */
+  moveTo(store: Watchable): void {
+    this.#store = store;
+    for (const watch of this.#watches) watch.stop = store.watch(watch.namespace, watch.listener);
+  }
+
+  begin(namespace: Namespace, listener: () => void): () => void {
+    const watch: Watch = { namespace, listener, stop: this.#store?.watch(namespace, listener) };
+    this.#watches.add(watch);
+    return () => {
+      this.#watches.delete(watch);
+      watch.stop?.();
+    };
   }
 }

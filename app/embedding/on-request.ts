@@ -6,9 +6,10 @@ import { projectEntry } from "../../engine/projections/chunks.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { processTimer, type Timer, within } from "../../engine/timing.ts";
 import type { Coverage, SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import type { Memory } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
+import { MOST_MEMORIES } from "./change-watch.ts";
 import { type ActiveEmbeddings, PROBE } from "./open-embeddings.ts";
-import { waitForVectors } from "./wait-for-vectors.ts";
 
 export interface EmbedRequest {
   /** Limits the time and stops at the first failure. Default: until everything is embedded, or it keeps failing. */
@@ -82,4 +83,32 @@ export class EmbeddingOnRequest {
     const run = index.embed(namespace, { mostFailures, ...defined({ onProgress }) });
     return withinMs === undefined ? run : within(withinMs, run, () => undefined, this.#timer);
   }
+}
+
+/**
+ * Embeds what was stored while no server ran, when one starts.
+ *
+ * For these subjects, or for everybody with entries. Never rejects; the status reports problems.
+ */
+export async function embedStoredEntries(memory: Memory, subjects?: readonly string[]): Promise<void> {
+  try {
+    const { embeddings } = await memory.status();
+    if (embeddings === undefined || !("url" in embeddings)) return;
+    const all = subjects ?? (await memory.callers()).map(({ subject }) => subject);
+    for (const subject of all.slice(0, MOST_MEMORIES)) await memory.warm(subject);
+  } catch {
+    // Each call reports the memory's problem.
+  }
+}
+
+/** A person waits for a command; keyword search finds what is not loaded by then. */
+const PATIENCE_MS = 1_500;
+
+/** Waits briefly for existing vectors to be loaded. */
+export async function waitForVectors(
+  semantic: SemanticIndex | undefined,
+  namespace: Namespace,
+  timer?: Timer,
+): Promise<void> {
+  if (semantic !== undefined) await within(PATIENCE_MS, semantic.settled(namespace), () => undefined, timer);
 }

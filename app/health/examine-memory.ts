@@ -8,11 +8,9 @@ import { reasonOf } from "../availability.ts";
 import type { Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import { counted } from "../presenters/words.ts";
-import { lifetimeFindings } from "./lifetime-findings.ts";
-import { oldCopyFindings, savedKeyOf } from "./notes-findings.ts";
+import { lifetimeFindings, oldCopyFindings, rotationFindings, savedKeyOf } from "./findings.ts";
 import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
-import { rotationFindings } from "./rotation-findings.ts";
 
 /** Rows examined per turn of the event loop. */
 const PAGE_ROWS = 250;

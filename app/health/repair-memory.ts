@@ -1,9 +1,9 @@
 /**
  * Verifies every row of a database, and writes those that open into a new one; works on damaged databases that no longer open.
  */
-
-import { HelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { findKey } from "../../engine/store/find-key.ts";
+import { compactDatabase } from "../../engine/store/sqlite/open-sqlite.ts";
 import {
   repairDatabase,
   type Verified,
@@ -12,6 +12,7 @@ import {
 } from "../../engine/store/sqlite/repair.ts";
 import { readNotes } from "../keys/store-notes.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
+import { fileFacts } from "./private-files.ts";
 
 export type VerifyHooks = Pick<VerifyOptions, "onProgress" | "onUnreadable">;
 
@@ -43,4 +44,20 @@ function nothingStored(path: string): HelmdeckError {
       details: { path, nothingStored: true },
     },
   );
+}
+
+/**
+ * Rewrites a database of an older version, so that forgetting returns disk space from then on.
+ *
+ * False when it was not needed. Throws `store_full` when twice its size is not free, `store_locked` when others use it.
+ */
+export async function compactMemory(options: OpenMemoryOptions): Promise<boolean> {
+  const { databasePath: path, driver, server } = options;
+  if (server !== undefined)
+    throw invalidField("store", "is on a database server, whose own VACUUM does this", {
+      named: "This memory",
+    });
+  if ((await fileFacts(path)).kind === "absent") return false;
+  const found = await findKey(options);
+  return found !== undefined && compactDatabase({ path, key: found.key, driver });
 }

@@ -1,8 +1,8 @@
 /** Reads a fact's former values, undoes its last store, and renews it. */
 import * as z from "zod";
 import { noHistory } from "../presenters/history-text.ts";
-import { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/history-descriptions.ts";
 import { historyReply } from "../wire/replies.ts";
+import { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/tool-texts.ts";
 import { factSchema } from "./facts.ts";
 import { ADDS, DELETES, operation, READS } from "./operation.ts";
 

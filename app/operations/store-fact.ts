@@ -7,8 +7,8 @@
  */
 import * as z from "zod";
 import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
-import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../wire/store-tool.ts";
-import { writerClaimSchema } from "../wire/writer-claim.ts";
+import { writerClaimSchema } from "../wire/schemas.ts";
+import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../wire/tool-texts.ts";
 import { DELETES, operation } from "./operation.ts";
 
 const { key, value, category, tags, supersedes, ttl_seconds } = STORE_PARAMETERS.properties;

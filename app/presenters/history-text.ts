@@ -3,8 +3,8 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { writerText } from "../../engine/projections/frame.ts";
 import type { FactHistory, FormerView, UndoneFact } from "../memory.ts";
-import { localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
+import { localMinute } from "./words.ts";
 
 export function historyText({ key, former }: FactHistory, { caller, command, style }: Voice): Presented {
   if (former.length === 0) {

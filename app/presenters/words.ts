@@ -1,8 +1,8 @@
 /** Words for people: the beginning of a value, and numbers of things. */
-
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { isKnownTime } from "../../engine/known-time.ts";
 import { cutText } from "../../engine/projections/frame.ts";
-import type { StoredCounts } from "../memory.ts";
+import type { FactView, StoredCounts } from "../memory.ts";
 
 export const NOTHING_STORED = "Nothing has been stored yet.";
 
@@ -31,4 +31,92 @@ export function unmatchedText({ facts, auditRows }: StoredCounts, listing: strin
     ...(auditRows === 0 ? [] : [`${counted(auditRows, "record")} of tool runs`]),
   ];
   return there.length === 0 ? NOTHING_STORED : `${there.join(" and ")}, none matched; ${listing}.`;
+}
+
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/**
+ * Formats a text as one word of a shell command to copy.
+ *
+ * Quotes it for a POSIX shell if needed. Only for a line without hidden characters, as by {@link isCopyable}.
+ */
+export function shellWord(text: string): string {
+  return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Whether it survives display and copying unchanged, and cannot be mistaken for an option. */
+export function isCopyable(text: string): boolean {
+  return harmlessLine(text) === text && !text.startsWith("-");
+}
+
+const MOST_WORDS = 4;
+const MOST_CHARACTERS = 40;
+/** The key for a text without letters, such as emoji. */
+const NAMELESS = "note";
+/** Words that do not help to tell facts apart, in the most common language; in other languages keys are longer. */
+const EMPTY_WORDS = new Set(
+  "a an the i we you he she it they my our your his her its their me us is are was were be been am do does did have has had will would can could should to of in on at for from with by as and or but if so that this these those there not always please remember".split(
+    " ",
+  ),
+);
+
+/**
+ * Derives a key from a text without one: its first meaningful words.
+ *
+ * `i always deploy via Konflux` → `deploy-via-konflux`. A key in use by another value gets a number, so that nothing is replaced
+ * unasked; the same value keeps its key. `factAt` reads the fact with a key.
+ */
+export async function keyForText(
+  text: string,
+  factAt: (key: string) => Promise<Pick<FactView, "value"> | undefined>,
+): Promise<string> {
+  const name = nameFor(text);
+  for (let number = 1; ; number += 1) {
+    const key = number === 1 ? name : `${name}-${number}`;
+    const there = await factAt(key);
+    if (there === undefined || there.value === text) return key;
+  }
+}
+
+function nameFor(text: string): string {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const telling = words.filter((word) => !EMPTY_WORDS.has(word));
+  let name = "";
+  for (const word of (telling.length > 0 ? telling : words).slice(0, MOST_WORDS)) {
+    const longer = name === "" ? cutText(word, MOST_CHARACTERS) : `${name}-${word}`;
+    if (longer.length > MOST_CHARACTERS) break;
+    name = longer;
+  }
+  return name === "" ? NAMELESS : name;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/**
+ * Times for people on a command line.
+ *
+ * `2026-11-20 22:53`, in the local time zone.
+ */
+export function localMinute(at: number): string {
+  if (!isKnownTime(at)) return "an unknown time";
+  const date = new Date(at);
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** `in 89 days`, `in 5 hours`, `never`. */
+export function expiryFrom(now: number, expiresAt: number | undefined): string {
+  if (expiresAt === undefined) return "never";
+  const left = expiresAt - now;
+  if (left <= 0) return "expired";
+  if (left >= 2 * DAY) return `in ${Math.round(left / DAY)} days`;
+  if (left >= 2 * HOUR) return `in ${Math.round(left / HOUR)} hours`;
+  const minutes = Math.max(1, Math.round(left / MINUTE));
+  return minutes === 1 ? "in 1 minute" : `in ${minutes} minutes`;
+}
+
+function two(part: number): string {
+  return String(part).padStart(2, "0");
 }

@@ -20,18 +20,19 @@ import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
 import type { ImportFormat } from "./formats/names.ts";
-import { ImportBatch } from "./import-batch.ts";
 import {
   type ImportCounts,
   type ImportedFact,
   type ImportResult,
+  interrupted,
   NO_COUNTS,
   type RefusedLine,
+  refusalOf,
+  refuseSecretsIn,
 } from "./import-counts.ts";
-import { interrupted, refusalOf, refuseSecretsIn } from "./import-refusals.ts";
-import { type ImportTarget, ImportTargets } from "./import-targets.ts";
+import { ImportBatch, type ImportTarget, ImportTargets } from "./import-targets.ts";
+import { isRetired } from "./note-numbers.ts";
 import { resolveNote } from "./resolve-note.ts";
-import { isRetired } from "./retired-keys.ts";
 
 export interface ImportRequest {
   /** From `openMemory`. */

@@ -1,7 +1,10 @@
 /** The target memories of an import: the keys of each, and the import's effect on it. */
 
+import { importTag, isImportTag } from "../../engine/facts/import-tag.ts";
 import type { KeyLooks } from "../../engine/facts/key-looks.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
 import type {
+  ConflictRule,
   EntryMeta,
   KeysSince,
   MemoryStore,
@@ -12,9 +15,7 @@ import { type Namespace, type Subject, subjectOf } from "../../engine/store/name
 import { readKeyLooks } from "../keys-in-use.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import type { ImportedOwner } from "./import-counts.ts";
-import { NoteNumbers } from "./note-numbers.ts";
-import { countRemoved } from "./removed-notes.ts";
-import { type RetiredKeys, readRetiredKeys } from "./retired-keys.ts";
+import { NoteNumbers, type RetiredKeys, readRetiredKeys } from "./note-numbers.ts";
 
 /** One memory. Its keys are read before the first entry. */
 export class ImportTarget {
@@ -138,4 +139,76 @@ export class ImportTargets {
     counted.entries += 1;
     this.#owners.set(from, counted);
   }
+}
+
+const BATCH_ENTRIES = 250;
+const BATCH_BYTES = 1_024 * 1_024;
+
+/** Writes imported entries in batches: each batch is one transaction, which blocks others. */
+export class ImportBatch {
+  readonly #store: MemoryStore;
+  readonly #targets: ImportTargets;
+  readonly #rule: ConflictRule;
+  readonly #onPut: (results: readonly PutResult[]) => void;
+  #entries: NewEntry[] = [];
+  #sizeBytes = 0;
+
+  constructor(
+    { store, targets }: { readonly store: MemoryStore; readonly targets: ImportTargets },
+    rule: ConflictRule,
+    onPut: (results: readonly PutResult[]) => void,
+  ) {
+    this.#store = store;
+    this.#targets = targets;
+    this.#rule = rule;
+    this.#onPut = onPut;
+  }
+
+  async push(entry: NewEntry): Promise<void> {
+    this.#entries.push(entry);
+    this.#sizeBytes += entry.value.byteLength;
+    if (this.#entries.length >= BATCH_ENTRIES || this.#sizeBytes >= BATCH_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const entries = this.#entries;
+    this.#entries = [];
+    this.#sizeBytes = 0;
+    if (entries.length === 0) return;
+    const keysSince = this.#targets.keysSince(entries);
+    const results = await this.#store.putMany(entries, { onConflict: this.#rule, keysSince });
+    this.#targets.wrote(results);
+    this.#onPut(results);
+  }
+}
+
+const PAGE_KEYS = 1_000;
+
+interface SeenNotes {
+  readonly namespace: Namespace;
+  readonly format: ImportFormat;
+  /** The key prefixes of the files; for "", only imports of the same format count. */
+  readonly roots: ReadonlySet<string>;
+  readonly keys: ReadonlySet<string>;
+}
+
+/**
+ * Finds facts of earlier imports that are no longer in their files.
+ *
+ * Counts unchanged imported facts below these roots that are not among these keys.
+ */
+async function countRemoved(
+  store: MemoryStore,
+  { namespace, format, roots, keys }: SeenNotes,
+): Promise<number> {
+  let gone = 0;
+  for (const root of roots) {
+    const isOfThese = (tag: string) =>
+      root === "" ? tag.startsWith(importTag(`${format}-`)) : isImportTag(tag);
+    const below = root === "" ? {} : { prefix: `${root}/` };
+    const query = { namespace, origin: "fact", ...below, limit: PAGE_KEYS } as const;
+    for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+      gone += entries.filter(({ key, tags }) => tags.some(isOfThese) && !keys.has(key)).length;
+  }
+  return gone;
 }

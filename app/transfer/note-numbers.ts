@@ -8,10 +8,10 @@
 import { createHash } from "node:crypto";
 import { isImportTag } from "../../engine/facts/import-tag.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
-import type { Entry, MemoryStore } from "../../engine/store/memory-store.ts";
+import type { Entry, MemoryStore, NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
+import { formerKeys } from "../history.ts";
 import type { ImportItem } from "./formats/format.ts";
-import type { RetiredKeys } from "./retired-keys.ts";
 
 const PAGE_KEYS = 1_000;
 const NUMBERED = /^(.+)-([2-9]|[1-9]\d{1,8})$/s;
@@ -222,4 +222,38 @@ function byTextOf(texts: readonly TextOfSlot[]): SlotsByText {
 
 function digestOf(text: Uint8Array): string {
   return createHash("sha256").update(text).digest("base64");
+}
+
+/** For each key that is no longer in use. */
+export type RetiredKeys = ReadonlyMap<string, RetiredKey>;
+
+interface RetiredKey {
+  /** When the last value was written. */
+  readonly updatedAt: UnixMs;
+  /** The fact that has it in its history. */
+  readonly of: string;
+}
+
+/** Tracks superseded facts, so that an older export does not bring them back. */
+export async function readRetiredKeys(store: MemoryStore, namespace: Namespace): Promise<RetiredKeys> {
+  const retired = new Map<string, RetiredKey>();
+  for await (const { key, updatedAt, of } of formerKeys(store, namespace)) {
+    const isLast = updatedAt >= (retired.get(key)?.updatedAt ?? 0);
+    if (key !== of.key && isLast) retired.set(key, { updatedAt, of: of.key });
+  }
+  for (const key of retired.keys()) {
+    if ((await store.countWhere({ namespace, origins: ["fact"], key })) > 0) retired.delete(key);
+  }
+  return retired;
+}
+
+/** A line without a time counts as new. A note without a time counts as written at its import: its file is the same each time. */
+export function isRetired(
+  retired: RetiredKeys,
+  { origin, key, updatedAt }: NewEntry,
+  isNote = false,
+): boolean {
+  const last = retired.get(key)?.updatedAt;
+  if (origin !== "fact" || last === undefined) return false;
+  return updatedAt === undefined ? isNote : updatedAt <= last;
 }

@@ -1,6 +1,6 @@
 /** The reply of any failure. */
 import type { HelmdeckError } from "../../engine/errors.ts";
-import type { ErrorReply } from "./error-schema.ts";
+import type { ErrorReply } from "./schemas.ts";
 import { snakeCased } from "./snake-case.ts";
 
 /** The envelope of every failure. A message of {@link HelmdeckError} never holds a stored value or a secret. */

@@ -1,6 +1,6 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
 
-import { embedStoredEntries } from "../../app/embedding/embed-stored-entries.ts";
+import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";

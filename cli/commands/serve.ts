@@ -1,6 +1,6 @@
 /** `serve`: serves REST, MCP and pages until a signal, and prints the address, the memory and the authentication. */
 import pino, { type Logger } from "pino";
-import { embedStoredEntries } from "../../app/embedding/embed-stored-entries.ts";
+import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { MemoryState } from "../../app/memory-state.ts";
 import type { CommandContext } from "../../commands/command-line.ts";

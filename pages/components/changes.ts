@@ -1,6 +1,6 @@
 /** What can be changed: the buttons, the commands to copy where pages cannot change anything themselves, and the notice afterwards. */
 import type { FactView } from "../../app/memory.ts";
-import { isCopyable, shellWord } from "../../app/presenters/shell-word.ts";
+import { isCopyable, shellWord } from "../../app/presenters/words.ts";
 import { type Html, html } from "../html.ts";
 import { type PageContext, param } from "../page.ts";
 import type { Changes } from "../viewer.ts";

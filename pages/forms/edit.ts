@@ -1,7 +1,7 @@
 /** Changes the value, category, tags or lifetime of a fact. */
 
 import type { FactView } from "../../app/memory.ts";
-import { keyForText } from "../../app/presenters/key-for-text.ts";
+import { keyForText } from "../../app/presenters/words.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { notice } from "../components/parts.ts";
 import { block, html, line } from "../html.ts";

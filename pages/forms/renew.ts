@@ -1,7 +1,7 @@
 /** Gives a fact a new lifetime. */
 
+import { endAfterRenewal } from "../../app/facts.ts";
 import type { FactView } from "../../app/memory.ts";
-import { endAfterRenewal } from "../../app/renewing.ts";
 import { defined } from "../../engine/defined.ts";
 import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { heading, notice } from "../components/parts.ts";

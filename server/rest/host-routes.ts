@@ -1,9 +1,8 @@
 /** Routes for a host's plugin whose memory this server keeps: who calls, its memory's status, records of tool calls. */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import type { Memory } from "../../app/memory.ts";
-import type { CallerReply, OwnStatusReply } from "../../app/wire/caller-schemas.ts";
 import { toWire } from "../../app/wire/codec.ts";
-import { runOfRequest } from "../../app/wire/run-schemas.ts";
+import { type CallerReply, type OwnStatusReply, runOfRequest } from "../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";

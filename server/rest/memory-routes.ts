@@ -3,7 +3,7 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Memory } from "../../app/memory.ts";
 import { OPERATIONS, perform } from "../../app/operations/index.ts";
 import type { Operation, Rest } from "../../app/operations/operation.ts";
-import type { WriterClaim } from "../../app/wire/writer-claim.ts";
+import type { WriterClaim } from "../../app/wire/schemas.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Writer } from "../../engine/store/writer.ts";

@@ -1,6 +1,6 @@
 /** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { ReadinessReply } from "../../app/wire/health-schemas.ts";
+import type { ReadinessReply } from "../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";

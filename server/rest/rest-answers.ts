@@ -2,10 +2,15 @@
 
 import type { z } from "@hono/zod-openapi";
 import type { $ZodIssue } from "zod/v4/core";
-import { callerReplySchema, ownStatusReplySchema } from "../../app/wire/caller-schemas.ts";
-import { errorReplySchema } from "../../app/wire/error-schema.ts";
-import { readinessReplySchema, versionReplySchema } from "../../app/wire/health-schemas.ts";
-import { recordedReplySchema, runRequestSchema } from "../../app/wire/run-schemas.ts";
+import {
+  callerReplySchema,
+  errorReplySchema,
+  ownStatusReplySchema,
+  readinessReplySchema,
+  recordedReplySchema,
+  runRequestSchema,
+  versionReplySchema,
+} from "../../app/wire/schemas.ts";
 import { invalidField } from "../../engine/errors.ts";
 import { fieldOf, ruleOf } from "../../engine/schema-issues.ts";
 import {

@@ -3,7 +3,7 @@ import type { OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import type { ImportCounts, ImportResult } from "../../app/transfer/import-counts.ts";
 import { importLines } from "../../app/transfer/import-lines.ts";
-import { readTime } from "../../app/transfer/transfer-times.ts";
+import { readTime } from "../../app/transfer/line-parts.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ConflictRule } from "../../engine/store/memory-store.ts";

@@ -1,6 +1,6 @@
 /** The display format of times. */
 import { describe, expect, test } from "vitest";
-import { expiryFrom, localMinute } from "../../app/presenters/local-times.ts";
+import { expiryFrom, localMinute } from "../../app/presenters/words.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 
 const HOUR = 3_600_000;

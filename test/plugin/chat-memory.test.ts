@@ -1,7 +1,7 @@
 /** /remember, /undo, /forget and /memories with a real memory, and who may use them. */
 import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
-import { keyForText } from "../../app/presenters/key-for-text.ts";
+import { keyForText } from "../../app/presenters/words.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";

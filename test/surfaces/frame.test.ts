@@ -9,7 +9,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
-import { localMinute } from "../../app/presenters/local-times.ts";
+import { localMinute } from "../../app/presenters/words.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
 import { harmlessBlock } from "../../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";

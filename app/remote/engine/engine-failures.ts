@@ -8,7 +8,7 @@
 import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import { cutText } from "../../../engine/projections/frame.ts";
-import { type ErrorReply, errorReplySchema } from "../../wire/error-schema.ts";
+import { type ErrorReply, errorReplySchema } from "../../wire/schemas.ts";
 import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
 
 /** How messages name the server. */

@@ -5,8 +5,12 @@ import { HelmdeckError } from "../../../engine/errors.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import { systemClock } from "../../../engine/timing.ts";
 import type { EngineStatus, MemoryStatus } from "../../memory.ts";
-import { callerReplySchema, ownStatusReplySchema } from "../../wire/caller-schemas.ts";
-import { readinessReplySchema, versionReplySchema } from "../../wire/health-schemas.ts";
+import {
+  callerReplySchema,
+  ownStatusReplySchema,
+  readinessReplySchema,
+  versionReplySchema,
+} from "../../wire/schemas.ts";
 import type { EngineClient } from "./engine-client.ts";
 
 const CALLER = { path: "/api/v1/caller", answers: callerReplySchema } as const;

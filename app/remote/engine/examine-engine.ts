@@ -5,7 +5,7 @@ import { rfc3339 } from "../../../engine/rfc3339.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import { remedyFor } from "../../health/remedies.ts";
 import type { DoctorReport, Finding } from "../../memory.ts";
-import { shellWord } from "../../presenters/shell-word.ts";
+import { shellWord } from "../../presenters/words.ts";
 import type { EngineAddress } from "./engine-address.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { askCaller, reachEngine } from "./engine-status.ts";

@@ -17,7 +17,7 @@ import type { UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import { type Timer, within } from "../../../engine/timing.ts";
 import { composeMemory, type OpenMemory } from "../../compose.ts";
-import { factsNamedBy } from "../../fact-names.ts";
+import { factsNamedBy } from "../../fact-view.ts";
 import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../../memory.ts";
 import { requireQuery } from "../../searching.ts";
 import { requireNamespace } from "../../subject.ts";

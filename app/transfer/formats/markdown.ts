@@ -13,7 +13,6 @@ import { isJson, looksLike } from "./guess-format.ts";
 import { isMarkdownExport, MARK_BYTES, readMarkdownExport } from "./markdown-export.ts";
 import { type MarkdownItem, markdownItems } from "./markdown-items.ts";
 import { keyOfParts, nameOfText, Repetitions, slugOf } from "./note-keys.ts";
-import { peekFile } from "./peeked-file.ts";
 import { readWhole } from "./whole-text.ts";
 
 const MOST_MIB = 4;
@@ -72,4 +71,27 @@ function rootOf(path: string): string {
   const stem = slugOf(basename(path).replace(/\.[^.]*$/, ""));
   const root = keyOfParts([slugOf(basename(dirname(path))), stem]);
   return root === "" ? "notes" : root;
+}
+
+interface PeekedFile {
+  /** At least the requested number of bytes, if the file has them. */
+  readonly start: Buffer;
+  /** The whole file; can be read once. */
+  readonly file: ImportFile;
+}
+
+/** A file whose beginning was examined. It is opened once, because standard input cannot be read twice. */
+async function peekFile({ name, open }: ImportFile, bytes: number): Promise<PeekedFile> {
+  const parts = open()[Symbol.asyncIterator]();
+  let start = Buffer.alloc(0);
+  while (start.byteLength < bytes) {
+    const { done, value } = await parts.next();
+    if (done === true) break;
+    start = Buffer.concat([start, value]);
+  }
+  async function* whole(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield start;
+    yield* { [Symbol.asyncIterator]: () => parts };
+  }
+  return { start, file: { name, open: whole } };
 }

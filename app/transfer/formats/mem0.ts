@@ -10,7 +10,7 @@ import * as z from "zod/mini";
 import { defined } from "../../../engine/defined.ts";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { FACT_LIMITS } from "../../../engine/facts/facts-policy.ts";
-import { readTime } from "../transfer-times.ts";
+import { readTime } from "../line-parts.ts";
 import {
   type ImportItem,
   MOST_NOTE_TAGS,

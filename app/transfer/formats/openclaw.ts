@@ -7,7 +7,7 @@
 import { basename } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import type { UnixMs } from "../../../engine/store/memory-store.ts";
-import { readTime } from "../transfer-times.ts";
+import { readTime } from "../line-parts.ts";
 import type { ImportFile, ReadItems } from "./format.ts";
 import { type NoteFile, notesOfFile } from "./markdown.ts";
 import type { MarkdownItem } from "./markdown-items.ts";

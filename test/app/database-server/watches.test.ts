@@ -1,6 +1,6 @@
 /** Watching a memory continues when its store is closed and another one is opened. */
 import { expect, test } from "vitest";
-import { Watches } from "../../../app/database-server/watches.ts";
+import { Watches } from "../../../app/database-server/open-on-server.ts";
 import { type Namespace, namespaceOf } from "../../../engine/store/namespace.ts";
 
 const [ANA, BEN] = [namespaceOf("ana"), namespaceOf("ben")];

@@ -6,7 +6,7 @@ import type { UseCase } from "../../../app/memory.ts";
 import { OPERATIONS, perform } from "../../../app/operations/index.ts";
 import { fromWire, toWire } from "../../../app/wire/codec.ts";
 import { errorReply } from "../../../app/wire/error-reply.ts";
-import { errorReplySchema } from "../../../app/wire/error-schema.ts";
+import { errorReplySchema } from "../../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import {
   packRunReply,

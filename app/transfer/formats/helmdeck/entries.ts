@@ -23,8 +23,7 @@ import type { NewEntry, UnixMs } from "../../../../engine/store/memory-store.ts"
 import type { Namespace } from "../../../../engine/store/namespace.ts";
 import { requireTime } from "../../line-parts.ts";
 import { MOST_NOTE_TAGS, type ReadContext } from "../format.ts";
-import type { Kind } from "./kinds.ts";
-import type { Row } from "./rows.ts";
+import type { Kind, Row } from "./rows.ts";
 
 const CLOCK_SKEW_MS = 3_600 * 1_000;
 const MOST_CATEGORY_CHARACTERS = 64;

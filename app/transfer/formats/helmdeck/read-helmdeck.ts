@@ -12,9 +12,8 @@ import { requireNamespace } from "../../../subject.ts";
 import type { ImportItem, ReadContext, ReadItems } from "../format.ts";
 import { type DatabaseCopy, notHelmdecks } from "./database-copy.ts";
 import { endOf, entryOf } from "./entries.ts";
-import { callerOf, kindOf } from "./kinds.ts";
 import { type OwnerMap, ownerOf, requireKnown } from "./owners.ts";
-import { hasItsFingerprint, hasRows, openValue, type Row, readRows } from "./rows.ts";
+import { callerOf, hasItsFingerprint, hasRows, kindOf, openValue, type Row, readRows } from "./rows.ts";
 
 /** Rows opened per turn of the event loop. */
 const PART_ROWS = 100;

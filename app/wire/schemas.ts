@@ -1,0 +1,123 @@
+/** The schema of a failure. */
+import * as z from "zod";
+import type { PackAudit, ToolAudit } from "../../engine/audit/audit-rows.ts";
+import { defined } from "../../engine/defined.ts";
+import { ERROR_CODES } from "../../engine/errors.ts";
+import type { Writer } from "../../engine/store/writer.ts";
+import { expiringSchema } from "../operations/overview.ts";
+import { rfc3339Schema } from "./rfc3339-schema.ts";
+
+export const errorReplySchema = z.object({
+  error: z.enum(ERROR_CODES),
+  message: z.string().meta({ description: "For a person: which field, which limit, what to do." }),
+  details: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .meta({ description: "The details of the message, for programs." }),
+});
+
+export type ErrorReply = z.infer<typeof errorReplySchema>;
+
+/** A server's public health: schemas for REST. */
+export const readinessReplySchema = z.object({
+  status: z.enum(["ready", "unavailable"]),
+  memory: z.enum(["ready", "read_only", "ephemeral", "unavailable"]),
+  error: errorReplySchema.shape.error.optional(),
+  message: z.string().optional().meta({ description: "Why memory does not work, or a note about it." }),
+});
+
+export const versionReplySchema = z.object({ version: z.string() });
+
+export type ReadinessReply = z.infer<typeof readinessReplySchema>;
+
+/** A client's identity according to the server, and the state of its memory: schemas for REST. */
+export const callerReplySchema = z.object({
+  subject: z.string().meta({ description: "The owner of the memory: the token's sub." }),
+  authenticated: z.boolean().meta({ description: "Whether a token proves it." }),
+  scopes: z.array(z.string()),
+  expires_at: rfc3339Schema("When the token expires; left out when it does not.").optional(),
+});
+
+export const ownStatusReplySchema = z.object({
+  mode: z.enum(["keyword", "hybrid"]).meta({ description: "How it is currently searched." }),
+  facts: z.int().min(0),
+  audit_rows: z.int().min(0).meta({ description: "Records of runs and tool calls." }),
+  expiring: expiringSchema,
+});
+
+export type CallerReply = z.infer<typeof callerReplySchema>;
+export type OwnStatusReply = z.infer<typeof ownStatusReplySchema>;
+
+const name = z.string().regex(/^[\w-]{1,64}$/, "must be 1 to 64 letters, digits, _ or -");
+
+export const writerClaimSchema = z
+  .strictObject({
+    agent: name.optional().meta({ description: "The agent that writes." }),
+    session_kind: name.optional().meta({ description: "Such as direct, group, subagent or cron." }),
+  })
+  .meta({
+    description:
+      "The writer, as claimed by a host's plugin. It counts only with the scope record, in addition to the token's subject; otherwise it is ignored.",
+  });
+
+export type WriterClaim = z.infer<typeof writerClaimSchema>;
+
+/**
+ * The writer as claimed by the program that holds a token: schemas for REST. The server decides whether it counts.
+ *
+ * Undefined when there is nothing to claim, or a name is invalid.
+ */
+export function claimOf(writer: Writer | undefined): WriterClaim | undefined {
+  const { agent, sessionKind: session_kind } = writer ?? {};
+  return writerClaimSchema.safeParse(defined({ agent, session_kind })).data;
+}
+
+const inputs = z
+  .record(z.string(), z.string())
+  .optional()
+  .meta({ description: "Harmless ones only; what looks like a credential is left out." });
+
+const run = {
+  at_unix: z.number().meta({ description: "When, in seconds since 1970." }),
+  duration_ms: z.number().optional(),
+  writer: writerClaimSchema.optional(),
+};
+
+export const runRequestSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("tool"),
+    tool: z.string(),
+    outcome: z.enum(["ok", "failed"]),
+    ...run,
+    inputs,
+  }),
+  z.strictObject({
+    kind: z.literal("pack"),
+    pack: z.string(),
+    version: z.string().optional(),
+    outcome: z.string(),
+    ...run,
+    learn_inputs: inputs,
+  }),
+]);
+
+export const recordedReplySchema = z.object({ recorded: z.literal(true) });
+
+export type RunRequest = z.infer<typeof runRequestSchema>;
+
+export type RunToRecord =
+  | { readonly kind: "tool"; readonly row: ToolAudit }
+  | { readonly kind: "pack"; readonly row: PackAudit };
+
+/** A record of a client's tool run, in the audit row's shape: schemas for REST. */
+export function runOfRequest(request: RunRequest): RunToRecord {
+  if (request.kind === "tool") {
+    const { tool, outcome, at_unix, duration_ms, inputs } = request;
+    return { kind: "tool", row: { tool, outcome, at_unix, ...defined({ duration_ms, inputs }) } };
+  }
+  const { pack, version, outcome, at_unix, duration_ms, learn_inputs } = request;
+  return {
+    kind: "pack",
+    row: { pack, outcome, at_unix, ...defined({ version, duration_ms, learn_inputs }) },
+  };
+}
