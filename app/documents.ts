@@ -7,9 +7,13 @@
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { projectEntry } from "../engine/projections/chunks.ts";
-import { expiringFacts } from "../engine/projections/expiring.ts";
 import type { Framed } from "../engine/projections/frame.ts";
-import { MY_MEMORY_TITLE, myMemoryDocument, summariseMemory } from "../engine/projections/my-memory.ts";
+import {
+  expiringFacts,
+  MY_MEMORY_TITLE,
+  myMemoryDocument,
+  summariseMemory,
+} from "../engine/projections/my-memory.ts";
 import { citedPath, isMyMemoryPath, MY_MEMORY_PATH, parsePath } from "../engine/projections/paths.ts";
 import type { Entry } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";

@@ -2,7 +2,7 @@
 
 import type { RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
-import type { RunCommand } from "../engine/store/key-command.ts";
+import type { RunCommand } from "../engine/store/find-key.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { SqliteDriver } from "../engine/store/sqlite/sqlite-driver.ts";
 import type { Timer } from "../engine/timing.ts";

@@ -1,10 +1,10 @@
 /** Summaries of what memory holds, without values. */
-import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
+
 import { compareText } from "../engine/compare-text.ts";
 import { defined } from "../engine/defined.ts";
-import { expiringFacts } from "../engine/projections/expiring.ts";
+import { asHelmdeckError } from "../engine/errors.ts";
 import { learnDefaults } from "../engine/projections/my-defaults.ts";
-import { summariseMemory } from "../engine/projections/my-memory.ts";
+import { expiringFacts, summariseMemory } from "../engine/projections/my-memory.ts";
 import { type Namespace, type Subject, subjectOf } from "../engine/store/namespace.ts";
 import { reasonOf } from "./availability.ts";
 import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";

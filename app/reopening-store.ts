@@ -10,8 +10,7 @@
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
-import { type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
 import type {
   Changes,

@@ -1,8 +1,7 @@
 /** The pages as one Hono app: always readable, and with forms if the viewer's surface supports them. */
 import { type Context, Hono } from "hono";
 import { remedyFor } from "../app/health/remedies.ts";
-import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
-import type { ErrorCode, HelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, type HelmdeckError } from "../engine/errors.ts";
 import { heading, notice, typedText } from "./components/parts.ts";
 import {
   editForm,

@@ -1,5 +1,5 @@
 /** Formats times, counts and sizes for people. */
-import { isKnownTime } from "../engine/known-time.ts";
+import { isKnownTime } from "../engine/rfc3339.ts";
 import { type Html, html } from "./html.ts";
 
 const MINUTE = 60_000;

@@ -14,7 +14,7 @@ import { firstWords, keyForText, localMinute } from "../app/presenters/words.ts"
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
-import { isKnownTime } from "../engine/known-time.ts";
+import { isKnownTime } from "../engine/rfc3339.ts";
 import { helmdeckReply, searchReply } from "./chat-status.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import type { ChatCommand } from "./tool-names.ts";

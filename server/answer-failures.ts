@@ -3,8 +3,7 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { errorReply } from "../app/wire/error-reply.ts";
-import { asHelmdeckError } from "../engine/as-helmdeck-error.ts";
-import { HelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../engine/errors.ts";
 import type { ServerEnv } from "./caller.ts";
 import { statusOf } from "./status.ts";
 

@@ -1,5 +1,5 @@
 /** Doctor's check of semantic search: service and model, whether it answers, and how many entries are embedded. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { asHelmdeckError } from "../../engine/errors.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { Finding } from "../memory.ts";

@@ -1,7 +1,7 @@
 /** Embedding for commands, which end before any background work could finish. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+
 import { defined } from "../../engine/defined.ts";
-import type { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
 import { projectEntry } from "../../engine/projections/chunks.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { processTimer, type Timer, within } from "../../engine/timing.ts";

@@ -1,5 +1,5 @@
 /** Doctor: examines everything that memory needs, and reports problems with remedies. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { asHelmdeckError } from "../../engine/errors.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
 import { projectEntry } from "../../engine/projections/chunks.ts";
 import { type KeyPlaces, type LoadedKey, nameOfKeySource } from "../../engine/store/find-key.ts";

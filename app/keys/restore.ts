@@ -6,9 +6,8 @@
  */
 import { link, lstat, open, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { isFileError, makePrivateFolder, syncFolder } from "../../engine/private-file.ts";
 import type { BackupHeader } from "../../engine/store/backup/backup-header.ts";
 import { type OnBytes, openSealedFile, readBackupHeader } from "../../engine/store/backup/sealed-file.ts";

@@ -1,7 +1,7 @@
 /** Words for people: the beginning of a value, and numbers of things. */
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { isKnownTime } from "../../engine/known-time.ts";
 import { cutText } from "../../engine/projections/frame.ts";
+import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { FactView, StoredCounts } from "../memory.ts";
 
 export const NOTHING_STORED = "Nothing has been stored yet.";

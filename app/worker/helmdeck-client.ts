@@ -1,5 +1,5 @@
 /** The main thread's side of a running helmdeck's memory: resolves tokens for the worker. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+import { asHelmdeckError } from "../../engine/errors.ts";
 import type { Memory } from "../memory.ts";
 import type { TokenSource } from "../remote/engine/engine-client.ts";
 import type { HelmdeckStart } from "./helmdeck-worker.ts";

@@ -6,9 +6,8 @@
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
 import type { RecallMode } from "../../engine/answer-limits.ts";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { pauseAfter, systemClock, within } from "../../engine/timing.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";

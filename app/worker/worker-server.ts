@@ -1,8 +1,7 @@
 /** The worker's side: opens memory on the first call and answers the main thread's calls. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type DoctorReport, type Memory, USE_CASES, type UseCase } from "../memory.ts";

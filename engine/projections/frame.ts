@@ -7,8 +7,7 @@
  * cannot end either quotation.
  */
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
-import { isKnownTime } from "../known-time.ts";
-import { rfc3339 } from "../rfc3339.ts";
+import { isKnownTime, rfc3339 } from "../rfc3339.ts";
 import type { UnixMs } from "../store/memory-store.ts";
 import type { Writer } from "../store/writer.ts";
 import type { DocumentKind } from "./corpus.ts";

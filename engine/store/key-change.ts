@@ -3,7 +3,6 @@ import { HelmdeckError } from "../errors.ts";
 import { type KeyRing, SealingKeys, type StoredKeys } from "./key-ring.ts";
 import type { MasterKey } from "./master-key.ts";
 import type { MemoryStore } from "./memory-store.ts";
-import type { ResealOptions } from "./reseal-options.ts";
 
 /** The result of a change of keys, with key ids as shown to people. */
 export interface KeyChangeReport {
@@ -72,4 +71,15 @@ function sameKey(): HelmdeckError {
   return new HelmdeckError("invalid_input", "The new key is already in use. Create another one.", {
     details: { field: "key" },
   });
+}
+
+/** Options and progress of resealing, for any back end. */
+export interface ResealProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface ResealOptions {
+  readonly onProgress?: (progress: ResealProgress) => void;
+  readonly signal?: AbortSignal;
 }

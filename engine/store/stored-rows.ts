@@ -1,9 +1,9 @@
 /** Converts rows to entries and back: checks column types, seals and opens values. */
 
+import { defined } from "../defined.ts";
 import type { Slot, Upsert } from "../rules/plans.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
 import { isExpired } from "./entry-rules.ts";
-import { decodeFormer, encodeFormer } from "./former-content.ts";
 import type {
   Entry,
   EntryId,
@@ -165,5 +165,46 @@ export function parseTags(json: string): readonly string[] {
     return Array.isArray(parsed) ? parsed.filter((tag) => typeof tag === "string") : [];
   } catch {
     return [];
+  }
+}
+
+const LENGTH_BYTES = 4;
+
+/** Everything except the value and the time, which has its own column. */
+type About = Omit<FormerValue, "value" | "updatedAt">;
+
+/** Encodes a former value for sealing: its length in four bytes, its metadata as JSON, and the value. */
+function encodeFormer({ value, ...former }: FormerValue): Uint8Array {
+  const { key, category, tags, createdAt, expiresAt, writer, life, into, joined } = former;
+  const about: About = {
+    ...{ key, category, tags, createdAt, joined },
+    ...defined({ expiresAt, writer, life, into }),
+  };
+  const json = Buffer.from(JSON.stringify(about));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.byteLength);
+  return Buffer.concat([length, json, value]);
+}
+
+/** Undefined for anything that {@link encodeFormer} did not create. */
+function decodeFormer(content: Uint8Array, updatedAt: number): FormerValue | undefined {
+  if (content.byteLength < LENGTH_BYTES) return undefined;
+  const view = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const valueStart = LENGTH_BYTES + view.readUInt32BE();
+  if (valueStart > content.byteLength) return undefined;
+  const about = parse(view.toString("utf8", LENGTH_BYTES, valueStart));
+  return about && { ...about, value: Uint8Array.from(content.subarray(valueStart)), updatedAt };
+}
+
+function parse(json: string): About | undefined {
+  try {
+    // It was authenticated, so it is what was written; unknown fields of a later version are dropped.
+    const { key, category, tags, createdAt, expiresAt, writer, life, into, joined } = JSON.parse(
+      json,
+    ) as About;
+    if (typeof key !== "string" || typeof category !== "string" || !Array.isArray(tags)) return undefined;
+    return { key, category, tags, createdAt, joined, ...defined({ expiresAt, writer, life, into }) };
+  } catch {
+    return undefined;
   }
 }

@@ -7,10 +7,18 @@
  * by at most five minutes per reading, so that a jump of the clock does not count. The lowest of those readings is also the
  * floor: a clock below it is certainly wrong, and then time continues from the last plausible reading.
  */
-
-import { BUILT_AT } from "../build-date.ts";
 import { defined } from "../defined.ts";
 import type { UnixMs } from "./memory-store.ts";
+
+/** Midnight UTC of the build day, in Unix milliseconds; the bundler sets it. */
+declare const __HELMDECK_BUILT_AT__: number | undefined;
+
+/** Used when running from source: a day before the first release. */
+const SOURCES_AT = Date.UTC(2026, 10, 1);
+
+/** The build date. A clock that shows an earlier time is certainly wrong. */
+export const BUILT_AT: number =
+  typeof __HELMDECK_BUILT_AT__ === "undefined" ? SOURCES_AT : __HELMDECK_BUILT_AT__;
 
 /** The most that one reading adds to observed time. */
 export const LONGEST_STEP_MS = 5 * 60 * 1_000;

@@ -6,12 +6,12 @@
  * with its signal, the deadline or the engine's close, whatever the handler does; the audit row depends on none of these.
  * A handler is the operator's own code in this process: it can be abandoned, but not stopped by force.
  */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+
 import type { PackAudit } from "../../engine/audit/audit-rows.ts";
 import { findingsOf } from "../../engine/audit/findings.ts";
 import { learnableInputs } from "../../engine/audit/learnable.ts";
 import { defined } from "../../engine/defined.ts";
-import { type ErrorCode, HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
 import type { MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Subject } from "../../engine/store/namespace.ts";

@@ -9,9 +9,8 @@
  */
 import { hash } from "node:crypto";
 import * as z from "zod/mini";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
 import { compareText } from "../../engine/compare-text.ts";
-import type { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
 import type { EntryRef, MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
 import { namespaceOf, type Subject } from "../../engine/store/namespace.ts";
 import type { ArtifactRef, ArtifactStore, Pack, PackMemoryPolicy } from "./pack-contract.ts";

@@ -1,7 +1,7 @@
 /** One run of a pipeline: executes its steps in order until one fails or the run is cancelled. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
+
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { progressTo } from "../engine/pack-context.ts";
 import type { PackEngine } from "../engine/pack-contract.ts";

@@ -1,7 +1,7 @@
 /** A fact in a list: its key, its first words and its details. */
 import type { FactView } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
-import { isKnownTime } from "../../engine/known-time.ts";
+import { isKnownTime } from "../../engine/rfc3339.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
 import { time } from "../words.ts";

@@ -1,7 +1,7 @@
 /** The keyword index of one namespace, in memory: adds, replaces and erases entries, and reads postings. */
 
-import { isKnownTime } from "../../engine/known-time.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
+import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";

@@ -2,8 +2,7 @@
  * Embeds questions within a time budget: caches vectors, shares concurrent requests, and gives up rather than making a person
  * wait.
  */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { openLimits, orAborted, processTimer, type Timer } from "../../engine/timing.ts";
 import { commonnessOf } from "../analysis/commonness.ts";
 import { termOf } from "../analysis/english.ts";

@@ -1,6 +1,5 @@
 /** A background loop: runs small steps while there is work, yields between them, and retries after a failure. */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import type { ErrorCode, HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, type HelmdeckError } from "../../engine/errors.ts";
 import { nextTurn, pauseAfter, retryAfterMsOf, type Timer } from "../../engine/timing.ts";
 
 export interface BackgroundLoopOptions {

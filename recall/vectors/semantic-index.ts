@@ -2,8 +2,7 @@
  * Semantic search over every open namespace: vectors come from the cache first, then from the embedder, in the background and in
  * small steps. After a change of model, the former model's vectors serve until the new ones are complete.
  */
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import type { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
 import type { EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { nextTurn, type Timer } from "../../engine/timing.ts";

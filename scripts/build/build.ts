@@ -50,7 +50,7 @@ export const REQUIRE = {
   js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
 };
 
-/** Today at midnight UTC: a clock with an earlier time is wrong. See engine/build-date.ts. */
+/** Today at midnight UTC: a clock with an earlier time is wrong. See engine/store/time-seen.ts. */
 const BUILT_AT = { __HELMDECK_BUILT_AT__: `${new Date().setUTCHours(0, 0, 0, 0)}` };
 
 /** The commands of package.json's `bin`, and their programs. */

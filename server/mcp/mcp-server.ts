@@ -22,8 +22,7 @@ import {
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { remedyFor } from "../../app/health/remedies.ts";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";

@@ -7,8 +7,7 @@ import type {
 } from "@modelcontextprotocol/sdk/types.js";
 import { remedyFor } from "../../app/health/remedies.ts";
 import { errorReply } from "../../app/wire/error-reply.ts";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import type { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { ArtifactRef, ArtifactStore, PackRun } from "../../packs/engine/pack-contract.ts";
 import { packRunReply } from "../../packs/wire.ts";

@@ -8,8 +8,7 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import { matchedRoutes } from "hono/route";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { typedText } from "../../pages/components/parts.ts";
 import { makePages, plainPage } from "../../pages/pages.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { asHelmdeckError } from "../../engine/as-helmdeck-error.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 
 test("a HelmdeckError is unchanged", () => {
   const error = new HelmdeckError("store_full", "The disk is full.");

@@ -1,7 +1,6 @@
 /** A memory with rows of each kind, and a store's raw rows for byte-for-byte comparison. */
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
-import type { MovableStore } from "../../engine/store/moving/movable-store.ts";
-import { STORED_TABLES } from "../../engine/store/moving/stored-tables.ts";
+import { type MovableStore, STORED_TABLES } from "../../engine/store/moving/movable-store.ts";
 import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { openSqliteStore } from "../../engine/store/sqlite/open-sqlite.ts";
 import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";

@@ -1,7 +1,7 @@
 /** The status of a served engine, and of the memory behind a token. */
-import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+
 import { defined } from "../../../engine/defined.ts";
-import { HelmdeckError } from "../../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../../engine/errors.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import { systemClock } from "../../../engine/timing.ts";
 import type { EngineStatus, MemoryStatus } from "../../memory.ts";

@@ -1,5 +1,5 @@
 /** Doctor's checks of a served engine: the connection, and the memory behind each token. */
-import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+import { asHelmdeckError } from "../../../engine/errors.ts";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../../../engine/rfc3339.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";

@@ -1,5 +1,5 @@
 /** The status of a running helmdeck, and how much of an agent's memory is known here. */
-import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
+import { asHelmdeckError } from "../../../engine/errors.ts";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import { systemClock } from "../../../engine/timing.ts";

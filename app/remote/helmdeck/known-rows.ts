@@ -11,7 +11,7 @@ import type * as z from "zod";
 import { type AuditRow, auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
 import { AUDIT_CATEGORIES } from "../../../engine/audit/audit-keys.ts";
 import { DEFAULT_CATEGORY } from "../../../engine/facts/facts-policy.ts";
-import { placeholderTime } from "../../../engine/known-time.ts";
+import { placeholderTime } from "../../../engine/rfc3339.ts";
 import type { MemoryStore, NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../../engine/store/namespace.ts";
 import { substringsOf } from "../../../recall/analysis/substrings.ts";

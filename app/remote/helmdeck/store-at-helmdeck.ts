@@ -2,8 +2,8 @@
 
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { FACT_LIMITS, validateFact } from "../../../engine/facts/facts-policy.ts";
-import { placeholderTime } from "../../../engine/known-time.ts";
 import { pathOf } from "../../../engine/projections/paths.ts";
+import { placeholderTime } from "../../../engine/rfc3339.ts";
 import { requireRevision } from "../../../engine/rules/conditions.ts";
 import { fingerprintOf } from "../../../engine/store/entry-id.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";

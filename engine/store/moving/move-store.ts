@@ -5,16 +5,17 @@
  * row.
  */
 import { HelmdeckError } from "../../errors.ts";
-import type { MovableStore, Replacing } from "./movable-store.ts";
 import {
   areSame,
   type Cells,
   comparePlaces,
+  type MovableStore,
   placeOf,
+  type Replacing,
   STORED_TABLES,
   type TableName,
   type TableShape,
-} from "./stored-tables.ts";
+} from "./movable-store.ts";
 
 const ROWS_AT_ONCE = 250;
 

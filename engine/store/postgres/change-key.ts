@@ -6,19 +6,24 @@
  * the last wait until no engine writes, so that no row is sealed under a removed key; engines find the new key in the database.
  */
 import { HEADER_BYTES } from "../envelope.ts";
-import { begunChange, finishedChange, type KeyChangeReport, requireChanging } from "../key-change.ts";
+import {
+  begunChange,
+  finishedChange,
+  type KeyChangeReport,
+  type ResealOptions,
+  type ResealProgress,
+  requireChanging,
+} from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { Namespace } from "../namespace.ts";
-import type { ResealOptions, ResealProgress } from "../reseal-options.ts";
 import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
-import { resealReferences } from "./references.ts";
-import { all } from "./sql.ts";
+import { resealReferences } from "./postgres-vectors.ts";
+import { all, bytesOf, textOf } from "./sql.ts";
 import { followKeys, requireStoreRow, saveKeys } from "./store-row.ts";
-import { bytesOf, textOf } from "./texts.ts";
 import type { WriteTransactions } from "./transactions.ts";
 import type { Writing } from "./writing.ts";
 

@@ -2,9 +2,8 @@
 import { decodeListCursor } from "../cursors.ts";
 import type { EntryFilter, EntryRef, ListQuery, UnixMs } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
-import { slotOf } from "./slots.ts";
-import { all, type Condition } from "./sql.ts";
-import { successorOf, textBytes } from "./texts.ts";
+import { slotOf } from "./entry-rows.ts";
+import { all, type Condition, successorOf, textBytes } from "./sql.ts";
 
 export function refCondition(ref: EntryRef): Condition {
   return { sql: "slot = ?", values: [slotOf(ref)] };

@@ -3,8 +3,7 @@ import type { PoolClient, QueryConfig } from "pg";
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import { isLost, isOfNoTransaction } from "./postgres-errors.ts";
-import { prepared, type SqlValue } from "./sql.ts";
-import { bytesOf } from "./texts.ts";
+import { bytesOf, prepared, type SqlValue } from "./sql.ts";
 
 /** "HDMM", the class of our advisory locks. */
 const LOCK_CLASS = 0x48444d4d;

@@ -8,8 +8,7 @@ import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { readFormer, writeFormer } from "./former-rows.ts";
-import { all } from "./sql.ts";
-import { textOf } from "./texts.ts";
+import { all, textOf } from "./sql.ts";
 import { OneWriting } from "./writing.ts";
 
 /**

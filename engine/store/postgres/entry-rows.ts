@@ -1,12 +1,13 @@
 /** Reads and writes the row of an entry. */
+
+import { createHash } from "node:crypto";
+import { associatedData } from "../envelope.ts";
 import type { EntryRef } from "../memory-store.ts";
 import { ownerOf } from "../namespace.ts";
 import type { ClearColumns } from "../sealing.ts";
 import { CLEAR_COLUMNS, parseTags, type StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
-import { slotOf } from "./slots.ts";
-import type { Condition, SqlValue } from "./sql.ts";
-import { bytesOf, withTexts } from "./texts.ts";
+import { bytesOf, type Condition, type SqlValue, withTexts } from "./sql.ts";
 
 export const ENTRY_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
 
@@ -49,4 +50,19 @@ export async function selectEntries(
     ...rest.values,
   ]);
   return rows.map(withTexts);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Hashes that identify entries: namespaces and keys may be too long for PostgreSQL's indexes.
+ *
+ * A hash over clear columns, which reveals nothing that they do not. Null for text that is not valid UTF-8, which matches no
+ * entry.
+ */
+export function slotOf({ namespace, origin, key }: EntryRef): Uint8Array | null {
+  if (!namespace.isWellFormed() || !key.isWellFormed()) return null;
+  return createHash("sha256")
+    .update(associatedData(NOTHING, [namespace, origin, key]))
+    .digest();
 }

@@ -1,12 +1,19 @@
 /** The rows of histories: sealed with their fact's id, and deleted with the fact's row. */
-import type { FoundFormer } from "../../rules/history.ts";
+import {
+  type FoundFormer,
+  formerCursor,
+  formerKeyOf,
+  isCoveredAlone,
+  mayCoverFormer,
+} from "../../rules/history.ts";
 import type { HistoryChange } from "../../rules/plans.ts";
+import type { EntryFilter, FormerKeysPage, FormerKeysQuery, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { type FormerRow, openFormer, parseTags, sealedBytes, sealFormer } from "../stored-rows.ts";
+import { liveCondition, namespaceCondition, withinCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import type { Condition } from "./sql.ts";
+import { all, bytesOf, type Condition, withTexts } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
-import { bytesOf, withTexts } from "./texts.ts";
 import type { Writing } from "./writing.ts";
 
 const COLUMNS = "number, entry_id, written_at, history.sealed";
@@ -90,4 +97,58 @@ export async function dropOldestFormer({ connection }: Writing, subject: Subject
   );
   subject.bytes -= Number(dropped?.size ?? 0);
   return dropped !== undefined;
+}
+
+const ROWS_AT_ONCE = 500;
+
+/**
+ * Finds former values by their names: lists them, and erases those that a scope covers from the histories of remaining facts.
+ *
+ * Their names are sealed, so every history of the subject is opened while nobody else writes for it: afterwards no covered value
+ * is in a history, and none can enter one.
+ */
+export async function readFormerKeys(
+  connection: Connection,
+  sealer: Sealer,
+  { namespace, cursor }: FormerKeysQuery,
+  now: UnixMs,
+): Promise<FormerKeysPage> {
+  const meant = all([namespaceCondition(namespace), liveCondition(now)]);
+  const page = { after: cursor === undefined ? 0 : formerCursor(cursor), most: ROWS_AT_ONCE };
+  const rows = await formerAfter(connection, sealer, page, meant);
+  const keys = rows.flatMap(formerKeyOf);
+  const last = rows.at(-1);
+  return rows.length < ROWS_AT_ONCE || last === undefined ? { keys } : { keys, nextCursor: `${last.number}` };
+}
+
+/**
+ * Returns their number; those erased with their own fact are not counted. `newer`: keys of facts that were written after the
+ * filter's bound, so that covered values stay in their histories.
+ */
+export async function eraseCovered(
+  writing: Writing,
+  sealer: Sealer,
+  filter: EntryFilter,
+): Promise<{ readonly erased: number; readonly newer: readonly string[] }> {
+  if (!mayCoverFormer(filter)) return { erased: 0, newer: [] };
+  const subject = writing.of(filter.namespace);
+  const { upTo = Number.MAX_SAFE_INTEGER } = filter;
+  const newer = new Set<string>();
+  let [after, erased] = [0, 0];
+  for (let isDone = false; !isDone; ) {
+    const page = { after, most: ROWS_AT_ONCE };
+    const found = await formerAfter(writing.connection, sealer, page, withinCondition(filter));
+    const meant = found.filter((one) => isCoveredAlone(one, filter));
+    const covered = meant.filter(({ of }) => of.revision <= upTo);
+    for (const { of } of meant) if (of.revision > upTo) newer.add(of.key);
+    const numbers = covered.map(({ number }) => `${number}`);
+    if (covered.length > 0)
+      void writing.connection.query("DELETE FROM history WHERE number = ANY (?::bigint[])", [numbers]);
+    subject.bytes -= covered.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    erased += covered.length;
+    after = found.at(-1)?.number ?? after;
+    isDone = found.length < ROWS_AT_ONCE;
+  }
+  if (erased > 0) writing.noteSeq(subject, subject.newestSeq);
+  return { erased, newer: [...newer] };
 }

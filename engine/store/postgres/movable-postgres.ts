@@ -6,8 +6,17 @@
  */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
-import type { MovableStore, MoveMark, Page, Replacing, StoreHead } from "../moving/movable-store.ts";
-import type { Cell, Cells, TableName, TableShape } from "../moving/stored-tables.ts";
+import type {
+  Cell,
+  Cells,
+  MovableStore,
+  MoveMark,
+  Page,
+  Replacing,
+  StoreHead,
+  TableName,
+  TableShape,
+} from "../moving/movable-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
@@ -15,9 +24,8 @@ import { INSERT_ENTRY, valuesOf } from "./entry-rows.ts";
 import { requireEngineRoles, requireRowSecurity } from "./open-postgres.ts";
 import { explainPostgresError, isForbidden } from "./postgres-errors.ts";
 import { grantAccess, migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
-import type { SqlValue } from "./sql.ts";
+import { bytesOf, type SqlValue, textOf } from "./sql.ts";
 import { readStoreRow } from "./store-row.ts";
-import { bytesOf, textOf } from "./texts.ts";
 
 export interface MovablePostgresOptions extends DatabaseOptions {
   /** As for a SQLite store. */

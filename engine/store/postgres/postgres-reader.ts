@@ -44,16 +44,14 @@ import {
   refCondition,
 } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { readFormerKeys } from "./covered-former.ts";
 import type { Database } from "./database.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
-import { readFormer } from "./former-rows.ts";
+import { readFormer, readFormerKeys } from "./former-rows.ts";
 import { inspectStore } from "./inspect-store.ts";
-import { readReferences } from "./references.ts";
-import { all } from "./sql.ts";
+import { readReferences } from "./postgres-vectors.ts";
+import { all, textOf } from "./sql.ts";
 import { followKeys, readStoreRow, requireInUse } from "./store-row.ts";
 import { readSubject } from "./subjects.ts";
-import { textOf } from "./texts.ts";
 
 export interface PostgresReaderParts {
   readonly database: Database;

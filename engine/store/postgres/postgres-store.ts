@@ -4,7 +4,7 @@ import { requireReached } from "../../rules/conditions.ts";
 import { checkSuperseded } from "../../rules/history.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
-import type { KeyChangeReport } from "../key-change.ts";
+import type { KeyChangeReport, ResealOptions } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
   DecideRenewal,
@@ -27,17 +27,21 @@ import type {
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
-import type { ResealOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, reseal, whileChanging } from "./change-key.ts";
 import type { ChangeNotifications } from "./change-notifications.ts";
 import { filterCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { eraseCovered } from "./covered-former.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
+import { eraseCovered } from "./former-rows.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
-import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./postgres-vectors.ts";
-import { writeReferences } from "./references.ts";
+import {
+  readVectorSpaces,
+  readVectors,
+  removeOtherVectors,
+  writeReferences,
+  writeVectors,
+} from "./postgres-vectors.ts";
 import { readNewer, removeEntries } from "./removals.ts";
 import { sweepExpired } from "./sweep.ts";
 import { WriteTransactions } from "./transactions.ts";

@@ -1,14 +1,13 @@
 /** Vectors of entries: each statement reaches them through the entry, in its namespace and with its digest. */
-import type { EntryId, EntryVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
+import type { EntryId, EntryVectors, ReferenceVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { openRow, type StoredRow } from "../stored-rows.ts";
-import { decodeVectors, encodeVectors } from "../vector-rules.ts";
+import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import { liveCondition, namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
-import { all, type Condition } from "./sql.ts";
-import { bytesOf, textOf } from "./texts.ts";
+import { all, bytesOf, type Condition, textOf } from "./sql.ts";
 import type { Writing } from "./writing.ts";
 
 /** One index look-up per distinct name; call it in a transaction that reads across subjects. */
@@ -92,4 +91,53 @@ function openVectors(
   const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
   const decoded = content && decodeVectors(content, dimensions);
   return decoded && { id: entryId, dimensions, ...decoded };
+}
+
+/** Vectors of the reference texts by space, sealed with the space and the store's id. */
+export async function readReferences(
+  connection: Connection,
+  sealer: Sealer,
+  space: string,
+): Promise<ReferenceVectors | undefined> {
+  const sql = "SELECT dimensions, sealed FROM reference_vectors WHERE space = ?";
+  const [row] = await connection.query(sql, [bytesOf(space)]);
+  const dimensions = Number(row?.dimensions);
+  if (!(row?.sealed instanceof Uint8Array)) return undefined;
+  const content = sealer.openReferences({ space, dimensions }, row.sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { dimensions, ...decoded };
+}
+
+/** There are few, and they can be made again; call it in a write transaction. */
+export async function resealReferences(connection: Connection, sealer: Sealer): Promise<void> {
+  for (const row of await connection.query("SELECT space, dimensions, sealed FROM reference_vectors")) {
+    const columns = { space: textOf(row.space), dimensions: Number(row.dimensions) };
+    const content = row.sealed instanceof Uint8Array ? sealer.openReferences(columns, row.sealed) : undefined;
+    const place = bytesOf(columns.space);
+    if (content === undefined)
+      void connection.query("DELETE FROM reference_vectors WHERE space = ?", [place]);
+    else
+      void connection.query("UPDATE reference_vectors SET sealed = ? WHERE space = ?", [
+        ...[sealer.sealReferences(columns, content), place],
+      ]);
+  }
+}
+
+/** Call it in a write transaction. */
+export async function writeReferences(
+  connection: Connection,
+  sealer: Sealer,
+  space: string,
+  made: ReferenceVectors,
+): Promise<void> {
+  const { dimensions } = made;
+  const sealed = sealer.sealReferences({ space, dimensions }, encodeVectors(made));
+  void connection.query("DELETE FROM reference_vectors WHERE space = ?", [bytesOf(space)]);
+  await connection.query("INSERT INTO reference_vectors (space, dimensions, sealed) VALUES (?, ?, ?)", [
+    ...[bytesOf(space), dimensions, sealed],
+  ]);
+  await connection.query(
+    `DELETE FROM reference_vectors WHERE number NOT IN
+     (SELECT number FROM reference_vectors ORDER BY number DESC LIMIT ${KEPT_REFERENCE_SPACES})`,
+  );
 }

@@ -4,9 +4,8 @@ import { NEWER_NAMED, newerOf } from "../../rules/conditions.ts";
 import type { EntryFilter, Newer } from "../memory-store.ts";
 import { liveCondition, newerCondition, ownedBy } from "./conditions.ts";
 import { selectEntries } from "./entry-rows.ts";
-import { all, type Condition } from "./sql.ts";
+import { all, bytesOf, type Condition } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
-import { bytesOf } from "./texts.ts";
 import type { Writing } from "./writing.ts";
 
 /** Rows, and how many of them had not expired. */

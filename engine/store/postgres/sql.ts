@@ -1,4 +1,5 @@
 /** SQL with its values: placeholders are written `?` and converted to PostgreSQL's when a statement is sent. */
+import type { StoredRow } from "../stored-rows.ts";
 
 /** Types of values: numbers are bigint, bytes bytea, and text is only used for our own names. */
 export type SqlValue = number | string | boolean | Uint8Array | null | readonly (string | Uint8Array)[];
@@ -40,4 +41,44 @@ export function prepared(sql: string): Prepared {
   const made = { name: `hdm${PREPARED.size}`, text };
   PREPARED.set(sql, made);
   return made;
+}
+
+/**
+ * Stores texts as UTF-8 bytes in `bytea`.
+ *
+ * PostgreSQL's text cannot hold U+0000 and compares by the database's collation. Bytes can hold every text of the contract,
+ * compare as bytes everywhere, and are copied unchanged from another store.
+ *
+ * Null for text that is not valid UTF-8; it equals nothing, since no entry has such a name.
+ */
+export function textBytes(text: string): Uint8Array | null {
+  return text.isWellFormed() ? Buffer.from(text) : null;
+}
+
+/** For texts that were checked. */
+export function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text);
+}
+
+export function textOf(bytes: unknown): string {
+  return bytes instanceof Uint8Array
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+    : "";
+}
+
+const TEXT_COLUMNS = ["namespace", "key", "category", "tags"] as const;
+
+/** A row of `entries` with the contract's types; columns that were not selected stay absent. */
+export function withTexts(row: StoredRow): StoredRow {
+  const texts = TEXT_COLUMNS.flatMap((column) => (column in row ? [[column, textOf(row[column])]] : []));
+  return { ...row, ...Object.fromEntries(texts) };
+}
+
+/** The first bytes after all with this prefix; undefined when there are none. */
+export function successorOf(prefix: Uint8Array): Uint8Array | undefined {
+  const end = prefix.findLastIndex((byte) => byte !== 0xff);
+  if (end === -1) return undefined;
+  const successor = Uint8Array.from(prefix.subarray(0, end + 1)); // a Buffer's slice would share its bytes
+  successor[end] = (successor[end] ?? 0) + 1;
+  return successor;
 }

@@ -2,7 +2,7 @@
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
-import { bytesOf } from "./texts.ts";
+import { bytesOf } from "./sql.ts";
 
 /** As the transaction will leave it. */
 export interface Subject {

@@ -13,8 +13,7 @@ import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
 import type { Putting } from "./entry-writes.ts";
 import { removeEntries } from "./removals.ts";
-import { all } from "./sql.ts";
-import { textOf } from "./texts.ts";
+import { all, textOf } from "./sql.ts";
 import type { WriteTransactions } from "./transactions.ts";
 import type { Writing } from "./writing.ts";
 

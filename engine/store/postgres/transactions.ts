@@ -6,6 +6,8 @@
  * a reader who has seen a number has seen all before it; different subjects do not wait for each other.
  */
 import { compareText } from "../../compare-text.ts";
+import { HelmdeckError } from "../../errors.ts";
+import { within } from "../../timing.ts";
 import type { StoreIdentity } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -15,7 +17,6 @@ import type { ChangeNotifications } from "./change-notifications.ts";
 import type { Connection } from "./connection.ts";
 import { correctTimes } from "./corrections.ts";
 import type { Database } from "./database.ts";
-import { OwnerQueue } from "./owner-queue.ts";
 import { readSchemaState, requireKnown } from "./schema.ts";
 import { followKeys, requireSame, requireStoreRow, type StoreRow } from "./store-row.ts";
 import { OneWriting, type Writing } from "./writing.ts";
@@ -136,4 +137,35 @@ export class WriteTransactions {
     if (kept !== undefined) this.#parts.clock.adopt(kept);
     this.#timeSeen = timeSeen;
   }
+}
+
+/** Queues the writers of one subject in this process, so that they do not all wait in the database, each with a connection. */
+class OwnerQueue {
+  readonly #last = new Map<Namespace, Promise<unknown>>();
+
+  /** For each owner, in the order of the calls. Throws `store_locked` if its turn does not come within this time. */
+  async alone<T>(
+    owners: readonly Namespace[],
+    work: () => Promise<T>,
+    withinMs = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
+    const turn = Promise.all(owners.map((owner) => this.#last.get(owner)));
+    const running = (withinMs === Number.POSITIVE_INFINITY ? turn : within(withinMs, turn, busy)).then(work);
+    const ended = Promise.allSettled([turn, running]);
+    for (const owner of owners) this.#last.set(owner, ended);
+    try {
+      return await running;
+    } finally {
+      for (const owner of owners) if (this.#last.get(owner) === ended) this.#last.delete(owner);
+    }
+  }
+
+  /** Resolves when everything queued so far has finished. */
+  async empty(): Promise<void> {
+    await Promise.all(this.#last.values());
+  }
+}
+
+function busy(): never {
+  throw new HelmdeckError("store_locked", "This process is still writing for this caller. Try again.");
 }

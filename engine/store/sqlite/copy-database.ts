@@ -12,7 +12,7 @@ import { requireOwnFile } from "./require-own-file.ts";
 import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy } from "./sqlite-errors.ts";
 import { SqliteSession } from "./sqlite-session.ts";
-import { requireIntactWal } from "./wal-damage.ts";
+import { requireIntactWal } from "./wal-frames.ts";
 
 /** Writes a snapshot of the database into a new file, 0600, without deleted content. */
 export async function copyDatabase(path: string, into: string, driver: SqliteDriver): Promise<void> {

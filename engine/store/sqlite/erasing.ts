@@ -5,6 +5,7 @@ import { NEWER_NAMED, newerOf, requireReached } from "../../rules/conditions.ts"
 import type { DeleteOptions, EntryFilter, EntryRef, Erasure, Newer, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
+import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
 import type { Checkpointer } from "./checkpoint.ts";
 import {
   all,
@@ -15,16 +16,15 @@ import {
   newerCondition,
   sparedCondition,
 } from "./conditions.ts";
-import { CoveredRun } from "./covered-former.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
+import { CoveredRun } from "./former-rows.ts";
 import type { GuardedCalls } from "./guarded-calls.ts";
 import { noteRemoval, removeRows } from "./removals.ts";
 import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isFull } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
-import { SweepRun } from "./sweep.ts";
 import type { WriteTransactions, Writing } from "./transactions.ts";
 
 interface EraserParts {
@@ -230,5 +230,50 @@ export class Eraser {
       )
       .get(...live.values, ...values, most + 1);
     return { rows: Number(counted?.n), live: Number(counted?.live) };
+  }
+}
+
+const ROWS_AT_ONCE = 100;
+
+/**
+ * Deletes expired entries, in slices.
+ *
+ * The attacker can write the file and has no key. An expiry is a clear column, so each row must authenticate before it is
+ * trusted: a row that does not is kept, and doctor and `verify` report it.
+ */
+export class SweepRun {
+  readonly #session: SqliteSession;
+  readonly #sealer: Sealer;
+  #after: readonly [expiresAt: number, seq: number] = [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+  #deleted = 0;
+
+  constructor(session: SqliteSession, sealer: Sealer) {
+    this.#session = session;
+    this.#sealer = sealer;
+  }
+
+  /** Rows so far. */
+  get deleted(): number {
+    return this.#deleted;
+  }
+
+  /** Deletes until `mayGoOn` returns false; true when nothing is left. Call it in a write transaction. */
+  slice(mayGoOn: () => boolean, until: UnixMs, remove: (row: SqliteRow) => void): boolean {
+    const select = this.#session.statement(
+      `SELECT ${ALL_COLUMNS} FROM entries WHERE expires_at <= ? AND (expires_at, seq) > (?, ?)
+       ORDER BY expires_at, seq LIMIT ${ROWS_AT_ONCE}`,
+    );
+    for (;;) {
+      const rows = select.all(until, ...this.#after);
+      for (const row of rows) {
+        this.#after = [Number(row.expires_at), Number(row.seq)];
+        if (openRow(row, this.#sealer) !== undefined) {
+          remove(row);
+          this.#deleted += 1;
+        }
+        if (!mayGoOn()) return false;
+      }
+      if (rows.length < ROWS_AT_ONCE) return true;
+    }
   }
 }

@@ -2,8 +2,16 @@
 import { realpath } from "node:fs/promises";
 import { defined } from "../../defined.ts";
 import type { MasterKey } from "../master-key.ts";
-import type { MovableStore, MoveMark, Page, Replacing, StoreHead } from "../moving/movable-store.ts";
-import type { Cells, TableName, TableShape } from "../moving/stored-tables.ts";
+import type {
+  Cells,
+  MovableStore,
+  MoveMark,
+  Page,
+  Replacing,
+  StoreHead,
+  TableName,
+  TableShape,
+} from "../moving/movable-store.ts";
 import { holdAlone, inUse } from "./copy-database.ts";
 import { findDatabase } from "./database-file.ts";
 import { stat } from "./file-watch.ts";
@@ -16,7 +24,7 @@ import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { identityNamed, readStoreRow, saveStoredKeys } from "./store-row.ts";
-import { requireIntactWal } from "./wal-damage.ts";
+import { requireIntactWal } from "./wal-frames.ts";
 
 export interface MovableSqliteOptions {
   readonly path: string;

@@ -30,7 +30,7 @@ import { replacedAtOpen, StoreGuard } from "./store-guard.ts";
 import { IDENTITY_SINCE, readStoreRow, type StoreRow, timeSeenIn } from "./store-row.ts";
 import { openSealer } from "./stored-keys.ts";
 import { canCompactQuickly, compact, enableIncrementalVacuum } from "./vacuum.ts";
-import { requireIntactWal } from "./wal-damage.ts";
+import { requireIntactWal } from "./wal-frames.ts";
 
 export interface SqliteReaderOptions {
   readonly path: string;

@@ -46,16 +46,15 @@ import {
   namespaceCondition,
   refCondition,
 } from "./conditions.ts";
-import { readFormerKeys } from "./covered-former.ts";
 import { pendingForgets } from "./forgets.ts";
-import { readFormer } from "./former-rows.ts";
+import { readFormer, readFormerKeys } from "./former-rows.ts";
 import { GuardedCalls } from "./guarded-calls.ts";
 import { inspectStore } from "./inspect-store.ts";
-import { readReferences } from "./references.ts";
 import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+import { readReferences } from "./sqlite-vectors.ts";
 import type { StoreGuard } from "./store-guard.ts";
 import { readHistory } from "./store-row.ts";
 import { usageOf } from "./usage.ts";

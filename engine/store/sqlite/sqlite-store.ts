@@ -3,7 +3,7 @@
 import { checkSuperseded } from "../../rules/history.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
-import type { KeyChangeReport } from "../key-change.ts";
+import type { KeyChangeReport, ResealOptions } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
   DecideRenewal,
@@ -26,18 +26,21 @@ import type {
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
-import type { ResealOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
-import { beginKeyChange, finishKeyChange, requireChangeBegun } from "./change-key.ts";
 import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
-import { writeReferences } from "./references.ts";
-import { ResealRun } from "./reseal.ts";
+import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
-import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
+import {
+  readVectorSpaces,
+  readVectors,
+  removeOtherVectors,
+  writeReferences,
+  writeVectors,
+} from "./sqlite-vectors.ts";
 import { WriteTransactions, type Writing } from "./transactions.ts";
 import { compact, hasIncrementalVacuum } from "./vacuum.ts";
 

@@ -12,10 +12,10 @@ import { HelmdeckError } from "../../errors.ts";
 import type { StoreIdentity } from "../memory-store.ts";
 import { setFileTime } from "./checkpoint.ts";
 import type { FileState, FileWatch } from "./file-watch.ts";
-import { readIntactStoreRow } from "./integrity-check.ts";
+import { lastForget } from "./forgets.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
-import type { SqliteSession } from "./sqlite-session.ts";
+import { SqliteSession } from "./sqlite-session.ts";
 import { identityNamed, readStoreRow, type StoreRow } from "./store-row.ts";
 
 export interface GuardParts {
@@ -268,5 +268,38 @@ function overwritten(path: string): HelmdeckError {
     `The memory database ${path} was overwritten while it was open: it no longer matches its log. Stop every process that uses ` +
       "it, move the file with its -wal and -shm files aside, and restore a backup.",
     { details: { path } },
+  );
+}
+
+/**
+ * Checks whether a database and its log belong together. Runs when something wrote the file without announcing it
+ * (`checkpoint.ts`), such as a backup copied over it while it was open.
+ *
+ * Reads the store's own row from database and log; undefined if they are damaged because the log belongs to another database.
+ * Reads the whole file.
+ */
+async function readIntactStoreRow(driver: SqliteDriver, path: string): Promise<StoreRow | undefined> {
+  if (!(await driver.isWhole(path))) return undefined;
+  const connection = await driver.open(path, "read");
+  try {
+    const session = new SqliteSession(connection, path);
+    return session.read(() => {
+      const row = readStoreRow(session);
+      return hasLastChange(session, row) ? row : undefined;
+    });
+  } catch {
+    return undefined;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Every write leaves an entry, a removal or a delete with the last number. */
+function hasLastChange(session: SqliteSession, { history }: StoreRow): boolean {
+  const newest = (table: "entries" | "removals"): number =>
+    Number(session.statement(`SELECT max(seq) AS seq FROM ${table}`).get()?.seq);
+  return (
+    Math.max(newest("entries"), newest("removals"), lastForget(session), history.prunedThrough) ===
+    history.lastSeq
   );
 }

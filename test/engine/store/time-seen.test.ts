@@ -1,8 +1,8 @@
 /** How a store interprets clock readings, right or wrong. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BUILT_AT } from "../../../engine/build-date.ts";
 import {
+  BUILT_AT,
   decodeTimeSeen,
   deletableBefore,
   effectiveTime,

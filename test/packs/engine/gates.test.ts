@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { safeParseAsync } from "zod/v4/core";
-import { asHelmdeckError } from "../../../engine/as-helmdeck-error.ts";
-import { HelmdeckError } from "../../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../../engine/errors.ts";
 import type { MemoryStore } from "../../../engine/store/memory-store.ts";
 import type { ArtifactRef, Pack, PackContext, PackRequest } from "../../../packs/engine/pack-contract.ts";
 import { createPackEngine } from "../../../packs/engine/pack-engine.ts";
