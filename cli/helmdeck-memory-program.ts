@@ -2,17 +2,17 @@
 import type { CommandLine } from "../commands/command-line.ts";
 import { MEMORY_COMMANDS } from "../commands/memory-commands.ts";
 import { declareCompletion } from "./commands/completion.ts";
+import { declareEmbed } from "./commands/embed.ts";
 import { declareInstall } from "./commands/install.ts";
 import { declareKey } from "./commands/key.ts";
+import { declareToken } from "./commands/token.ts";
 import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
-import { declareEmbed } from "./declarations/declare-embed.ts";
 import { declareHere } from "./declarations/declare-here.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
 import { declareMove } from "./declarations/declare-move.ts";
 import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
 import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
 import { declareServe } from "./declarations/declare-serve.ts";
-import { declareToken } from "./declarations/declare-token.ts";
 import { OUR_OPTIONS } from "./shared-options.ts";
 
 export const HELMDECK_MEMORY: CommandLine = {

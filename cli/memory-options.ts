@@ -1,7 +1,17 @@
 /** Finds the memory of `helmdeck-memory` from its options and the environment. */
 
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import type { AddressOptions } from "../app/database-server/store-address.ts";
 import { namesEmbeddings } from "../app/embedding/embedding-environment.ts";
+import {
+  type EmbeddingSettings,
+  embeddingSettingsOf,
+  unusable,
+  withApiKey,
+} from "../app/embedding/embedding-settings.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import { findStorage } from "../app/storage-location.ts";
 import type { CommandContext } from "../commands/command-line.ts";
@@ -10,7 +20,6 @@ import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { OpenServerContextOptions } from "../packs/server-context.ts";
-import { installedEmbeddings } from "./installed-embeddings.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;
 
@@ -68,13 +77,91 @@ export async function fileOptions(context: Asking): Promise<OpenMemoryOptions> {
   );
 }
 
-/** Loaded only if a command prints the key. */
 function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"> {
-  return { runCommand: async (argv) => (await import("./key-command.ts")).runKeyCommand(shell, argv) };
+  return { runCommand: (argv) => runKeyCommand(shell, argv) };
 }
 
 /** For commands that serve until they are stopped: they sweep, and finish running work. */
 export async function serverContextOptions(context: Asking): Promise<OpenServerContextOptions> {
   const { sweepEveryMs: _, embedsEntries: __, ...memory } = await memoryOptions(context);
   return { ...memory, withoutKey: "make" };
+}
+
+/** A password manager may have to ask a person. */
+const TIMEOUT_MS = 30_000;
+/** A key has 64 digits. */
+const MOST_BYTES = 1_024;
+
+/** Runs the command that prints the memory's key: without a shell, for at most half a minute, ignoring its stderr. */
+export async function runKeyCommand(
+  { env }: Pick<Shell, "env">,
+  [program, ...args]: readonly [string, ...string[]],
+  timeoutMs = TIMEOUT_MS,
+): Promise<string> {
+  const running = promisify(execFile)(program, args, {
+    ...{ env: { ...env }, encoding: "latin1", windowsHide: true },
+    ...{ timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: MOST_BYTES },
+  });
+  running.child.stdin?.end();
+  return (await running).stdout;
+}
+
+/** The memory that a command opens, and its environment. */
+interface Opening {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly databasePath: string;
+  readonly keyPath: string;
+  /** Where the plugin keeps its memory unless its configuration says otherwise. */
+  readonly usualPath: string;
+}
+
+type Section = Readonly<Record<string, unknown>>;
+
+/**
+ * The embedding settings of the OpenClaw plugin whose memory a command opens: the installer writes them into OpenClaw's
+ * configuration, so a command searches as the plugin does. Undefined if no plugin keeps this memory. Never throws: status and doctor report unusable settings.
+ */
+async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings | undefined> {
+  const { env, keyPath } = opening;
+  const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
+  try {
+    const text = await readFile(path, "utf8").catch(unlessMissing);
+    if (text === undefined) return undefined;
+    const { default: json5 } = await import("json5"); // few commands need it
+    return settingsIn(json5.parse(text), opening, path);
+  } catch {
+    return unusable(`OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`);
+  }
+}
+
+function settingsIn(
+  config: unknown,
+  { databasePath, usualPath }: Opening,
+  path: string,
+): EmbeddingSettings | undefined {
+  const plugin = ["plugins", "entries", "helmdeck-memory", "config"].reduce(sectionIn, section(config));
+  const kept = typeof plugin.databasePath === "string" ? resolve(plugin.databasePath) : usualPath;
+  if (kept !== databasePath) return undefined;
+  const nameOf = (field: string) => `embeddings.${field} of the plugin in ${path}`;
+  const { apiKey: key, ...given } = sectionIn(plugin, "embeddings");
+  const apiKey = key ?? undefined;
+  const settings = embeddingSettingsOf(given, nameOf);
+  if (typeof apiKey === "object" && "url" in settings)
+    return unusable(
+      `${nameOf("apiKey")} is a reference that only OpenClaw resolves; set HELMDECK_EMBEDDINGS_KEY_FILE and the other variables`,
+    );
+  return apiKey === undefined ? settings : withApiKey(settings, apiKey, nameOf);
+}
+
+function sectionIn(outer: Section, name: string): Section {
+  return section(outer[name]);
+}
+
+function section(value: unknown): Section {
+  // A record's values are checked where they are used.
+  return typeof value === "object" && value !== null ? (value as Section) : {};
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
 }

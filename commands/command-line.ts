@@ -1,8 +1,10 @@
-/** A command line: its name, its commands, and how it finds a memory. There are several; they share the commands. */
+/** A command line: its name, its commands, and how it finds a memory and answers. There are several; they share the commands. */
 import type { Command } from "commander";
 import type { Finding } from "../app/memory.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import type { Presented, Voice } from "../app/presenters/presented.ts";
 import type { RemoteMemory } from "../app/remote/remote-memory.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 
@@ -52,4 +54,26 @@ export interface CommandLine {
 interface HostReport {
   readonly findings: () => Promise<readonly Finding[]>;
   readonly warnings: () => readonly string[];
+}
+
+/** The texts and colours of a command line. */
+export function voiceOf({ shell, output, options, line }: CommandContext): Voice {
+  return {
+    command: line.name,
+    storing: `Store one: ${line.name} store KEY VALUE`,
+    caller: options.caller,
+    now: shell.now(),
+    style: (format, text) => output.styled(format, text),
+  };
+}
+
+export async function present({ output }: CommandContext, { answer, notes }: Presented): Promise<void> {
+  for (const line of answer) await output.line(line);
+  for (const note of notes) await output.note(note);
+}
+
+/** The error for a missing fact. It does not repeat the key, because messages end up in logs. */
+export function missingFact({ options: { caller }, line }: CommandContext): HelmdeckError {
+  const message = `There is no fact with this key in the memory of ${caller}. Keys must match exactly, including case: ${line.name} list shows them, search finds facts by words.`;
+  return new HelmdeckError("not_found", message, { details: { caller } });
 }

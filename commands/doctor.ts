@@ -5,11 +5,10 @@ import { doctorText } from "../app/presenters/doctor-text.ts";
 import { doctorReply } from "../app/wire/replies.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import type { InspectOptions } from "../engine/store/memory-store.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
 import { withCount } from "./progress-bar.ts";
-import { present, voiceOf } from "./voice.ts";
 import { placeOf, refuseRemote } from "./with-memory.ts";
 
 export function declareDoctor(program: Command, runs: Runs): void {

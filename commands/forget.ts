@@ -14,11 +14,10 @@ import { toWire } from "../app/wire/codec.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { agreesAt, isPersonAt } from "./input.ts";
 import { withExamples } from "./option-parsers.ts";
-import { present, voiceOf } from "./voice.ts";
 import { refuseRemote, withMemory, withMemoryToWrite } from "./with-memory.ts";
 
 export function declareForget(program: Command, runs: Runs): void {

@@ -5,9 +5,8 @@ import { expiryFrom, localMinute } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf } from "../engine/projections/frame.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, missingFact, type Runs } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { missingFact } from "./missing-fact.ts";
 import { withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 

@@ -8,10 +8,9 @@ import { toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { seconds, withExamples } from "./option-parsers.ts";
-import { present, voiceOf } from "./voice.ts";
 import { withMemory, withMemoryToWrite } from "./with-memory.ts";
 
 const KEY = "The exact key; case matters. Or the path, docid or citation of a search hit.";

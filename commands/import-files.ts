@@ -12,15 +12,12 @@ import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../engine/rfc3339.ts";
-import { bufferFiles } from "./buffer-files.ts";
-import type { CommandContext } from "./command-line.ts";
-import { embedImported } from "./embed-afterwards.ts";
+import { type CommandContext, present, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
-import { type ImportOrder, readerFor } from "./import-readers.ts";
+import { bufferFiles, type ImportOrder, readerFor } from "./import-readers.ts";
 import { agreesAt, bytesOf, inputSource, isPersonAt } from "./input.ts";
 import { type Progress, showProgress } from "./progress-bar.ts";
-import { present, voiceOf } from "./voice.ts";
-import { refuseRemote, withStore, withStoreToWrite } from "./with-memory.ts";
+import { embedImported, refuseRemote, withStore, withStoreToWrite } from "./with-memory.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
 const SHOWN_REFUSALS = 10;

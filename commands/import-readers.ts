@@ -1,6 +1,6 @@
 /** Readers of import files. helmdeck's database needs its key and a mapping of callers, and may lack its log. */
 import type { KeyObject } from "node:crypto";
-import type { ReadItems } from "../app/transfer/formats/format.ts";
+import type { ImportFile, ReadItems } from "../app/transfer/formats/format.ts";
 import { openCopy } from "../app/transfer/formats/helmdeck/database-copy.ts";
 import { HELMDECK_KEY_VARIABLE, helmdeckKey } from "../app/transfer/formats/helmdeck/key.ts";
 import { parseOwners } from "../app/transfer/formats/helmdeck/owners.ts";
@@ -95,5 +95,36 @@ async function keyOf(
     "key_missing",
     `helmdeck's database needs its own key: pass --key-file with a file that has its ${HELMDECK_KEY_VARIABLE} (deploy/compose/.env.local ` +
       "if you used its installer).",
+  );
+}
+
+const MOST_MIB = 64;
+
+/**
+ * Keeps files in memory after the first read, so that the import is exactly what the person approved. Throws `invalid_input` as soon as the files exceed the limit.
+ */
+export async function bufferFiles(files: readonly ImportFile[]): Promise<readonly ImportFile[]> {
+  const held: ImportFile[] = [];
+  let leftBytes = MOST_MIB * 1_024 * 1_024;
+  for (const { name, open } of files) {
+    const parts: Uint8Array[] = [];
+    for await (const part of open()) {
+      leftBytes -= part.byteLength;
+      if (leftBytes < 0) throw tooMuch();
+      parts.push(Buffer.from(part));
+    }
+    held.push({ name, open: () => piecesOf(parts) });
+  }
+  return held;
+}
+
+async function* piecesOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
+}
+
+function tooMuch(): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_input",
+    `These files hold more than ${MOST_MIB} MiB, which is the limit for a preview. Use --dry-run to see a preview, then import with --yes.`,
   );
 }

@@ -6,10 +6,9 @@ import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "../app/transfer/formats/names.ts";
 import { defined } from "../engine/defined.ts";
 import { CONFLICT_RULES, type ConflictRule } from "../engine/store/memory-store.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { collect, seconds, withExamples } from "./option-parsers.ts";
-import { present, voiceOf } from "./voice.ts";
 import { refuseRemote, withMemory } from "./with-memory.ts";
 
 export function declareImport(program: Command, runs: Runs): void {

@@ -11,10 +11,9 @@ import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { originOfCategory } from "../engine/projections/paths.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { count, withExamples } from "./option-parsers.ts";
-import { present, voiceOf } from "./voice.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareList(program: Command, runs: Runs): void {

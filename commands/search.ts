@@ -8,12 +8,10 @@ import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../engine/answer-l
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf, quotedText } from "../engine/projections/frame.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
-import { embedSearched } from "./embed-afterwards.ts";
+import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { count, withExamples } from "./option-parsers.ts";
-import { present, voiceOf } from "./voice.ts";
-import { withMemory } from "./with-memory.ts";
+import { embedSearched, withMemory } from "./with-memory.ts";
 
 const { least, most, byDefault } = ANSWER_LIMITS.hits;
 

@@ -6,10 +6,9 @@ import { statusText } from "../app/presenters/status-text.ts";
 import { statusReply } from "../app/wire/replies.ts";
 import { type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
-import type { CommandContext, Runs } from "./command-line.ts";
+import { type CommandContext, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
-import { voiceOf } from "./voice.ts";
 import { placeOf } from "./with-memory.ts";
 
 export function declareStatus(program: Command, runs: Runs): void {

@@ -6,11 +6,10 @@ import { toWire } from "../app/wire/codec.ts";
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { CommandContext, Runs } from "./command-line.ts";
-import { embedStored } from "./embed-afterwards.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { inputSource, readText } from "./input.ts";
 import { collect, nonEmpty, seconds, withExamples } from "./option-parsers.ts";
-import { withMemoryToWrite } from "./with-memory.ts";
+import { embedStored, withMemoryToWrite } from "./with-memory.ts";
 
 export function declareStore(program: Command, runs: Runs): void {
   const store = program

@@ -1,12 +1,28 @@
 /** `embed`: embeds entries without vectors, with progress on a terminal. */
+import type { Command } from "commander";
 import type { CommandMemory } from "../../app/compose.ts";
 import type { EmbedReport } from "../../app/embedding/on-request.ts";
-import type { CommandContext } from "../../commands/command-line.ts";
+import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { withExamples } from "../../commands/option-parsers.ts";
 import { showCount } from "../../commands/progress-bar.ts";
 import { withMemoryToWrite } from "../../commands/with-memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+
+export function declareEmbed(program: Command, runs: Runs): void {
+  const embed = program
+    .command("embed")
+    .summary("Embed facts that have no vectors yet, for semantic search.")
+    .description(
+      "Send facts without vectors to the embedding service and keep the vectors. The service is that of the OpenClaw plugin, unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
+    )
+    .action((_options: unknown, command: Command) => runs(command, (context) => embedCommand(context)));
+  withExamples(embed, [
+    "HELMDECK_EMBEDDINGS_URL=http://127.0.0.1:11434 helmdeck-memory embed",
+    "helmdeck-memory embed --caller work --json",
+  ]);
+}
 
 /** The service from the settings. */
 interface Service {
@@ -15,7 +31,7 @@ interface Service {
   readonly model: string;
 }
 
-export function embedCommand(context: CommandContext): Promise<number> {
+function embedCommand(context: CommandContext): Promise<number> {
   return withMemoryToWrite(context, async (memory) => {
     const service = await requireService(memory, context.options.caller);
     const { before, report } = await embedAll(context, memory);

@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { withExamples } from "../../commands/option-parsers.ts";
-import { memoryOptions } from "../memory-options.ts";
 
 /** Declares `key`. */
 export function declareKey(program: Command, runs: Runs): void {
@@ -23,7 +22,7 @@ export function declareKey(program: Command, runs: Runs): void {
 async function keySavedCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;
   const { confirmKeySaved } = await import("../../app/keys/confirm-key-saved.ts");
-  const { keyId } = await confirmKeySaved(await memoryOptions(context));
+  const { keyId } = await confirmKeySaved(await context.line.memoryOptions(context));
   if (options.json) await output.json({ key_id: keyId, saved: true });
   else await output.line(`Noted: you keep a copy of the key ${keyId}.`);
   return EXIT_DONE;

@@ -1,4 +1,6 @@
 /** `serve`: serves REST, MCP and pages until a signal, and prints the address, the memory and the authentication. */
+
+import type { Writable } from "node:stream";
 import pino, { type Logger } from "pino";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
@@ -12,7 +14,6 @@ import { openServerContext, type ServerContext } from "../../packs/server-contex
 import { createServer, type Listening } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
 import { loadSecret } from "../../server/tokens.ts";
-import { LogLines } from "../log-lines.ts";
 import { serverContextOptions } from "../memory-options.ts";
 
 export interface ServeRequest {
@@ -179,4 +180,26 @@ function memoryWords(memoryState: MemoryState): string {
   }
   const { databasePath, keySource } = memoryState;
   return `memory on, database ${harmlessLine(databasePath)}, key from ${harmlessLine(keySource)}`;
+}
+
+/** Buffers log lines and writes all lines of one turn of the event loop at once, because a write costs more than a line. */
+class LogLines {
+  readonly #stream: Writable;
+  #waiting = "";
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  write(line: string): void {
+    if (this.#waiting === "") setImmediate(() => this.flush());
+    this.#waiting += line;
+  }
+
+  /** Also writes the lines buffered in this turn. */
+  flush(): void {
+    if (this.#waiting === "") return;
+    this.#stream.write(this.#waiting);
+    this.#waiting = "";
+  }
 }

@@ -16,12 +16,12 @@ import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { writePrivateFile } from "../../commands/export-file.ts";
+import { writePrivateFile } from "../../commands/export.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 
 /** Writes a line, reports it, and then never ends. */
 const ENDLESS_EXPORT = `
-  const { writePrivateFile } = await import(${JSON.stringify(new URL("../../commands/export-file.ts", import.meta.url))});
+  const { writePrivateFile } = await import(${JSON.stringify(new URL("../../commands/export.ts", import.meta.url))});
   await writePrivateFile(process.argv[1], async (append) => {
     await append("one\\n");
     console.log("written");

@@ -1,7 +1,7 @@
 /** A key that a command prints, such as the command of a vault or a password manager. */
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runKeyCommand } from "../../cli/key-command.ts";
+import { runKeyCommand } from "../../cli/memory-options.ts";
 import { CommandHome } from "./command.ts";
 
 let home: CommandHome;

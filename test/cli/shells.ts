@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { COMPLETION_SCRIPTS, type CompletingShell } from "../../cli/completion/scripts.ts";
+import { COMPLETION_SCRIPTS, type CompletingShell } from "../../cli/commands/completion.ts";
 import { BUNDLED_COMMAND, type CommandHome } from "./command.ts";
 
 /** The candidates that each shell's own completion offers at the end of the line. */
