@@ -5,7 +5,8 @@ import { keyToLookUp } from "../engine/facts/facts-policy.ts";
 import { entriesNamedBy } from "../engine/projections/naming.ts";
 import { pathOf } from "../engine/projections/paths.ts";
 import { fingerprintOf } from "../engine/store/entry-id.ts";
-import type { Entry, Fingerprint, FormerValue } from "../engine/store/memory-store.ts";
+import { heldOf } from "../engine/store/fields.ts";
+import type { Entry, Fingerprint, Held } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { FactView, FormerView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -17,20 +18,13 @@ export function factView(entry: Entry): FactView {
 }
 
 /** A current or former value of a fact. */
-export function valueView(held: Omit<FormerValue, "joined">): FormerView {
+export function valueView(held: Held): FormerView {
   return viewOf(held, fingerprintOf(held.value));
 }
 
-function viewOf(
-  { key, value, category, tags, createdAt, updatedAt, expiresAt, writer }: Omit<FormerValue, "joined">,
-  fingerprint: Fingerprint,
-): FormerView {
-  return {
-    ...{ key, value: Buffer.from(value).toString(), category, tags, createdAt, updatedAt },
-    ...defined({ expiresAt }),
-    fingerprint,
-    ...defined({ writer }),
-  };
+function viewOf(from: Held, fingerprint: Fingerprint): FormerView {
+  const { writer, ...held } = heldOf(from);
+  return { ...held, value: Buffer.from(held.value).toString(), fingerprint, ...defined({ writer }) };
 }
 
 /** For an entry that may not open. */

@@ -65,11 +65,11 @@ export async function checkFact(
   requireRevision(there, input.ifRevision);
   const supersedes = await existing(context, namespace, names);
   const alike = await lookForSimilar(context, namespace, fact, supersedes);
-  const { key, value, category, tags } = fact;
+  const { ttlSeconds, ...given } = fact;
   const now = context.now();
-  const given = { key, value, category, tags, expiresAt: now + fact.ttlSeconds * 1_000 };
+  const expiresAt = now + ttlSeconds * 1_000;
   const revision = there?.revision ?? 0;
-  return { ...given, ...fillIn(there, now), supersedes, revision, upTo, ...alike };
+  return { ...given, expiresAt, ...fillIn(there, now), supersedes, revision, upTo, ...alike };
 }
 
 /** Undefined also for one that cannot be opened, which a store replaces. */

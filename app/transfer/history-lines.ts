@@ -38,13 +38,13 @@ export function readFormerLine(
   line: z.infer<typeof formerLine>,
   requirePast: (field: string, time: UnixMs) => UnixMs,
 ): FormerValue {
-  const { key, value, category, tags } = validateFact(line);
+  const { ttlSeconds: _, value, ...fact } = validateFact(line);
   const createdAt = requirePast("history", requireTime("history", line.created_at));
   const updatedAt = requirePast("history", requireTime("history", line.updated_at));
   requireFingerprint("history", line.fingerprint, Buffer.from(value));
   const { expires_at, life, into, joined, writer } = line;
   return {
-    ...{ key, value: Buffer.from(value), category, tags, createdAt, updatedAt, joined },
+    ...{ ...fact, value: Buffer.from(value), createdAt, updatedAt, joined },
     ...(expires_at !== undefined && { expiresAt: requireTime("history", expires_at) }),
     ...writerFrom(writer),
     ...defined({ life, into }),

@@ -6,6 +6,7 @@
 import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { isImportTag } from "../../engine/facts/import-tag.ts";
+import { heldOf } from "../../engine/store/fields.ts";
 import type { ConflictRule, Entry, MemoryStore, NewEntry } from "../../engine/store/memory-store.ts";
 
 export type Resolution =
@@ -51,7 +52,6 @@ function isSame(one: Pick<Entry, "value">, other: Pick<NewEntry, "value">): bool
 function refreshed(there: Entry, { expiresAt }: NewEntry): { readonly write?: NewEntry } {
   const isLonger = there.expiresAt !== undefined && expiresAt !== undefined && expiresAt > there.expiresAt;
   if (!isLonger) return {};
-  const { namespace, origin, key, value, category, tags, createdAt, updatedAt, writer } = there;
-  const kept = { namespace, origin, key, value, category, tags, createdAt, updatedAt };
-  return { write: { ...kept, expiresAt, ...defined({ writer, prolonged: there.prolonged }) } };
+  const { namespace, origin, prolonged } = there;
+  return { write: { namespace, origin, ...heldOf(there), expiresAt, ...defined({ prolonged }) } };
 }

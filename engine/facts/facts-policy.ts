@@ -114,8 +114,8 @@ export function factEntry(
   fact: CheckedFact,
   times: Pick<NewEntry, "createdAt" | "updatedAt"> & { readonly expiresAt: UnixMs },
 ): NewEntry {
-  const { key, value, category, tags } = fact;
-  return { namespace, origin: "fact", key, value: Buffer.from(value), category, tags, ...times };
+  const { ttlSeconds: _, value, ...given } = fact;
+  return { namespace, origin: "fact", ...given, value: Buffer.from(value), ...times };
 }
 
 function checkValue(value: unknown): string {

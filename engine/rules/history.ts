@@ -8,6 +8,7 @@
 import { defined } from "../defined.ts";
 import { type HelmdeckError, invalidField } from "../errors.ts";
 import { isExpired } from "../store/entry-rules.ts";
+import { heldOf } from "../store/fields.ts";
 import type { Entry, EntryFilter, FormerKey, FormerValue, NewEntry, UnixMs } from "../store/memory-store.ts";
 
 export const HISTORY_LIMITS = {
@@ -181,15 +182,5 @@ export function mayCoverFormer({ origins, category, tag, key, prefix, cursor }: 
 }
 
 function formerOf(entry: Entry): FormerValue {
-  const { key, value, category, tags, createdAt, updatedAt, expiresAt, writer } = entry;
-  return {
-    key,
-    value,
-    category,
-    tags,
-    createdAt,
-    updatedAt,
-    ...defined({ expiresAt, writer }),
-    joined: false,
-  };
+  return { ...heldOf(entry), joined: false };
 }

@@ -7,6 +7,7 @@
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { fingerprintOf } from "../store/entry-id.ts";
+import { heldOf } from "../store/fields.ts";
 import type {
   ConflictRule,
   DecideRenewal,
@@ -24,7 +25,7 @@ import type {
   UndoOptions,
   UnixMs,
 } from "../store/memory-store.ts";
-import type { Content } from "../store/writer.ts";
+import { type Content, contentOf } from "../store/writer.ts";
 import { keepsExisting, requireRevision, requireUpTo } from "./conditions.ts";
 import { grown, HISTORY_LIMITS, hasHistory, keyInUse, type Retired, undoOf, withoutTag } from "./history.ts";
 
@@ -208,11 +209,10 @@ function keptResult(there: Entry): PutResult {
 
 function broughtBack<S extends Slot>(
   slot: S,
-  { value, category, tags, createdAt, updatedAt, expiresAt, writer }: FormerValue,
+  former: FormerValue,
   history: readonly FormerValue[],
 ): Upsert<S> {
-  const entry = { value, category, tags, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
-  return { ...written(slot, entry, updatedAt), history, isLimited: false };
+  return { ...written(slot, heldOf(former), former.updatedAt), history, isLimited: false };
 }
 
 /** An entry takes over id and creation time from the one that it replaces. */
@@ -222,7 +222,7 @@ function written<S extends Slot>(
   now: UnixMs,
 ): Pick<Upsert<S>, "slot" | "meta" | "content"> {
   const { namespace, origin, key } = slot.ref;
-  const { value, category, tags, expiresAt, writer, prolonged } = entry;
+  const { category, tags, expiresAt } = entry;
   const meta = {
     id: slot.id,
     ...{ namespace, origin, key, category },
@@ -231,7 +231,7 @@ function written<S extends Slot>(
     updatedAt: entry.updatedAt ?? now,
     ...defined({ expiresAt }),
   };
-  return { slot, meta, content: { value, ...defined({ writer, prolonged }) } };
+  return { slot, meta, content: contentOf(entry) };
 }
 
 /** As the change with this number leaves it. */

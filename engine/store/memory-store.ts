@@ -26,14 +26,7 @@ export interface EntryRef {
 }
 
 /** Input of a write. An existing entry with the same ref keeps its id and, unless given here, its createdAt. */
-export interface NewEntry extends EntryRef {
-  readonly value: Uint8Array;
-  readonly category: string;
-  readonly tags: readonly string[];
-  /** The writer, as vouched for by the host. */
-  readonly writer?: Writer;
-  /** Expired when now >= expiresAt; absent = never. */
-  readonly expiresAt?: UnixMs;
+export interface NewEntry extends EntryRef, Omit<Held, "createdAt" | "updatedAt"> {
   /** Set only by imports; otherwise the time of the write. */
   readonly createdAt?: UnixMs;
   readonly updatedAt?: UnixMs;
@@ -43,18 +36,22 @@ export interface NewEntry extends EntryRef {
   readonly history?: readonly FormerValue[];
 }
 
-/** A former value of a fact, or of a fact that it superseded. */
-export interface FormerValue {
-  /** The key that it was stored under. */
+/** What is stored under a key, now or formerly. Copy it with `heldOf`, which knows every field. */
+export interface Held {
   readonly key: string;
   readonly value: Uint8Array;
   readonly category: string;
   readonly tags: readonly string[];
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
-  /** When it would have expired; from then on it is not shown. */
+  /** Expired when now >= expiresAt; absent = never. A former value is not shown from then on. */
   readonly expiresAt?: UnixMs;
+  /** As vouched for by the host; absent when unknown, as in rows of 0.1. */
   readonly writer?: Writer;
+}
+
+/** A former value of a fact, or of a fact that it superseded. */
+export interface FormerValue extends Held {
   /** The superseded fact that it belonged to; absent for the fact itself. */
   readonly life?: string;
   /** The life that replaced it; absent for the fact's own. */
@@ -135,11 +132,8 @@ export interface EntryMeta extends EntryRef {
   readonly expiresAt?: UnixMs;
 }
 
-export interface Entry extends EntryMeta {
-  readonly value: Uint8Array;
+export interface Entry extends EntryMeta, Held {
   readonly fingerprint: Fingerprint;
-  /** Who wrote the value; absent when unknown, as in rows of 0.1. */
-  readonly writer?: Writer;
   readonly prolonged?: true;
 }
 

@@ -1,9 +1,9 @@
 /** Converts rows to entries and back: checks column types, seals and opens values. */
 
-import { defined } from "../defined.ts";
 import type { Slot, Upsert } from "../rules/plans.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
 import { isExpired } from "./entry-rules.ts";
+import { formerFieldsOf } from "./fields.ts";
 import type {
   Entry,
   EntryId,
@@ -19,10 +19,6 @@ import type { ClearColumns, HistoryColumns, Sealer } from "./sealing.ts";
 
 /** By column name: integers and times, text, blobs, null. Untrusted until it authenticates. */
 export type StoredRow = Readonly<Record<string, string | number | Uint8Array | null | undefined>>;
-
-export const CLEAR_COLUMNS =
-  "seq, id, namespace, origin, key, category, tags, created_at, updated_at, expires_at, digest";
-export const ALL_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
 
 /** A former value, with what its row is deleted and counted by. */
 export interface FormerRow extends FormerValue {
@@ -174,13 +170,9 @@ const LENGTH_BYTES = 4;
 type About = Omit<FormerValue, "value" | "updatedAt">;
 
 /** Encodes a former value for sealing: its length in four bytes, its metadata as JSON, and the value. */
-function encodeFormer({ value, ...former }: FormerValue): Uint8Array {
-  const { key, category, tags, createdAt, expiresAt, writer, life, into, joined } = former;
-  const about: About = {
-    ...{ key, category, tags, createdAt, joined },
-    ...defined({ expiresAt, writer, life, into }),
-  };
-  const json = Buffer.from(JSON.stringify(about));
+function encodeFormer(former: FormerValue): Uint8Array {
+  const { value, updatedAt: _, ...about } = formerFieldsOf(former);
+  const json = Buffer.from(JSON.stringify(about satisfies About));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.byteLength);
   return Buffer.concat([length, json, value]);
@@ -193,17 +185,18 @@ function decodeFormer(content: Uint8Array, updatedAt: number): FormerValue | und
   const valueStart = LENGTH_BYTES + view.readUInt32BE();
   if (valueStart > content.byteLength) return undefined;
   const about = parse(view.toString("utf8", LENGTH_BYTES, valueStart));
-  return about && { ...about, value: Uint8Array.from(content.subarray(valueStart)), updatedAt };
+  return (
+    about && formerFieldsOf({ ...about, value: Uint8Array.from(content.subarray(valueStart)), updatedAt })
+  );
 }
 
+/** It was authenticated, so it is what was written; the caller drops unknown fields of a later version. */
 function parse(json: string): About | undefined {
   try {
-    // It was authenticated, so it is what was written; unknown fields of a later version are dropped.
-    const { key, category, tags, createdAt, expiresAt, writer, life, into, joined } = JSON.parse(
-      json,
-    ) as About;
-    if (typeof key !== "string" || typeof category !== "string" || !Array.isArray(tags)) return undefined;
-    return { key, category, tags, createdAt, joined, ...defined({ expiresAt, writer, life, into }) };
+    const about = JSON.parse(json) as About;
+    const { key, category, tags } = about;
+    const isFormer = typeof key === "string" && typeof category === "string" && Array.isArray(tags);
+    return isFormer ? about : undefined;
   } catch {
     return undefined;
   }

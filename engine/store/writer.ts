@@ -1,4 +1,5 @@
 /** The writer of an entry, as vouched for by the host: never taken from an argument, and sealed with the value. */
+import { defined } from "../defined.ts";
 import { invalidField } from "../errors.ts";
 
 export interface Writer {
@@ -51,6 +52,11 @@ interface About {
 
 export interface Content extends About {
   readonly value: Uint8Array;
+}
+
+/** The part of an entry that is sealed as content. */
+export function contentOf({ value, writer, prolonged }: Content): Content {
+  return { value, ...defined({ writer, prolonged }) };
 }
 
 /** Undefined for anything that {@link encodeContent} did not create. */

@@ -6,6 +6,7 @@
  * keep every program out, and an interrupted move resumes where it stopped.
  */
 import { HelmdeckError } from "../../errors.ts";
+import { ENTRY_COLUMNS } from "../fields.ts";
 import type { StoredKeys } from "../key-ring.ts";
 import type { UnixMs } from "../memory-store.ts";
 
@@ -91,14 +92,7 @@ export type TableName = "entries" | "history" | "vectors" | "reference_vectors";
  * Entries first, since dependent rows are deleted with them. `owner` is the subject's namespace, which only some back ends store.
  */
 export const STORED_TABLES: readonly TableShape[] = [
-  {
-    name: "entries",
-    places: 1,
-    columns: [
-      ...["seq", "id", "namespace", "origin", "key", "category", "tags"],
-      ...["created_at", "updated_at", "expires_at", "digest", "sealed"],
-    ],
-  },
+  { name: "entries", places: 1, columns: ENTRY_COLUMNS },
   { name: "history", places: 1, columns: ["number", "entry_id", "written_at", "sealed", "owner"] },
   { name: "vectors", places: 2, columns: ["entry_id", "space", "dimensions", "sealed", "owner"] },
   { name: "reference_vectors", places: 1, columns: ["number", "space", "dimensions", "sealed"] },

@@ -2,6 +2,7 @@
 import type { Beginnings } from "../beginnings.ts";
 import { encodeChangeCursor, type History, historySince, resumeFrom, seqOfCursor } from "../cursors.ts";
 import { changesLimitOf } from "../entry-rules.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { Changes, ChangesQuery, UnixMs } from "../memory-store.ts";
 import { ownerOf } from "../namespace.ts";
 import { openChanges } from "../open-changes.ts";
@@ -9,7 +10,7 @@ import type { Sealer } from "../sealing.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import { namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { selectEntries } from "./entry-rows.ts";
 import { readSubject } from "./subjects.ts";
 
 /** A consistent snapshot of the feed. */
@@ -38,7 +39,7 @@ export async function readFeed(
   const subject = readSubject(connection, ownerOf(query.namespace));
   const [{ newestSeq, prunedThrough, prunes }, upserts, removals, [last], [found]] = await Promise.all([
     subject,
-    selectEntries(connection, ENTRY_COLUMNS, meant, page),
+    selectEntries(connection, ALL_COLUMNS, meant, page),
     connection.query(`SELECT seq, id FROM removals WHERE ${meant.sql} ${page.sql}`, [
       ...meant.values,
       ...page.values,

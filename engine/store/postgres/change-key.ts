@@ -6,6 +6,7 @@
  * the last wait until no engine writes, so that no row is sealed under a removed key; engines find the new key in the database.
  */
 import { HEADER_BYTES } from "../envelope.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import {
   begunChange,
   finishedChange,
@@ -20,7 +21,7 @@ import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { selectEntries } from "./entry-rows.ts";
 import { resealReferences } from "./postgres-vectors.ts";
 import { all, bytesOf, textOf } from "./sql.ts";
 import { followKeys, requireStoreRow, saveKeys } from "./store-row.ts";
@@ -117,7 +118,7 @@ async function sealSliceAnew(
   const hasOld = `(${isOld} OR EXISTS (SELECT FROM history WHERE entry_id = id AND ${isOld}))`;
   const meant = all([ownedBy(owner), { sql: `seq > ? AND ${hasOld}`, values: [after, header, header] }]);
   const rest = { sql: `ORDER BY seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
-  const rows = await selectEntries(writing.connection, ENTRY_COLUMNS, meant, rest);
+  const rows = await selectEntries(writing.connection, ALL_COLUMNS, meant, rest);
   for (const row of rows) await sealEntryAnew(writing.connection, sealer, row);
   return {
     rows: rows.length,

@@ -1,12 +1,13 @@
 /** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
 import { historyChange } from "../../rules/plans.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
 import { type Correction, withCorrectedTimes } from "../time-seen.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { ENTRY_COLUMNS, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
+import { selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { readFormer, writeFormer } from "./former-rows.ts";
 import { all, textOf } from "./sql.ts";
 import { OneWriting } from "./writing.ts";
@@ -30,7 +31,7 @@ export async function correctTimes(
   for (const owner of names) {
     writing.of(owner);
     const meant = all([ownedBy(owner), written]);
-    const rows = await selectEntries(connection, ENTRY_COLUMNS, meant, { sql: "ORDER BY seq", values: [] });
+    const rows = await selectEntries(connection, ALL_COLUMNS, meant, { sql: "ORDER BY seq", values: [] });
     for (const row of rows) await setRowRight(writing, sealer, row, correction);
   }
   writing.save();

@@ -2,39 +2,35 @@
 
 import { createHash } from "node:crypto";
 import { associatedData } from "../envelope.ts";
-import type { EntryRef } from "../memory-store.ts";
-import { ownerOf } from "../namespace.ts";
+import { cellsOf, ENTRY_COLUMNS, placesFor } from "../fields.ts";
+import type { EntryRef, Origin } from "../memory-store.ts";
+import type { Cell } from "../moving/movable-store.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
 import type { ClearColumns } from "../sealing.ts";
-import { CLEAR_COLUMNS, parseTags, type StoredRow } from "../stored-rows.ts";
+import { parseTags, type StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
-import { bytesOf, type Condition, type SqlValue, withTexts } from "./sql.ts";
+import { bytesOf, type Condition, type SqlValue, storedCell, withTexts } from "./sql.ts";
 
-export const ENTRY_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
-
-const WRITTEN = `${ENTRY_COLUMNS}, owner, slot, tag_list`;
-const PLACES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
-export const INSERT_ENTRY = `INSERT INTO entries (${WRITTEN}) VALUES (${PLACES})`;
-export const UPDATE_ENTRY = `UPDATE entries SET (${WRITTEN}) = (${PLACES}) WHERE id = ?`;
+const WRITTEN = [...ENTRY_COLUMNS, "owner", "slot", "tag_list"];
+const PLACES = placesFor(WRITTEN);
+export const INSERT_ENTRY = `INSERT INTO entries (${WRITTEN.join(", ")}) VALUES (${PLACES})`;
+export const UPDATE_ENTRY = `UPDATE entries SET (${WRITTEN.join(", ")}) = (${PLACES}) WHERE id = ?`;
 
 /** The values for {@link INSERT_ENTRY}, and for {@link UPDATE_ENTRY} except its last. */
 export function valuesOf(columns: ClearColumns, sealed: Uint8Array): readonly SqlValue[] {
-  const ref = columns as unknown as EntryRef; // its texts have been checked
+  return valuesOfRow(cellsOf(columns, sealed));
+}
+
+/** The same for a row of another store. */
+export function valuesOfRow(cells: readonly Cell[]): readonly SqlValue[] {
+  const text = (column: string) => `${cells[ENTRY_COLUMNS.indexOf(column)]}`;
+  const namespace = text("namespace") as Namespace; // its texts have been checked
+  const ref = { namespace, origin: text("origin") as Origin, key: text("key") };
   return [
-    columns.seq,
-    columns.id,
-    bytesOf(columns.namespace),
-    columns.origin,
-    bytesOf(columns.key),
-    bytesOf(columns.category),
-    bytesOf(columns.tags),
-    columns.createdAt,
-    columns.updatedAt,
-    columns.expiresAt,
-    columns.digest,
-    sealed,
-    bytesOf(ownerOf(ref.namespace)),
+    ...cells.map((cell, i) => storedCell(ENTRY_COLUMNS[i], cell)),
+    bytesOf(ownerOf(namespace)),
     slotOf(ref),
-    parseTags(columns.tags).map(bytesOf),
+    parseTags(text("tags")).map(bytesOf),
   ];
 }
 

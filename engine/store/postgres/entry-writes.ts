@@ -14,6 +14,7 @@ import {
   type Upsert,
 } from "../../rules/plans.ts";
 import { type Quota, requireWithin } from "../../rules/quota.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type {
   DecideRenewal,
   Entry,
@@ -31,7 +32,7 @@ import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
 import { liveCondition, namespaceCondition, refCondition } from "./conditions.ts";
-import { ENTRY_COLUMNS, INSERT_ENTRY, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
+import { INSERT_ENTRY, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { removeEntries } from "./removals.ts";
 import { all } from "./sql.ts";
@@ -108,7 +109,7 @@ async function withHistory({ sealer }: Putting, slot: RowSlot, { connection }: W
 
 async function loadRow({ sealer }: Putting, ref: EntryRef, writing: Writing): Promise<RowSlot> {
   writing.of(ref.namespace);
-  const [row] = await selectEntries(writing.connection, ENTRY_COLUMNS, refCondition(ref));
+  const [row] = await selectEntries(writing.connection, ALL_COLUMNS, refCondition(ref));
   return openSlot(ref, row, { sealer, now: writing.now });
 }
 

@@ -1,13 +1,14 @@
 /** Collects a database's state for doctor: whether every row opens, and its settings. */
 import { defined } from "../../defined.ts";
 import { isExpired } from "../entry-rules.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { InspectOptions, StoreReport } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { openRow, type StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
 import type { Database } from "./database.ts";
-import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { selectEntries } from "./entry-rows.ts";
 import { type FoundRow, formerAfter } from "./former-rows.ts";
 import { schemaStateOf } from "./schema.ts";
 import { ALWAYS, type Condition } from "./sql.ts";
@@ -70,7 +71,7 @@ async function countRows(
     const meant: Condition = { sql: "seq > ?", values: [after] };
     const rest = { sql: `ORDER BY seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
     const rows: readonly StoredRow[] = await reading((connection) =>
-      selectEntries(connection, ENTRY_COLUMNS, meant, rest),
+      selectEntries(connection, ALL_COLUMNS, meant, rest),
     );
     for (const row of rows) {
       const gone = typeof row.expires_at === "number" && isExpired(row.expires_at, now);

@@ -20,11 +20,11 @@ import type {
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
-import { INSERT_ENTRY, valuesOf } from "./entry-rows.ts";
+import { INSERT_ENTRY, valuesOfRow } from "./entry-rows.ts";
 import { requireEngineRoles, requireRowSecurity } from "./open-postgres.ts";
 import { explainPostgresError, isForbidden } from "./postgres-errors.ts";
 import { grantAccess, migrate, SCHEMA_VERSION, schemaStateOf, writeMark } from "./schema.ts";
-import { bytesOf, type SqlValue, textOf } from "./sql.ts";
+import { AS_BYTES, bytesOf, storedCell, textOf } from "./sql.ts";
 import { readStoreRow } from "./store-row.ts";
 
 export interface MovablePostgresOptions extends DatabaseOptions {
@@ -71,9 +71,6 @@ function lend(database: Database): Promise<Lent> {
     .catch((error: unknown) => database.close().finally(() => reject(error)));
   return promise;
 }
-
-/** Columns whose texts are stored as bytes. */
-const AS_BYTES: ReadonlySet<string> = new Set(["namespace", "key", "category", "tags", "space", "owner"]);
 
 class MovablePostgres implements MovableStore {
   readonly #database: Database;
@@ -210,10 +207,6 @@ class MovablePostgres implements MovableStore {
   }
 }
 
-function storedCell(column: string | undefined, cell: Cell): SqlValue {
-  return typeof cell === "string" && AS_BYTES.has(column ?? "") ? bytesOf(cell) : cell;
-}
-
 function cellOf(column: string, value: unknown): Cell {
   if (AS_BYTES.has(column)) return textOf(value);
   if (typeof value === "number" || typeof value === "string" || value instanceof Uint8Array) return value;
@@ -238,32 +231,12 @@ function removeRow(connection: Connection, { name, columns, places }: TableShape
 }
 
 function insertRow(connection: Connection, { name, columns }: TableShape, row: Cells): void {
-  if (name === "entries") return void connection.query(INSERT_ENTRY, entryValues(row));
+  if (name === "entries") return void connection.query(INSERT_ENTRY, valuesOfRow(row));
   const values = columns.map((column, i) => storedCell(column, row[i] ?? null));
   void connection.query(
     `INSERT INTO ${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
     values,
   );
-}
-
-function entryValues(row: Cells): readonly SqlValue[] {
-  const texts = row.slice(1, 7).map(String);
-  const [id = "", namespace = "", origin = "", key = "", category = "", tags = ""] = texts;
-  const [createdAt, updatedAt] = row.slice(7, 9).map(Number);
-  const [expiresAt = null, digest = null, sealed = null] = row.slice(9);
-  return valuesOf(
-    {
-      ...{ seq: Number(row[0]), id, namespace, origin, key, category, tags },
-      ...{ createdAt: createdAt ?? 0, updatedAt: updatedAt ?? 0, digest: blobOf(digest) },
-      expiresAt: expiresAt === null ? null : Number(expiresAt),
-    },
-    blobOf(sealed),
-  );
-}
-
-/** For a column that holds only blobs. */
-function blobOf(cell: Cell): Uint8Array {
-  return cell instanceof Uint8Array ? cell : Buffer.alloc(0);
 }
 
 /** Recounts a subject's usage, and makes readers of its change feed start over. */

@@ -5,6 +5,7 @@ import { shownHistory } from "../../rules/history.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
 import { changesLimitOf, listLimitOf } from "../entry-rules.ts";
+import { ALL_COLUMNS, CLEAR_COLUMNS } from "../fields.ts";
 import type {
   CategoryCount,
   Changes,
@@ -33,7 +34,7 @@ import type {
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
-import { CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
+import { metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
 import { changesOf, readFeed } from "./change-feed.ts";
 import {
@@ -45,7 +46,7 @@ import {
 } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import type { Database } from "./database.ts";
-import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { selectEntries } from "./entry-rows.ts";
 import { readFormer, readFormerKeys } from "./former-rows.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./postgres-vectors.ts";
@@ -87,13 +88,13 @@ export class PostgresReader implements MemoryReader {
   get(ref: EntryRef): Promise<Entry | undefined> {
     const condition = all([refCondition(ref), liveCondition(this.now())]);
     return this.reading(ref.namespace, async (connection) => {
-      const [row] = await selectEntries(connection, ENTRY_COLUMNS, condition);
+      const [row] = await selectEntries(connection, ALL_COLUMNS, condition);
       return row && (openRow(row, this.sealer) ?? unreadable(ref));
     }).then(requireReadable);
   }
 
   list(query: ListQuery): Promise<EntryPage> {
-    return this.#page(ENTRY_COLUMNS, query, (rows) => openRows(rows, this.sealer));
+    return this.#page(ALL_COLUMNS, query, (rows) => openRows(rows, this.sealer));
   }
 
   listMeta(query: ListQuery): Promise<MetaPage> {

@@ -1,4 +1,6 @@
 /** Vectors of entries: each statement reaches them through the entry, in its namespace and with its digest. */
+
+import { ALL_COLUMNS } from "../fields.ts";
 import type { EntryId, EntryVectors, ReferenceVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -6,7 +8,7 @@ import { openRow, type StoredRow } from "../stored-rows.ts";
 import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import { liveCondition, namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { selectEntries } from "./entry-rows.ts";
 import { all, bytesOf, type Condition, textOf } from "./sql.ts";
 import type { Writing } from "./writing.ts";
 
@@ -43,7 +45,7 @@ export async function writeVectors(
 ): Promise<readonly EntryId[]> {
   const ids = batch.map(({ id }) => id);
   const condition = all([meant(namespace, ids), liveCondition(now)]);
-  const rows = await selectEntries(connection, ENTRY_COLUMNS, condition);
+  const rows = await selectEntries(connection, ALL_COLUMNS, condition);
   const known = new Map(rows.map((row) => [`${row.id}`, row]));
   return batch.flatMap((made) => {
     const { id, dimensions, fingerprint } = made;

@@ -1,4 +1,6 @@
 /** SQL with its values: placeholders are written `?` and converted to PostgreSQL's when a statement is sent. */
+
+import type { Cell } from "../moving/movable-store.ts";
 import type { StoredRow } from "../stored-rows.ts";
 
 /** Types of values: numbers are bigint, bytes bytea, and text is only used for our own names. */
@@ -81,4 +83,18 @@ export function successorOf(prefix: Uint8Array): Uint8Array | undefined {
   const successor = Uint8Array.from(prefix.subarray(0, end + 1)); // a Buffer's slice would share its bytes
   successor[end] = (successor[end] ?? 0) + 1;
   return successor;
+}
+
+/** Columns whose texts are stored as bytes. */
+export const AS_BYTES: ReadonlySet<string> = new Set([
+  "namespace",
+  "key",
+  "category",
+  "tags",
+  "space",
+  "owner",
+]);
+
+export function storedCell(column: string | undefined, cell: Cell): SqlValue {
+  return typeof cell === "string" && AS_BYTES.has(column ?? "") ? bytesOf(cell) : cell;
 }

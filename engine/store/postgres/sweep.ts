@@ -5,12 +5,13 @@
  * trusted: a row that does not is kept, and doctor reports it.
  */
 import { isHelmdeckError } from "../../errors.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import { openRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { selectEntries } from "./entry-rows.ts";
 import type { Putting } from "./entry-writes.ts";
 import { removeEntries } from "./removals.ts";
 import { all, textOf } from "./sql.ts";
@@ -72,7 +73,7 @@ async function sweepSome(
     { sql: "expires_at <= ? AND (expires_at, seq) > (?, ?)", values: [until, after.expiresAt, after.seq] },
   ]);
   const rest = { sql: `ORDER BY expires_at, seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
-  const rows = await selectEntries(writing.connection, ENTRY_COLUMNS, meant, rest);
+  const rows = await selectEntries(writing.connection, ALL_COLUMNS, meant, rest);
   const ids = rows.filter((row) => openRow(row, putting.sealer) !== undefined).map(({ id }) => `${id}`);
   const last = rows.at(-1);
   const isDone = rows.length < ROWS_AT_ONCE || last === undefined;

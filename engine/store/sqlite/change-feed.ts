@@ -3,11 +3,11 @@
 import type { Beginnings } from "../beginnings.ts";
 import { encodeChangeCursor, historySince, resumeFrom } from "../cursors.ts";
 import { changesLimitOf } from "../entry-rules.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { Changes, ChangesQuery, UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import { openChanges } from "../open-changes.ts";
 import type { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS } from "../stored-rows.ts";
 import { all, type Condition, namespaceCondition, sparedCondition } from "./conditions.ts";
 import { forgottenThrough, pendingForgets } from "./forgets.ts";
 import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";

@@ -1,12 +1,13 @@
 /** Corrects the times of entries that were written while the clock was certainly wrong, once it is right. */
 import { historyChange } from "../../rules/plans.ts";
+import { ALL_COLUMNS, cellsOf } from "../fields.ts";
 import type { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, parseColumns } from "../stored-rows.ts";
+import { parseColumns } from "../stored-rows.ts";
 import { type Correction, withCorrectedTimes } from "../time-seen.ts";
 import { sparedCondition } from "./conditions.ts";
-import { UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
 import { readFormer, writeFormer } from "./former-rows.ts";
+import { UPDATE_ROW } from "./schema.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /**
@@ -33,7 +34,7 @@ export function correctTimes(
       columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
     if (columns === undefined || content === undefined) continue;
     const right = { ...withCorrectedTimes(columns, correction), seq: nextSeq() };
-    update.run(...valuesOf(right, sealer.seal(right, content)), columns.id);
+    update.run(...cellsOf(right, sealer.seal(right, content)), columns.id);
     const history = readFormer({ session, sealer }, columns.id);
     const corrected = history.map((former) => withCorrectedTimes(former, correction));
     writeFormer({ session, sealer }, columns.id, historyChange(history, corrected));

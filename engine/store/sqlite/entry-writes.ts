@@ -14,6 +14,7 @@ import {
   type Upsert,
 } from "../../rules/plans.ts";
 import { type Quota, requireWithin } from "../../rules/quota.ts";
+import { ALL_COLUMNS, cellsOf } from "../fields.ts";
 import type {
   DecideRenewal,
   Entry,
@@ -29,7 +30,7 @@ import type {
 } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
+import { hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
 import {
   all,
   liveCondition,
@@ -39,9 +40,9 @@ import {
   refCondition,
   sparedCondition,
 } from "./conditions.ts";
-import { INSERT_ROW, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { noteRemoval, type Removing } from "./removals.ts";
+import { INSERT_ROW, UPDATE_ROW } from "./schema.ts";
 import { removeVectors } from "./sqlite-vectors.ts";
 import type { Writing } from "./transactions.ts";
 import { usageOf } from "./usage.ts";
@@ -137,9 +138,9 @@ function write(putting: Putting, upsert: Upsert<RowSlot>, { nextSeq }: Writing):
   if (slot.entry === undefined) {
     const { sql, values } = refCondition(slot.ref); // of a row that is being deleted
     session.statement(`DELETE FROM entries WHERE ${sql}`).run(...values);
-    session.statement(INSERT_ROW).run(...valuesOf(columns, sealed));
+    session.statement(INSERT_ROW).run(...cellsOf(columns, sealed));
   } else {
-    session.statement(UPDATE_ROW).run(...valuesOf(columns, sealed), columns.id);
+    session.statement(UPDATE_ROW).run(...cellsOf(columns, sealed), columns.id);
     if (!hasDigest(slot.row, columns.digest)) removeVectors(session, columns.id);
   }
   if (history !== undefined) writeFormer(putting, columns.id, historyChange(slot.history, history));

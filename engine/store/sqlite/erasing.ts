@@ -2,10 +2,11 @@
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { NEWER_NAMED, newerOf, requireReached } from "../../rules/conditions.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { DeleteOptions, EntryFilter, EntryRef, Erasure, Newer, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
-import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
+import { openRow } from "../stored-rows.ts";
 import type { Checkpointer } from "./checkpoint.ts";
 import {
   all,

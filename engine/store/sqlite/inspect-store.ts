@@ -4,10 +4,11 @@
 
 import { defined } from "../../defined.ts";
 import { isExpired } from "../entry-rules.ts";
+import { ALL_COLUMNS } from "../fields.ts";
 import type { InspectOptions, StoreReport } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
-import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
+import { openRow } from "../stored-rows.ts";
 import { sparedCondition } from "./conditions.ts";
 import { pendingForgets } from "./forgets.ts";
 import { formerAfter } from "./former-rows.ts";

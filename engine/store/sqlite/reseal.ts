@@ -5,6 +5,7 @@
  * open, and the next run continues. A row that does not open stays unchanged.
  */
 import { HEADER_BYTES } from "../envelope.ts";
+import { CLEAR_COLUMNS } from "../fields.ts";
 import {
   begunChange,
   finishedChange,
@@ -14,7 +15,7 @@ import {
 } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { Sealer } from "../sealing.ts";
-import { CLEAR_COLUMNS, parseColumns } from "../stored-rows.ts";
+import { parseColumns } from "../stored-rows.ts";
 import { requireNotNewer } from "./schema.ts";
 import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";

@@ -4,12 +4,14 @@
  * SQLite aborts a whole statement at the first bad page. So the row numbers are collected first, from the table and its indexes,
  * each as far as it goes, and then each row is read individually.
  */
+
+import { ALL_COLUMNS, cellsOf } from "../fields.ts";
 import { KeyRing, SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import { type ClearColumns, Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, openRow, parseColumns } from "../stored-rows.ts";
-import { INSERT_ROW, valuesOf } from "./entry-rows.ts";
+import { openRow, parseColumns } from "../stored-rows.ts";
 import { readingBytes } from "./read-bytes.ts";
+import { INSERT_ROW } from "./schema.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isCorrupt } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -205,7 +207,7 @@ function openEntry(sealer: Sealer, row: SqliteRow): Salvaged | undefined {
   return (made, anew) => {
     const right = { ...columns, digest: anew.digest(columns.id, content.value) };
     removeOlder(made, columns);
-    made.statement(INSERT_ROW).run(...valuesOf(right, anew.seal(right, content)));
+    made.statement(INSERT_ROW).run(...cellsOf(right, anew.seal(right, content)));
   };
 }
 

@@ -1,5 +1,6 @@
 /** The database's tables, the mark that identifies our files, and the migrations of older ones. */
 import { HelmdeckError } from "../../errors.ts";
+import { ALL_COLUMNS, ENTRY_COLUMNS, placesFor } from "../fields.ts";
 import type { SealingKeys } from "../key-ring.ts";
 import { movedError } from "../moving/movable-store.ts";
 import { markIn } from "./move-mark.ts";
@@ -259,3 +260,8 @@ export function damaged(path: string): HelmdeckError {
     { details: { path } },
   );
 }
+
+const PLACES = placesFor(ENTRY_COLUMNS);
+export const INSERT_ROW = `INSERT INTO entries (${ALL_COLUMNS}) VALUES (${PLACES})`;
+/** Takes the id after the row. */
+export const UPDATE_ROW = `UPDATE entries SET (${ALL_COLUMNS}) = (${PLACES}) WHERE id = ?`;

@@ -6,6 +6,7 @@ import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
+import { ALL_COLUMNS, CLEAR_COLUMNS } from "../fields.ts";
 import type {
   CategoryCount,
   Changes,
@@ -34,7 +35,7 @@ import type {
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
-import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "../stored-rows.ts";
+import { metaOf, openRow, openRows, parseColumns } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
 import { readChanges, readRevision } from "./change-feed.ts";
 import {

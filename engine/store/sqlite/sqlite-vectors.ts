@@ -1,8 +1,10 @@
 /** Vectors of entries: each statement reaches them through the entry, in its namespace and with its digest. */
+
+import { ALL_COLUMNS } from "../fields.ts";
 import type { EntryId, EntryVectors, ReferenceVectors, VectorsQuery } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
+import { openRow } from "../stored-rows.ts";
 import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import { liveCondition, type Moment, namespaceCondition } from "./conditions.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";

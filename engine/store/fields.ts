@@ -1,0 +1,67 @@
+/**
+ * The fields of what is stored, each in one list: copies, histories, rows, moves and views pick by it, so that none drops a field.
+ * The compiler refuses a list that misses one.
+ */
+import type { FormerValue, Held } from "./memory-store.ts";
+import type { ClearColumns } from "./sealing.ts";
+
+const HELD: Readonly<Record<keyof Held, true>> = {
+  key: true,
+  value: true,
+  category: true,
+  tags: true,
+  createdAt: true,
+  updatedAt: true,
+  expiresAt: true,
+  writer: true,
+};
+const FORMER: Readonly<Record<keyof FormerValue, true>> = { ...HELD, life: true, into: true, joined: true };
+const HELD_FIELDS = Object.keys(HELD) as readonly (keyof Held)[];
+const FORMER_FIELDS = Object.keys(FORMER) as readonly (keyof FormerValue)[];
+
+/** What an entry, or a former value, holds; without its identity and its place in a history. */
+export function heldOf(from: Held): Held {
+  return pick(from, HELD_FIELDS);
+}
+
+/** A former value without what a store's row adds. */
+export function formerFieldsOf(from: FormerValue): FormerValue {
+  return pick(from, FORMER_FIELDS);
+}
+
+function pick<T extends object>(from: T, fields: readonly (keyof T)[]): T {
+  const present = fields.filter((field) => from[field] !== undefined);
+  return Object.fromEntries(present.map((field) => [field, from[field]])) as T; // only optional fields are absent
+}
+
+/** The clear columns of an entry's row by field, in the order in which they are read, written and moved. */
+const COLUMNS: Readonly<Record<keyof ClearColumns, string>> = {
+  seq: "seq",
+  id: "id",
+  namespace: "namespace",
+  origin: "origin",
+  key: "key",
+  category: "category",
+  tags: "tags",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+  expiresAt: "expires_at",
+  digest: "digest",
+};
+const CLEAR_FIELDS = Object.keys(COLUMNS) as readonly (keyof ClearColumns)[];
+
+export const ENTRY_COLUMNS: readonly string[] = [...Object.values(COLUMNS), "sealed"];
+export const CLEAR_COLUMNS = Object.values(COLUMNS).join(", ");
+export const ALL_COLUMNS = ENTRY_COLUMNS.join(", ");
+
+type Cell = string | number | Uint8Array | null;
+
+/** In the order of {@link ENTRY_COLUMNS}. */
+export function cellsOf(columns: ClearColumns, sealed: Uint8Array): readonly Cell[] {
+  return [...CLEAR_FIELDS.map((field) => columns[field]), sealed];
+}
+
+/** `?, ?, …` */
+export function placesFor(columns: readonly string[]): string {
+  return columns.map(() => "?").join(", ");
+}
