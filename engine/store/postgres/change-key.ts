@@ -18,12 +18,13 @@ import {
 import type { MasterKey } from "../master-key.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries } from "./entry-rows.ts";
 import { resealReferences } from "./postgres-vectors.ts";
-import { all, bytesOf, textOf } from "./sql.ts";
+import { bytesOf, textOf } from "./sql.ts";
 import { followKeys, requireStoreRow, saveKeys } from "./store-row.ts";
 import type { WriteTransactions } from "./transactions.ts";
 import type { Writing } from "./writing.ts";

@@ -1,85 +1,46 @@
-/** WHERE clauses: the contract's filters and queries as SQL over bound values, comparing bytes. */
-import { decodeListCursor } from "../cursors.ts";
-import type { EntryFilter, EntryRef, ListQuery, UnixMs } from "../memory-store.ts";
+/** The conditions in PostgreSQL's words. */
+import type { EntryRef, ListQuery, UnixMs } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
+import { all, conditionsIn, unexpired } from "../sql/conditions.ts";
 import { slotOf } from "./entry-rows.ts";
-import { all, type Condition, successorOf, textBytes } from "./sql.ts";
+import { type Condition, type SqlValue, successorOf, textBytes } from "./sql.ts";
+
+const conditions = conditionsIn<SqlValue>({
+  text: textBytes,
+  name: (id) => id,
+  seq: "seq",
+  oneOf,
+  tagged: (tag) => ({ sql: "? = ANY (tag_list)", values: [textBytes(tag)] }),
+  startsWith,
+  withSessions,
+});
+export const { filterCondition, namespaceCondition, newerCondition, ownerCondition } = conditions;
+
+/** Not expired (now >= expires_at). */
+export const liveCondition: (now: UnixMs) => Condition = unexpired;
 
 export function refCondition(ref: EntryRef): Condition {
   return { sql: "slot = ?", values: [slotOf(ref)] };
 }
 
-/** Every given field must match; expired entries match too. */
-export function filterCondition(filter: EntryFilter): Condition {
-  return all([
-    withinCondition(filter),
-    filter.origins && oneOf("origin", filter.origins),
-    filter.category === undefined ? undefined : equals("category", filter.category),
-    filter.tag === undefined ? undefined : tagged(filter.tag),
-    filter.key === undefined ? undefined : equals("key", filter.key),
-    filter.prefix === undefined ? undefined : startsWith(filter.prefix),
-    filter.cursor === undefined ? undefined : afterCursor(filter.cursor),
-    filter.upTo === undefined ? undefined : { sql: "seq <= ?", values: [filter.upTo] },
-  ]);
-}
-
-/** What a filter covers but for its bound. */
-export function newerCondition({ upTo = Number.MAX_SAFE_INTEGER, ...filter }: EntryFilter): Condition {
-  return all([filterCondition(filter), { sql: "seq > ?", values: [upTo] }]);
-}
-
-/** The namespaces of a filter. */
-export function withinCondition({ namespace, includeSessions = false }: EntryFilter): Condition {
-  return includeSessions && namespace === ownerOf(namespace)
-    ? ownedBy(namespace)
-    : namespaceCondition(namespace);
-}
-
 /** The live entries of a listing after its cursor. */
 export function listCondition(query: ListQuery, now: UnixMs): Condition {
-  return all([
-    namespaceCondition(query.namespace),
-    liveCondition(now),
-    query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
-    query.category === undefined ? undefined : anyOf("category", [query.category].flat()),
-    query.tag === undefined ? undefined : tagged(query.tag),
-    query.prefix === undefined ? undefined : startsWith(query.prefix),
-    query.expiresBefore === undefined ? undefined : { sql: "expires_at < ?", values: [query.expiresBefore] },
-    query.cursor === undefined ? undefined : afterCursor(query.cursor),
-  ]);
+  return conditions.listCondition(query, liveCondition(now));
 }
 
-/** Not expired (now >= expires_at). */
-export function liveCondition(now: UnixMs): Condition {
-  return { sql: "expires_at IS NULL OR expires_at > ?", values: [now] };
-}
-
-/** Exactly this namespace. */
-export function namespaceCondition(namespace: Namespace): Condition {
-  return equals("namespace", namespace);
+function withSessions(namespace: Namespace): Condition {
+  return namespace === ownerOf(namespace) ? ownedBy(namespace) : namespaceCondition(namespace);
 }
 
 export function ownedBy(owner: Namespace): Condition {
-  return equals("entries.owner", owner); // histories have this column too
+  return { sql: "entries.owner = ?", values: [textBytes(owner)] }; // histories have this column too
 }
 
-function equals(column: string, value: string): Condition {
-  return { sql: `${column} = ?`, values: [textBytes(value)] };
-}
-
-function oneOf(column: string, values: readonly string[]): Condition {
-  return { sql: `${column} = ANY (?::text[])`, values: [values] };
-}
-
-function anyOf(column: string, values: readonly string[]): Condition {
-  return {
-    sql: `${column} = ANY (?::bytea[])`,
-    values: [values.map(textBytes).filter((bytes) => bytes !== null)],
-  };
-}
-
-function tagged(tag: string): Condition {
-  return { sql: "? = ANY (tag_list)", values: [textBytes(tag)] };
+/** Origins are our own names. */
+function oneOf(column: "origin" | "category", values: readonly string[]): Condition {
+  if (column === "origin") return { sql: "origin = ANY (?::text[])", values: [values] };
+  const texts = values.map(textBytes).filter((bytes) => bytes !== null);
+  return { sql: "category = ANY (?::bytea[])", values: [texts] };
 }
 
 /** The index holds only the beginnings of keys. */
@@ -96,8 +57,3 @@ function startsWith(prefix: string): Condition {
 }
 
 const KEY_START_BYTES = 64;
-
-function afterCursor(cursor: string): Condition {
-  const { updatedAt, id } = decodeListCursor(cursor);
-  return { sql: "updated_at <= ? AND (updated_at < ? OR id > ?)", values: [updatedAt, updatedAt, id] };
-}

@@ -3,13 +3,14 @@ import { historyChange } from "../../rules/plans.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { parseColumns, type StoredRow } from "../stored-rows.ts";
 import { type Correction, withCorrectedTimes } from "../time-seen.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { readFormer, writeFormer } from "./former-rows.ts";
-import { all, textOf } from "./sql.ts";
+import { textOf } from "./sql.ts";
 import { OneWriting } from "./writing.ts";
 
 /**

@@ -30,12 +30,12 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
 import { liveCondition, namespaceCondition, refCondition } from "./conditions.ts";
 import { INSERT_ENTRY, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { removeEntries } from "./removals.ts";
-import { all } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
 import type { Writing } from "./writing.ts";
 

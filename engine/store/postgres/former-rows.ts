@@ -9,10 +9,11 @@ import {
 import type { HistoryChange } from "../../rules/plans.ts";
 import type { EntryFilter, FormerKeysPage, FormerKeysQuery, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { type FormerRow, openFormer, parseTags, sealedBytes, sealFormer } from "../stored-rows.ts";
-import { liveCondition, namespaceCondition, withinCondition } from "./conditions.ts";
+import { liveCondition, namespaceCondition, ownerCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
-import { all, bytesOf, type Condition, withTexts } from "./sql.ts";
+import { bytesOf, type Condition, withTexts } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
 import type { Writing } from "./writing.ts";
 
@@ -137,7 +138,7 @@ export async function eraseCovered(
   let [after, erased] = [0, 0];
   for (let isDone = false; !isDone; ) {
     const page = { after, most: ROWS_AT_ONCE };
-    const found = await formerAfter(writing.connection, sealer, page, withinCondition(filter));
+    const found = await formerAfter(writing.connection, sealer, page, ownerCondition(filter));
     const meant = found.filter((one) => isCoveredAlone(one, filter));
     const covered = meant.filter(({ of }) => of.revision <= upTo);
     for (const { of } of meant) if (of.revision > upTo) newer.add(of.key);

@@ -4,6 +4,7 @@ import { isExpired } from "../entry-rules.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type { InspectOptions, StoreReport } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
+import { ALWAYS } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { openRow, type StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
@@ -11,7 +12,7 @@ import type { Database } from "./database.ts";
 import { selectEntries } from "./entry-rows.ts";
 import { type FoundRow, formerAfter } from "./former-rows.ts";
 import { schemaStateOf } from "./schema.ts";
-import { ALWAYS, type Condition } from "./sql.ts";
+import type { Condition } from "./sql.ts";
 
 const ROWS_AT_ONCE = 500;
 

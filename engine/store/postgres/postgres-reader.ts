@@ -33,6 +33,7 @@ import type {
 } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
@@ -50,7 +51,7 @@ import { selectEntries } from "./entry-rows.ts";
 import { readFormer, readFormerKeys } from "./former-rows.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./postgres-vectors.ts";
-import { all, textOf } from "./sql.ts";
+import { textOf } from "./sql.ts";
 import { followKeys, readStoreRow, requireInUse } from "./store-row.ts";
 import { readSubject } from "./subjects.ts";
 

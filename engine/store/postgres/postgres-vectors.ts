@@ -4,12 +4,13 @@ import { ALL_COLUMNS } from "../fields.ts";
 import type { EntryId, EntryVectors, ReferenceVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { openRow, type StoredRow } from "../stored-rows.ts";
 import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import { liveCondition, namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries } from "./entry-rows.ts";
-import { all, bytesOf, type Condition, textOf } from "./sql.ts";
+import { bytesOf, type Condition, textOf } from "./sql.ts";
 import type { Writing } from "./writing.ts";
 
 /** One index look-up per distinct name; call it in a transaction that reads across subjects. */

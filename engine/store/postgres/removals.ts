@@ -2,9 +2,10 @@
 
 import { NEWER_NAMED, newerOf } from "../../rules/conditions.ts";
 import type { EntryFilter, Newer } from "../memory-store.ts";
+import { all } from "../sql/conditions.ts";
 import { liveCondition, newerCondition, ownedBy } from "./conditions.ts";
 import { selectEntries } from "./entry-rows.ts";
-import { all, bytesOf, type Condition } from "./sql.ts";
+import { bytesOf, type Condition } from "./sql.ts";
 import type { Subject } from "./subjects.ts";
 import type { Writing } from "./writing.ts";
 

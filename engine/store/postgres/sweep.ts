@@ -8,13 +8,14 @@ import { isHelmdeckError } from "../../errors.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type { UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
+import { all } from "../sql/conditions.ts";
 import { openRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries } from "./entry-rows.ts";
 import type { Putting } from "./entry-writes.ts";
 import { removeEntries } from "./removals.ts";
-import { all, textOf } from "./sql.ts";
+import { textOf } from "./sql.ts";
 import type { WriteTransactions } from "./transactions.ts";
 import type { Writing } from "./writing.ts";
 

@@ -1,18 +1,25 @@
-/** WHERE clauses: the contract's filters and queries as SQL with bound values, comparing bytes. */
-
-import { decodeListCursor } from "../cursors.ts";
+/** The conditions in SQLite's words. */
 import type { EntryFilter, EntryRef, ListQuery, UnixMs } from "../memory-store.ts";
 import { type Namespace, sessionPrefixOf } from "../namespace.ts";
+import { all, type Condition as ConditionOn, conditionsIn, unexpired } from "../sql/conditions.ts";
 import type { SqliteValue } from "./sqlite-driver.ts";
 
-/** SQL with placeholders, and their values. The SQL itself holds no value, so that statements can be cached. */
-export interface Condition {
-  readonly sql: string;
-  readonly values: readonly SqliteValue[];
-}
+export type Condition = ConditionOn<SqliteValue>;
 
-export function refCondition(ref: EntryRef): Condition {
-  return all([equals("namespace", ref.namespace), equals("origin", ref.origin), equals("key", ref.key)]);
+const conditions = conditionsIn<SqliteValue>({
+  text,
+  name: text,
+  seq: "+seq",
+  oneOf,
+  tagged,
+  startsWith: (prefix) => startsWith("key", prefix),
+  withSessions,
+});
+export const { filterCondition, namespaceCondition, newerCondition, ownerCondition, restCondition } =
+  conditions;
+
+export function refCondition({ namespace, origin, key }: EntryRef): Condition {
+  return { sql: "namespace = ? AND origin = ? AND key = ?", values: [namespace, origin, key].map(text) };
 }
 
 /** A delete that runs in slices: everything that matches, of the rows before `seq`. */
@@ -27,51 +34,14 @@ export interface Moment {
   readonly forgets: readonly Forget[];
 }
 
-/** Every given field must match; expired entries match too. */
-export function filterCondition(filter: EntryFilter): Condition {
-  return all([ownerCondition(filter), restCondition(filter)]);
-}
-
-/** The namespaces of a filter. */
-export function ownerCondition(filter: EntryFilter): Condition {
-  return filter.includeSessions === true ? withSessions(filter) : namespaceCondition(filter.namespace);
-}
-
-/** A filter's conditions within a namespace. */
-export function restCondition(filter: EntryFilter): Condition {
-  return all([
-    filter.origins && oneOf("origin", filter.origins),
-    filter.category === undefined ? undefined : equals("category", filter.category),
-    filter.tag === undefined ? undefined : tagged(filter.tag),
-    filter.key === undefined ? undefined : equals("key", filter.key),
-    filter.prefix === undefined ? undefined : startsWith("key", filter.prefix),
-    filter.cursor === undefined ? undefined : afterCursor(filter.cursor),
-    filter.upTo === undefined ? undefined : { sql: "+seq <= ?", values: [filter.upTo] },
-  ]);
-}
-
-/** What a filter covers but for its bound. */
-export function newerCondition({ upTo = Number.MAX_SAFE_INTEGER, ...filter }: EntryFilter): Condition {
-  return all([filterCondition(filter), { sql: "+seq > ?", values: [upTo] }]);
-}
-
 /** The live entries of a listing after its cursor. */
 export function listCondition(query: ListQuery, moment: Moment): Condition {
-  return all([
-    equals("namespace", query.namespace),
-    liveCondition(moment),
-    query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
-    query.category === undefined ? undefined : oneOf("category", [query.category].flat()),
-    query.tag === undefined ? undefined : tagged(query.tag),
-    query.prefix === undefined ? undefined : startsWith("key", query.prefix),
-    query.expiresBefore === undefined ? undefined : { sql: "expires_at < ?", values: [query.expiresBefore] },
-    query.cursor === undefined ? undefined : afterCursor(query.cursor),
-  ]);
+  return conditions.listCondition(query, liveCondition(moment));
 }
 
 /** Not expired (now >= expires_at) and not being deleted. */
 export function liveCondition({ now, forgets }: Moment): Condition {
-  return all([{ sql: "(expires_at IS NULL OR expires_at > ?)", values: [now] }, ...forgets.map(spared)]);
+  return all<SqliteValue>([unexpired(now), ...forgets.map(spared)]);
 }
 
 /** Not being deleted. */
@@ -84,25 +54,14 @@ function spared({ seq, filter }: Forget): Condition {
   return { sql: `(+seq < ? AND ${sql}) IS NOT TRUE`, values: [seq, ...values] };
 }
 
-/** Exactly this namespace; readers never ask for more. */
-export function namespaceCondition(namespace: Namespace): Condition {
-  return equals("namespace", namespace);
+/** The session namespaces of the filter's namespace. */
+export function sessionsCondition({ namespace }: EntryFilter): Condition {
+  return startsWith("namespace", sessionPrefixOf(namespace));
 }
 
-const ALWAYS: Condition = { sql: "TRUE", values: [] };
-
-/** Combines conditions with AND; also used by other modules. */
-export function all(conditions: readonly (Condition | undefined)[]): Condition {
-  const given = conditions.filter((condition) => condition !== undefined).filter((one) => one !== ALWAYS);
-  if (given.length === 0) return ALWAYS;
-  return {
-    sql: given.map((condition) => `(${condition.sql})`).join(" AND "),
-    values: given.flatMap((condition) => condition.values),
-  };
-}
-
-function equals(column: string, value: string): Condition {
-  return { sql: `${column} = ?`, values: [text(value)] };
+function withSessions(namespace: Namespace): Condition {
+  const { sql, values } = startsWith("namespace", sessionPrefixOf(namespace));
+  return { sql: `namespace = ? OR (${sql})`, values: [text(namespace), ...values] };
 }
 
 function oneOf(column: string, values: readonly string[]): Condition {
@@ -114,17 +73,6 @@ function oneOf(column: string, values: readonly string[]): Condition {
 function tagged(tag: string): Condition {
   const list = "CASE WHEN json_valid(tags) THEN tags ELSE '[]' END";
   return { sql: `EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`, values: [text(tag)] };
-}
-
-/** The session namespaces of the filter's namespace. */
-export function sessionsCondition({ namespace }: EntryFilter): Condition {
-  return startsWith("namespace", sessionPrefixOf(namespace));
-}
-
-function withSessions(filter: EntryFilter): Condition {
-  const { namespace } = filter;
-  const sessions = sessionsCondition(filter);
-  return { sql: `(namespace = ? OR (${sessions.sql}))`, values: [text(namespace), ...sessions.values] };
 }
 
 /**
@@ -147,11 +95,6 @@ function successorOf(prefix: string): string | undefined {
   if (last === undefined) return undefined;
   const next = last === 0xd7ff ? 0xe000 : last + 1; // skips the surrogates, which text cannot hold
   return String.fromCodePoint(...points, next);
-}
-
-function afterCursor(cursor: string): Condition {
-  const { updatedAt, id } = decodeListCursor(cursor);
-  return { sql: "updated_at <= ? AND (updated_at < ? OR id > ?)", values: [updatedAt, updatedAt, text(id)] };
 }
 
 /**

@@ -30,9 +30,9 @@ import type {
 } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
 import {
-  all,
   liveCondition,
   type Moment,
   namespaceCondition,

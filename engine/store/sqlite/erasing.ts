@@ -5,11 +5,11 @@ import { NEWER_NAMED, newerOf, requireReached } from "../../rules/conditions.ts"
 import { ALL_COLUMNS } from "../fields.ts";
 import type { DeleteOptions, EntryFilter, EntryRef, Erasure, Newer, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { openRow } from "../stored-rows.ts";
 import type { Checkpointer } from "./checkpoint.ts";
 import {
-  all,
   type Condition,
   type Forget,
   filterCondition,

@@ -9,9 +9,9 @@ import {
 import type { HistoryChange } from "../../rules/plans.ts";
 import type { EntryFilter, FormerKeysPage, FormerKeysQuery, FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import { type FormerRow, openFormer, parseTags, sealFormer } from "../stored-rows.ts";
 import {
-  all,
   type Condition,
   liveCondition,
   type Moment,

@@ -34,12 +34,12 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { all } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { metaOf, openRow, openRows, parseColumns } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
 import { readChanges, readRevision } from "./change-feed.ts";
 import {
-  all,
   filterCondition,
   listCondition,
   liveCondition,
