@@ -3,7 +3,7 @@
  *
  * People forget with which word they stored something: "ship to production" should find a text with "deploy". An entry covers all
  * forms of its words, since stems are compared. Synonyms apply to queries only, as weaker evidence than the word itself
- * (`synonyms` in recall/weights.ts). recall/meaning/query-expansion.ts also embeds the query with unknown words replaced by
+ * (`synonyms` in recall/weights.ts). recall/meaning/questions.ts also embeds the query with unknown words replaced by
  * synonyms. In keyword search, synonyms alone produce possible hits at most.
  *
  * To extend: a line of `same` holds words that are interchangeable in most sentences, so "set", which has many senses, is in

@@ -34,7 +34,7 @@ export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<Server
   };
 }
 
-/** For everything except our own pages, which have their own rule: pages/page-origin.ts. */
+/** For everything except our own pages, which have their own rule: pages/page-guards.ts. */
 export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<ServerEnv> {
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
