@@ -6,7 +6,7 @@ import { expiryFrom, firstWords, localMinute } from "../app/presenters/words.ts"
 import type { ImportFile } from "../app/transfer/formats/format.ts";
 import { guessFormat, wantsFormat } from "../app/transfer/formats/guess-format.ts";
 import type { ImportFormat } from "../app/transfer/formats/names.ts";
-import type { ImportResult, RefusedLine } from "../app/transfer/import-counts.ts";
+import type { ImportResult, RefusedLine, ShownUpTo } from "../app/transfer/import-counts.ts";
 import { type ImportRequest, importFiles } from "../app/transfer/import-files.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
@@ -46,8 +46,9 @@ export async function importCommand(context: CommandContext, order: ImportOrder)
       ...(ttlSeconds !== undefined && { ttlSeconds }),
     };
     if (order.dryRun) return await dryRun(context, request);
-    if (isAsked && !(await agrees(context, request))) return EXIT_FAILED;
-    return await importNow(context, request);
+    if (!isAsked) return await importNow(context, request);
+    const shown = await shownIfAgreed(context, request);
+    return shown === undefined ? EXIT_FAILED : await importNow(context, { ...request, shown });
   } finally {
     await close();
   }
@@ -82,18 +83,19 @@ function requirePerson({ shell }: CommandContext, { files, keyFile }: ImportOrde
     throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
 }
 
-async function agrees(context: CommandContext, request: Asked): Promise<boolean> {
+/** What the preview showed; undefined when the person did not agree, or there is nothing to import. */
+async function shownIfAgreed(context: CommandContext, request: Asked): Promise<ShownUpTo | undefined> {
   const { shell, output } = context;
   const foreseen = await foresee(context, request);
   for (const line of importPreview(foreseen, voiceOf(context))) await output.note(line);
   const { stored, replaced, refreshed, audit } = foreseen;
   if (stored + replaced + refreshed + audit === 0) {
     await output.note("Nothing was imported.");
-    return false;
+    return undefined;
   }
-  if (await agreesAt(shell, "Import?")) return true;
+  if (await agreesAt(shell, "Import?")) return foreseen.foreseen?.shown ?? new Map();
   await output.note("Nothing was imported.");
-  return false;
+  return undefined;
 }
 
 function foresee(context: CommandContext, request: Asked): Promise<ImportResult> {

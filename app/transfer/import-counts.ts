@@ -1,8 +1,8 @@
 /** The result of an import: counts, refused lines and, for a dry run, the first facts. */
 import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
-import type { NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
+import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Namespace, Subject } from "../../engine/store/namespace.ts";
 import type { ImportItem } from "./formats/format.ts";
 
 export interface ImportCounts {
@@ -61,6 +61,9 @@ export interface ImportResult extends ImportCounts {
   readonly foreseen?: Foreseen;
 }
 
+/** The change number of each memory, as a preview showed it. */
+export type ShownUpTo = ReadonlyMap<Namespace, Revision>;
+
 interface Foreseen {
   /** The first facts that would do more than refresh. */
   readonly first: readonly ImportedFact[];
@@ -68,6 +71,8 @@ interface Foreseen {
   readonly gone: number;
   /** When notes without an expiry would expire; absent without notes. */
   readonly endsAt?: UnixMs;
+  /** For the import that follows. */
+  readonly shown: ShownUpTo;
 }
 
 export const NO_COUNTS = {

@@ -3,6 +3,7 @@
  * file and line. A dry run does the same without writing.
  */
 import { randomBytes } from "node:crypto";
+import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { checkTtl } from "../../engine/facts/facts-policy.ts";
 import { importTag } from "../../engine/facts/import-tag.ts";
@@ -10,8 +11,10 @@ import { keepsExisting } from "../../engine/rules/conditions.ts";
 import type {
   ConflictRule,
   Entry,
+  EntryMeta,
   MemoryStore,
   NewEntry,
+  PutManyOptions,
   PutResult,
   UnixMs,
 } from "../../engine/store/memory-store.ts";
@@ -29,6 +32,7 @@ import {
   type RefusedLine,
   refusalOf,
   refuseSecretsIn,
+  type ShownUpTo,
 } from "./import-counts.ts";
 import { ImportBatch, type ImportTarget, ImportTargets } from "./import-targets.ts";
 import { isRetired } from "./note-numbers.ts";
@@ -51,8 +55,10 @@ export interface ImportRequest {
   readonly ttlSeconds?: number;
   /** Also accepts text that looks like a credential, because a person confirmed it. */
   readonly allowSecrets?: boolean;
-  /** For existing facts. Default `newer`. */
+  /** For existing facts. Default `newer`. Only `replace` lets a note replace what somebody stored since `shown`. */
   readonly onConflict?: ConflictRule;
+  /** Of the dry run that a person has seen; default: the memory as it is when the import begins. */
+  readonly shown?: ShownUpTo;
   /** Called after each batch, and at the end. */
   readonly onProgress?: (progress: ImportCounts) => void;
 }
@@ -80,7 +86,7 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   checkTtl(ttlSeconds); // once, not for each note
   // Also makes the reserve without which nothing can be forgotten once the import has filled the disk.
   if (request.dryRun !== true) await store.deleteExpired().catch(() => undefined);
-  const targets = new ImportTargets(store);
+  const targets = new ImportTargets(store, request.shown);
   await targets.of(namespace);
   const run = new ImportRun(request, targets);
   const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
@@ -109,11 +115,13 @@ class ImportRun {
     this.#leftOut = new Map(request.leftOut?.map((name) => [name, 1]));
     this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
     const { memory, onConflict = "newer" } = request;
-    const place = { store: memory.store, targets };
+    const batch = (rules: PutManyOptions) =>
+      new ImportBatch({ store: memory.store, targets }, rules, (results) => this.#count(results));
+    const keeps = onConflict === "replace" ? undefined : (there: EntryMeta) => targets.isUnseen(there);
     this.#batches = {
-      entries: new ImportBatch(place, onConflict, (results) => this.#count(results)),
-      notes: new ImportBatch(place, "replace", () => {}), // counted when they were resolved
-      refreshed: new ImportBatch(place, "newer", () => {}), // what was edited meanwhile is kept
+      entries: batch({ onConflict }),
+      notes: batch(defined({ keeps })),
+      refreshed: batch({ onConflict: "newer" }), // what was edited meanwhile is kept
     };
   }
 
@@ -139,7 +147,7 @@ class ImportRun {
     if (entry.origin === "fact" && !(await this.#accepts(item, () => target.requireOwnLook(entry.key))))
       return;
     const isNote = item.noteOf !== undefined;
-    if (isNote) this.#noteSeen(target, entry, item.noteOf);
+    if (isNote) await this.#noteSeen(target, entry, item.noteOf);
     if (this.#request.onConflict !== "replace" && isRetired(target.retired, entry, isNote)) {
       this.#counts.retired += 1;
       return;
@@ -184,7 +192,8 @@ class ImportRun {
     const { memory, format } = this.#request;
     let gone = 0;
     for (const target of this.#targets.all) gone += await target.countRemoved(memory.store, format);
-    return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }) };
+    const shown = new Map(this.#targets.all.map(({ namespace, shownUpTo }) => [namespace, shownUpTo]));
+    return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }), shown };
   }
 
   #isHarmless(item: ImportItem): Promise<boolean> {
@@ -224,7 +233,9 @@ class ImportRun {
     this.#told = this.#items;
   }
 
-  #noteSeen(target: ImportTarget, note: NewEntry, root: string): void {
+  async #noteSeen(target: ImportTarget, note: NewEntry, root: string): Promise<void> {
+    // Two notes under one key: the later one finds what the earlier one wrote.
+    if (target.hasSeen(note.key)) await this.#safely(() => this.#batches.notes.flush());
     target.seen(note, root);
     if (note.origin === "fact" && root !== "") this.#endsAt = Math.max(this.#endsAt, note.expiresAt ?? 0);
   }
@@ -232,12 +243,13 @@ class ImportRun {
   async #takeNote(target: ImportTarget, note: NewEntry): Promise<void> {
     const { memory, onConflict = "newer", dryRun } = this.#request;
     if (note.origin === "audit") return this.#takeRun(target, note);
-    const settled = await resolveNote(memory.store, note, onConflict);
-    this.#counts[settled.outcome] += 1;
-    if (settled.outcome === "stored" || settled.outcome === "replaced") target.isMarked = true;
+    const isUnseen = (there: Entry) => target.isUnseen(there);
+    const settled = await resolveNote(memory.store, note, { rule: onConflict, isUnseen });
+    const write = "write" in settled ? settled.write : undefined;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
-    if (dryRun || !("write" in settled) || settled.write === undefined) return;
-    const { write } = settled;
+    if (dryRun && write !== undefined && settled.outcome !== "refreshed") target.isMarked = true;
+    if (dryRun || write === undefined) this.#counts[settled.outcome] += 1;
+    if (dryRun || write === undefined) return;
     const marked = { ...this.#withMark(write), writer: { surface: "import" } };
     await this.#safely(() =>
       settled.outcome === "refreshed"

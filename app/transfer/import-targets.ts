@@ -4,17 +4,18 @@ import { importTag, isImportTag } from "../../engine/facts/import-tag.ts";
 import type { KeyLooks } from "../../engine/facts/key-looks.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
 import type {
-  ConflictRule,
   EntryMeta,
   KeysSince,
   MemoryStore,
   NewEntry,
+  PutManyOptions,
   PutResult,
+  Revision,
 } from "../../engine/store/memory-store.ts";
 import { type Namespace, type Subject, subjectOf } from "../../engine/store/namespace.ts";
 import { readKeyLooks } from "../keys-in-use.ts";
 import type { ImportFormat } from "./formats/names.ts";
-import type { ImportedOwner } from "./import-counts.ts";
+import type { ImportedOwner, ShownUpTo } from "./import-counts.ts";
 import { NoteNumbers, type RetiredKeys, readRetiredKeys } from "./note-numbers.ts";
 
 /** One memory. Its keys are read before the first entry. */
@@ -22,6 +23,8 @@ export class ImportTarget {
   readonly namespace: Namespace;
   readonly retired: RetiredKeys;
   readonly numbers: NoteNumbers;
+  /** Facts that were written later, by somebody else, are not replaced. */
+  readonly shownUpTo: Revision;
   readonly #looks: KeyLooks;
   /** A change number: the keys of all facts that were written until then are in `#looks`. */
   #readUpTo: number;
@@ -29,26 +32,34 @@ export class ImportTarget {
   readonly #roots = new Set<string>();
   /** Keys of the imported facts. */
   readonly #keys = new Set<string>();
+  /** The change numbers of what this import wrote. */
+  readonly #own = new Map<string, Revision>();
   /** Whether forgetting the import would remove something. */
   isMarked = false;
 
   private constructor(
     store: MemoryStore,
     namespace: Namespace,
-    { looks, upTo }: { readonly looks: KeyLooks; readonly upTo: number },
+    {
+      looks,
+      upTo,
+      shownUpTo,
+    }: { readonly looks: KeyLooks; readonly upTo: Revision; readonly shownUpTo: Revision },
     retired: RetiredKeys,
   ) {
     this.namespace = namespace;
+    this.shownUpTo = shownUpTo;
     this.#looks = looks;
     this.#readUpTo = upTo;
     this.retired = retired;
     this.numbers = new NoteNumbers(store, namespace, retired);
   }
 
-  static async of(store: MemoryStore, namespace: Namespace): Promise<ImportTarget> {
+  /** `shownUpTo`: of a preview. */
+  static async of(store: MemoryStore, namespace: Namespace, shownUpTo?: Revision): Promise<ImportTarget> {
     const upTo = await store.revision(namespace);
-    const looks = await readKeyLooks(store, namespace);
-    return new ImportTarget(store, namespace, { looks, upTo }, await readRetiredKeys(store, namespace));
+    const read = { looks: await readKeyLooks(store, namespace), upTo, shownUpTo: shownUpTo ?? upTo };
+    return new ImportTarget(store, namespace, read, await readRetiredKeys(store, namespace));
   }
 
   requireOwnLook(key: string): void {
@@ -67,8 +78,14 @@ export class ImportTarget {
   }
 
   /** By the transaction that judged the keys before. */
-  wrote({ revision }: EntryMeta): void {
+  wrote({ entry: { key, revision }, kept }: PutResult): void {
     this.#readUpTo = Math.max(this.#readUpTo, revision);
+    if (kept !== true) this.#own.set(key, revision);
+  }
+
+  /** Somebody else wrote it since the preview, or since the import began. */
+  isUnseen({ key, revision }: Pick<EntryMeta, "key" | "revision">): boolean {
+    return revision > this.shownUpTo && this.#own.get(key) !== revision;
   }
 
   hasSeen(key: string): boolean {
@@ -92,11 +109,13 @@ export class ImportTarget {
 /** All targets of one import, the importing subject first. */
 export class ImportTargets {
   readonly #store: MemoryStore;
+  readonly #shown: ShownUpTo | undefined;
   readonly #targets = new Map<Namespace, ImportTarget>();
   readonly #owners = new Map<string, { readonly to: Subject; entries: number }>();
 
-  constructor(store: MemoryStore) {
+  constructor(store: MemoryStore, shown?: ShownUpTo) {
     this.#store = store;
+    this.#shown = shown;
   }
 
   get all(): readonly ImportTarget[] {
@@ -110,9 +129,13 @@ export class ImportTargets {
   async of(namespace: Namespace): Promise<ImportTarget> {
     const known = this.#targets.get(namespace);
     if (known !== undefined) return known;
-    const target = await ImportTarget.of(this.#store, namespace);
+    const target = await ImportTarget.of(this.#store, namespace, this.#shown?.get(namespace));
     this.#targets.set(namespace, target);
     return target;
+  }
+
+  isUnseen(there: EntryMeta): boolean {
+    return this.#targets.get(there.namespace)?.isUnseen(there) === true;
   }
 
   keysSince(entries: readonly NewEntry[]): ReadonlyMap<Namespace, KeysSince> {
@@ -125,7 +148,7 @@ export class ImportTargets {
   }
 
   wrote(results: readonly PutResult[]): void {
-    for (const { entry } of results) this.#targets.get(entry.namespace)?.wrote(entry);
+    for (const result of results) this.#targets.get(result.entry.namespace)?.wrote(result);
   }
 
   mark(namespace: Namespace): void {
@@ -144,23 +167,25 @@ export class ImportTargets {
 const BATCH_ENTRIES = 250;
 const BATCH_BYTES = 1_024 * 1_024;
 
+type BatchRules = Pick<PutManyOptions, "onConflict" | "keeps">;
+
 /** Writes imported entries in batches: each batch is one transaction, which blocks others. */
 export class ImportBatch {
   readonly #store: MemoryStore;
   readonly #targets: ImportTargets;
-  readonly #rule: ConflictRule;
+  readonly #rules: BatchRules;
   readonly #onPut: (results: readonly PutResult[]) => void;
   #entries: NewEntry[] = [];
   #sizeBytes = 0;
 
   constructor(
     { store, targets }: { readonly store: MemoryStore; readonly targets: ImportTargets },
-    rule: ConflictRule,
+    rules: BatchRules,
     onPut: (results: readonly PutResult[]) => void,
   ) {
     this.#store = store;
     this.#targets = targets;
-    this.#rule = rule;
+    this.#rules = rules;
     this.#onPut = onPut;
   }
 
@@ -176,7 +201,7 @@ export class ImportBatch {
     this.#sizeBytes = 0;
     if (entries.length === 0) return;
     const keysSince = this.#targets.keysSince(entries);
-    const results = await this.#store.putMany(entries, { onConflict: this.#rule, keysSince });
+    const results = await this.#store.putMany(entries, { ...this.#rules, keysSince });
     this.#targets.wrote(results);
     this.#onPut(results);
   }

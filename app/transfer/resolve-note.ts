@@ -18,11 +18,12 @@ export type Resolution =
 export async function resolveNote(
   store: MemoryStore,
   note: NewEntry,
-  rule: ConflictRule,
+  { rule, isUnseen }: { readonly rule: ConflictRule; readonly isUnseen: (there: Entry) => boolean },
 ): Promise<Resolution> {
   const there = await entryAt(store, note);
   if (there === undefined) return { outcome: "stored", write: note };
   if (isSame(there, note)) return { outcome: "refreshed", ...refreshed(there, note) };
+  if (rule !== "replace" && isUnseen(there)) return { outcome: "kept" };
   const stays = rule === "newer" ? await isNewer(store, there, note) : rule === "keep";
   return stays ? { outcome: "kept" } : { outcome: "replaced", write: note };
 }

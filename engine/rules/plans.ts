@@ -9,7 +9,6 @@ import { HelmdeckError } from "../errors.ts";
 import { fingerprintOf } from "../store/entry-id.ts";
 import { heldOf } from "../store/fields.ts";
 import type {
-  ConflictRule,
   DecideRenewal,
   Entry,
   EntryId,
@@ -17,6 +16,7 @@ import type {
   EntryRef,
   FormerValue,
   NewEntry,
+  PutManyOptions,
   PutOptions,
   PutResult,
   RenewOptions,
@@ -62,20 +62,20 @@ export interface Plan<S extends Slot, Answer> {
   readonly answer: (revisions: readonly Revision[]) => Answer;
 }
 
-export interface PutRules extends Pick<PutOptions, "ifRevision" | "upTo" | "fillIn"> {
-  readonly onConflict?: ConflictRule;
-}
+export interface PutRules
+  extends Pick<PutOptions, "ifRevision" | "upTo" | "fillIn">,
+    Pick<PutManyOptions, "onConflict" | "keeps"> {}
 
 /** `others`: the slots of the keys to supersede. Throws `changed_meanwhile` when a condition does not hold. */
 export function planPut<S extends Slot>(
   { slot, others }: { readonly slot: S; readonly others: readonly S[] },
   given: NewEntry,
   now: UnixMs,
-  { ifRevision, upTo, fillIn, onConflict }: PutRules,
+  { ifRevision, upTo, fillIn, ...rules }: PutRules,
 ): Plan<S, PutResult> {
   const there = slot.entry;
   requireRevision(there, ifRevision);
-  if (there !== undefined && isKept(there, given, onConflict)) return unchanged(keptResult(there));
+  if (there !== undefined && isKept(there, given, rules)) return unchanged(keptResult(there));
   const retired = others.filter(isLive);
   for (const one of retired) requireUpTo(one.entry, upTo);
   const entry = { ...given, ...fillIn?.(there, now) };
@@ -90,8 +90,12 @@ export function planPut<S extends Slot>(
 }
 
 /** Whether a put of this entry writes nothing: then its plan needs no history. */
-export function isKept(there: Entry | undefined, given: NewEntry, rule: ConflictRule = "replace"): boolean {
-  return there !== undefined && keepsExisting(there, given, rule);
+export function isKept(
+  there: Entry | undefined,
+  given: NewEntry,
+  { onConflict = "replace", keeps }: Pick<PutRules, "onConflict" | "keeps">,
+): boolean {
+  return there !== undefined && (keepsExisting(there, given, onConflict) || keeps?.(there) === true);
 }
 
 /** The keys that {@link planUndo} may bring back: it needs their slots. */

@@ -102,6 +102,8 @@ export type ConflictRule = (typeof CONFLICT_RULES)[number];
 export interface PutManyOptions {
   /** Default `replace`. */
   readonly onConflict?: ConflictRule;
+  /** Called in the transaction, with a live entry that is there: true keeps it. */
+  readonly keeps?: (there: EntryMeta) => boolean;
   /** One for each namespace to check. */
   readonly keysSince?: ReadonlyMap<Namespace, KeysSince>;
 }

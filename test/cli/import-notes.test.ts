@@ -61,6 +61,27 @@ test("the import is what the person approved, even if the file changes meanwhile
   expect(facts.map(({ value }: { readonly value: string }) => value)).toEqual(["Tool: Konflux"]);
 });
 
+// verifies P-import-newer
+test.each(["newer", "keep"])(
+  "the import replaces nothing that was stored after its preview: %s",
+  async (rule) => {
+    writeFileSync(at("notes.md"), "- Tool: Konflux\n- Team: Delft\n");
+    const order = ["import", "--from", "markdown", at("notes.md"), "--on-conflict", rule];
+    const dry = JSON.parse((await piped([...order, "--dry-run", "--json"])).stdout);
+    const [key = ""] = dry.first.map(({ key }: { readonly key: string }) => key);
+    const { code, stderr, stdout } = await runOnTerminal(order, {
+      homeFolder: home.folder,
+      typed: async () => {
+        await piped(["store", key, "Theirs."]);
+        return "y\n";
+      },
+    });
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`${key}: Tool: Konflux (new)`)]);
+    expect(stdout).toMatch(/^Imported 1 for main: 1 new, 0 replaced, .* Kept as they were: 1\. /);
+    expect((await piped(["get", key])).stdout).toBe("Theirs.\n");
+  },
+);
+
 test("at most 64 MiB are kept in memory while a person is asked", async () => {
   writeFileSync(at("graph.jsonl"), "");
   truncateSync(at("graph.jsonl"), 65 * 1_024 * 1_024);

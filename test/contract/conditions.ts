@@ -134,6 +134,23 @@ export function describeConditions(open: OpenRig): void {
     );
   });
 
+  describe("a put of many", () => {
+    test(
+      "keeps what it is told to keep of the entries that are there then, and reports that",
+      withRig(open, async ({ store }) => {
+        await store.putMany(["shown", "changed"].map((key) => fact(key, "first")));
+        const shown = await store.revision(ANA);
+        for (const key of ["changed", "late"]) await store.put(fact(key, "theirs"));
+        const entries = ["shown", "changed", "late", "new"].map((key) => fact(key, "imported"));
+        const results = await store.putMany(entries, { keeps: ({ revision }) => revision > shown });
+        expect(results.map(({ kept = false }) => kept)).toEqual([false, true, true, false]);
+        const held = await Promise.all(entries.map(({ key }) => heldBy(store, key)));
+        expect(held).toEqual(["imported", "theirs", "theirs", "imported"]);
+        expect(await store.history(refTo("changed"))).toHaveLength(1);
+      }),
+    );
+  });
+
   describe("filling in", () => {
     const keep: FillIn = (there) =>
       there === undefined ? {} : { category: there.category, tags: there.tags };

@@ -1,6 +1,6 @@
 /** Importing a changed file again: facts of one name keep their keys, whatever was removed, reordered, edited or added beside them. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, textFile } from "./notes.ts";
@@ -143,6 +143,52 @@ describe("of notes with one name", () => {
       { numRuns: 20 },
     );
   });
+});
+
+// verifies P-import-newer
+describe("what somebody stores while notes are imported", () => {
+  /** Before the import writes. */
+  async function whileImporting(memory: OpenMemory, others: () => Promise<unknown>, options = {}) {
+    const putMany = memory.store.putMany.bind(memory.store);
+    const writing = vi.spyOn(memory.store, "putMany").mockImplementation(async (...asked) => {
+      writing.mockRestore();
+      await others();
+      return putMany(...asked);
+    });
+    return importOf(memory, ["one", "TWO", "three"], options);
+  }
+
+  test.each(["newer", "keep"] as const)("stays as it is: %s", async (onConflict) => {
+    const memory = await openTestMemory();
+    const store = () => memory.storeFact("main", { key: KEYS[1], value: "Important: by hand" });
+    expect(await whileImporting(memory, store, { onConflict })).toMatchObject({ stored: 2, kept: 1 });
+    await expectFacts(memory, { ...THREE, [KEYS[1]]: "by hand" });
+  });
+
+  test("stays as it is where the import would have replaced a fact of an earlier one", async () => {
+    const memory = await imported();
+    const store = () => memory.storeFact("main", { key: KEYS[1], value: "Important: by hand" });
+    expect(await whileImporting(memory, store)).toMatchObject({ replaced: 0, kept: 1 });
+    await expectFacts(memory, { ...THREE, [KEYS[1]]: "by hand" }, 1);
+  });
+
+  test("is replaced if the operator wants that", async () => {
+    const memory = await imported();
+    const store = () => memory.storeFact("main", { key: KEYS[1], value: "Important: by hand" });
+    const onConflict = "replace";
+    expect(await whileImporting(memory, store, { onConflict })).toMatchObject({ replaced: 1, kept: 0 });
+    await expectFacts(memory, { ...THREE, [KEYS[1]]: "TWO" }, 2);
+  });
+});
+
+test("the last of two notes under one key counts", async () => {
+  const memory = await openTestMemory();
+  const file = textFile(
+    JSON.stringify(["one", "two"].map((text) => ({ id: "a", memory: text }))),
+    "mem0.json",
+  );
+  await importNotes(memory, "mem0", [file]);
+  expect(Object.values(await factsOf(memory))).toContain("two");
 });
 
 test("memories of mem0 and observations of server-memory keep their keys, too", async () => {

@@ -54,7 +54,7 @@ export async function putEntry(
 ): Promise<PutResult> {
   await judgeKeys(entry.namespace, keysSince, writing);
   const row = await loadRow(putting, entry, writing);
-  const slot = isKept(row.entry, entry, rules.onConflict) ? row : await withHistory(putting, row, writing);
+  const slot = isKept(row.entry, entry, rules) ? row : await withHistory(putting, row, writing);
   const load = (key: string) => loadSlot(putting, { ...entry, key }, writing);
   const others = await Promise.all(supersedes.map(load));
   return apply(putting, planPut({ slot, others }, entry, writing.now, rules), writing);

@@ -61,7 +61,7 @@ export function putEntry(
 ): PutResult {
   judgeKeys(putting, entry.namespace, keysSince, writing);
   const row = loadRow(putting, entry, writing.moment);
-  const slot = isKept(row.entry, entry, rules.onConflict) ? row : withHistory(putting, row);
+  const slot = isKept(row.entry, entry, rules) ? row : withHistory(putting, row);
   const others = supersedes.map((key) => loadSlot(putting, { ...entry, key }, writing.moment));
   return apply(putting, planPut({ slot, others }, entry, writing.moment.now, rules), writing);
 }
