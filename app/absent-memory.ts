@@ -1,4 +1,4 @@
-/** The memory of a command that reads where nothing was stored yet: it is empty, and nothing is created for it. */
+/** The memory of a command that reads, or changes what is there, where nothing was stored yet: it is empty, and nothing is created for it. */
 import { lstat } from "node:fs/promises";
 import { isFileError } from "../engine/private-file.ts";
 import { findKey } from "../engine/store/find-key.ts";

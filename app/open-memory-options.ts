@@ -27,8 +27,11 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly driver: SqliteDriver;
   /** The system's clock, in Unix milliseconds. */
   readonly now?: () => UnixMs;
-  /** `read`: opens a read-only database too, which refuses writes. Default `write`. */
-  readonly access?: "read" | "write";
+  /**
+   * `read`: opens a read-only database too, which refuses writes. `change`: for changes of what is there. Neither creates a
+   * database or a key. Default `write`.
+   */
+  readonly access?: "read" | "change" | "write";
   /** False: a key is never created, not even where there is no data. Default true. */
   readonly makesKey?: boolean;
   /** For a process that serves: a memory that does not open fails each call with the reason, until it opens. */

@@ -24,8 +24,8 @@ import { mayOpenFile, ReopeningStore } from "./reopening-store.ts";
 /** Throws any HelmdeckError with a `key_…` or `store_…` code, unless it may wait. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
   if (options.server !== undefined) return openOnServer({ ...options, server: options.server });
-  const { databasePath, keyPath, driver } = options;
-  if (options.access === "read" && (await isAbsent(databasePath))) return openAbsentMemory(options);
+  const { databasePath, keyPath, driver, access = "write" } = options;
+  if (access !== "write" && (await isAbsent(databasePath))) return openAbsentMemory(options);
   const file = new MemoryFile(options);
   const store = await file.openStore();
   const memory = composeMemory({

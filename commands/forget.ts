@@ -18,7 +18,7 @@ import { type CommandContext, present, type Runs, voiceOf } from "./command-line
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { agreesAt, isPersonAt } from "./input.ts";
 import { withExamples } from "./option-parsers.ts";
-import { refuseRemote, withMemory, withMemoryToWrite } from "./with-memory.ts";
+import { refuseRemote, withMemory, withMemoryToChange } from "./with-memory.ts";
 
 export function declareForget(program: Command, runs: Runs): void {
   const forget = program
@@ -87,7 +87,7 @@ function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): str
 
 function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { output, options } = context;
-  const withOpen = order.dryRun ? withMemory : withMemoryToWrite<number>;
+  const withOpen = order.dryRun ? withMemory : withMemoryToChange<number>;
   return withOpen(context, async (memory) => {
     const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
     if (forgotten === undefined) return EXIT_FAILED;
@@ -178,7 +178,7 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
 async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { scope, dryRun, yes } = order;
   await refuseRemote(context, `forget ${scope} --everyone`);
-  return withMemoryToWrite(context, async (memory) => {
+  return withMemoryToChange(context, async (memory) => {
     const foreseen = await inEachMemory(memory, scope);
     const person = personAt(context);
     const isAsked = !dryRun && !yes && person !== undefined && foreseen.length > 0;

@@ -11,7 +11,7 @@ import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { seconds, withExamples } from "./option-parsers.ts";
-import { withMemory, withMemoryToWrite } from "./with-memory.ts";
+import { withMemory, withMemoryToChange } from "./with-memory.ts";
 
 const KEY = "The exact key; case matters. Or the path, docid or citation of a search hit.";
 
@@ -81,7 +81,7 @@ async function historyCommand(context: CommandContext, key: string): Promise<num
 
 async function undoCommand(context: CommandContext, key: string): Promise<number> {
   const { output, options } = context;
-  const undone = await withMemoryToWrite(context, (memory) => memory.undoFact(options.caller, { key }));
+  const undone = await withMemoryToChange(context, (memory) => memory.undoFact(options.caller, { key }));
   if (options.json) await output.json(toWire(undone));
   else await present(context, undoText(undone, `${voiceOf(context).command} undo`));
   return EXIT_DONE;
@@ -89,7 +89,7 @@ async function undoCommand(context: CommandContext, key: string): Promise<number
 
 async function renewCommand(context: CommandContext, input: RenewInput): Promise<number> {
   const { output, options } = context;
-  const fact = await withMemoryToWrite(context, (memory) => memory.renewFact(options.caller, input));
+  const fact = await withMemoryToChange(context, (memory) => memory.renewFact(options.caller, input));
   if (options.json) await output.json(toWire(fact));
   else await present(context, renewText(fact, voiceOf(context)));
   return EXIT_DONE;

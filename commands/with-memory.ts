@@ -49,6 +49,14 @@ export async function withMemoryToWrite<Answer>(
   return useOpen(context, await openAnywhere(context, {}), sweeping(use, afterwards));
 }
 
+/** Like {@link withMemoryToWrite}, for commands that store nothing new. */
+export async function withMemoryToChange<Answer>(
+  context: CommandContext,
+  use: (memory: CommandMemory) => Promise<Answer>,
+): Promise<Answer> {
+  return useOpen(context, await openAnywhere(context, CHANGING), sweeping(use));
+}
+
 /** Both of {@link withStore} and {@link withMemoryToWrite}. */
 export async function withStoreToWrite<Answer>(
   context: CommandContext,
@@ -61,6 +69,7 @@ export async function withStoreToWrite<Answer>(
 }
 
 const READING = { access: "read" } as const;
+const CHANGING = { access: "change" } as const;
 
 async function useOpen<Opened extends CommandMemory, Answer>(
   context: CommandContext,

@@ -6,7 +6,7 @@ import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { withExamples } from "../../commands/option-parsers.ts";
 import { showCount } from "../../commands/progress-bar.ts";
-import { withMemoryToWrite } from "../../commands/with-memory.ts";
+import { withMemoryToChange } from "../../commands/with-memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
@@ -32,7 +32,7 @@ interface Service {
 }
 
 function embedCommand(context: CommandContext): Promise<number> {
-  return withMemoryToWrite(context, async (memory) => {
+  return withMemoryToChange(context, async (memory) => {
     const service = await requireService(memory, context.options.caller);
     const { before, report } = await embedAll(context, memory);
     if (report.failure !== undefined) throw interrupted(report, report.failure);

@@ -25,18 +25,23 @@ const LOOKS = [
   ...["status", "list", "get tea", "search tea", "history tea", "export", "imports", "doctor"],
   ...["forget everything --dry-run", "import facts.jsonl --dry-run"],
 ];
+/** There is nothing that they could change. */
+const CHANGES = [
+  ...["undo tea", "renew tea", "edit tea oolong", "forget tea --yes", "forget all --yes"],
+  ...["forget import:x-1 --everyone --yes", "embed"],
+];
 const fact = '{"key":"k","value":"v"}\n';
 
 // verifies P-look-changes-nothing
 describe("where nothing was stored yet", () => {
-  test.each(LOOKS)("%s creates nothing and says so", async (command) => {
+  test.each([...LOOKS, ...CHANGES])("%s creates nothing and says so", async (command) => {
     await home.write("facts.jsonl", fact);
     const { stdout, stderr } = await home.run(command.split(" "));
     expect(`${stdout}${stderr}`).toMatch(/no memory at/);
     expect(existsSync(home.stateFolder)).toBe(false);
   });
 
-  test.each(LOOKS)("but there is a key, %s creates no database", async (command) => {
+  test.each([...LOOKS, ...CHANGES])("but there is a key, %s creates no database", async (command) => {
     await home.write("facts.jsonl", fact);
     await mkdir(home.stateFolder);
     await writeFile(home.keyPath, "5a".repeat(32), { mode: 0o600 });
