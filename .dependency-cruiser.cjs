@@ -12,15 +12,16 @@ const modules = {
   engine: [],
   recall: ["engine/"],
   sidecar: ["engine/[^/]+\\.ts"],
-  app: ["engine/", "recall/", "sidecar/"],
+  model: ["engine/[^/]+\\.ts"],
+  app: ["engine/", "recall/", "sidecar/", "model/"],
   packs: [...VOCABULARY, "app/"],
   seam: ["engine/reader\\.ts"],
   pages: [...VOCABULARY, "app/"],
   server: [...VOCABULARY, "app/", PACKS, "packs/(wire\\.ts|.*-contract\\.ts)", "pages/"],
-  commands: [...VOCABULARY, "app/"],
+  commands: [...VOCABULARY, "app/", "model/artefact\\.ts"],
   plugin: [...VOCABULARY, DRIVERS, "app/", "commands/", "pages/[^/]+\\.ts"],
   cli: [...VOCABULARY, DRIVERS, "app/", "commands/", PACKS, "server/"],
-  install: [...VOCABULARY, DRIVERS, "app/", "sidecar/"],
+  install: [...VOCABULARY, DRIVERS, "app/", "sidecar/", "model/artefact\\.ts"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;
 

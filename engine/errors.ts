@@ -40,6 +40,7 @@ export const ERROR_CODES = [
   "embeddings_unavailable",
   "embeddings_out_of_memory",
   "model_missing",
+  "model_changed",
   "dimension_mismatch",
   "cancelled",
   "active_plan_corrupt",

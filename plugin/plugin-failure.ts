@@ -45,6 +45,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   embeddings_unavailable: "the embedding service is not available",
   embeddings_out_of_memory: "the embedding service has too little memory",
   model_missing: "the embedding model is not installed",
+  model_changed: "the built-in model's files are not those of this version",
   dimension_mismatch: "the embedding model changed",
   cancelled: "it was cancelled",
   active_plan_corrupt: "the marker of the active plan is corrupt",

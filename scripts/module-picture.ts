@@ -16,6 +16,7 @@ const MODULES = [
   "engine",
   "recall",
   "sidecar",
+  "model",
   "app",
   "packs",
   "seam",

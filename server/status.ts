@@ -45,6 +45,7 @@ export function statusOf(code: ErrorCode) {
     case "embeddings_unavailable":
     case "embeddings_out_of_memory":
     case "model_missing":
+    case "model_changed":
     case "dimension_mismatch":
     case "key_malformed":
     case "key_missing":

@@ -49,6 +49,7 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   embeddings_out_of_memory:
     "Give the embedding service more memory (its container's limit counts), or use a smaller model. Keyword search continues.",
   model_missing: "Pull the model on the embedding service, or correct the name and tag.",
+  model_changed: "Install the built-in model again: helmdeck-memory model install.",
   dimension_mismatch: "Restore the former model, or embed memory again with this one.",
   cancelled: "Run it again.",
   active_plan_corrupt: "Write the name of an existing plan into the marker, or delete the marker.",

@@ -28,7 +28,7 @@ const START_MAX_BYTES = 320_000;
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
-  "{engine,recall,sidecar,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml}",
+  "{engine,recall,sidecar,model,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml}",
   "scripts/build/*.ts",
 ];
 const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];
