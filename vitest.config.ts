@@ -45,8 +45,12 @@ const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
 const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
 /** Killed processes, power cuts, failing disks, damaged files. Small sizes in `test:integration`, large ones in `test:nightly`. */
 const DURABILITY_TESTS = "test/durability/**/*.test.ts";
-/** Many operations and many clients, in the same two sizes. */
-const ISOLATION_TESTS = ["random-operations", "clients"].map((name) => `test/isolation/${name}.test.ts`);
+/** Many operations, clients and races, in the same two sizes. */
+const ISOLATION_TESTS = [
+  ...["random-operations", "clients"].map((name) => `test/isolation/${name}.test.ts`),
+  "test/app/database-server/races.integration.test.ts",
+  "test/surfaces/confirmed.integration.test.ts",
+];
 const NOT_UNIT_TESTS = [
   SMOKE_TESTS,
   ...GATEWAY_TESTS,
@@ -180,7 +184,9 @@ export default defineConfig({
           ...DOCKER_LIMITS,
         },
       },
-      { test: { name: "integration", include: [INTEGRATION_TESTS], ...UNIT_LIMITS } },
+      {
+        test: { name: "integration", include: [INTEGRATION_TESTS], exclude: ISOLATION_TESTS, ...UNIT_LIMITS },
+      },
       { test: { name: "nightly", include: [NIGHTLY_TESTS], ...UNIT_LIMITS } },
       {
         test: {

@@ -9,12 +9,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { OpenMemory } from "../../app/compose.ts";
 import { postgresServer } from "../../app/database-server/postgres-server.ts";
 import { openMemory } from "../../app/open-memory.ts";
+import type { RemoteMemory } from "../../app/remote/remote-memory.ts";
 import { preparePostgres } from "../../engine/store/postgres/open-postgres.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../postgres/server.ts";
 import { sized } from "../run/size.ts";
 import type { Told } from "./children/beside.ts";
-import { type Confirmed, editSurfaces, forgetSurfaces, onCommandLine } from "./confirmed.ts";
+import {
+  type Confirmed,
+  editSurfaces,
+  forgetSurfaces,
+  onCommandLine,
+  type Served,
+  serve,
+} from "./confirmed.ts";
 
 const CHILD = fileURLToPath(new URL("./children/beside.ts", import.meta.url));
 const RUNS = sized(20, 1_000);
@@ -63,12 +71,38 @@ async function race(run: number, confirm: () => Promise<unknown>, other: () => P
   await Promise.all([first, confirm()]);
 }
 
+function surface(all: readonly Confirmed[], name: string): Confirmed["shows"] {
+  const found = all.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`There is no surface ${name}.`);
+  return found.shows;
+}
+
+const LINE_WITH_ENGINE = "the command line with a served engine";
+const FORGETS = [
+  ...["a page", "an approval in the gateway", "a chat", "REST", "MCP", "the command line"],
+  ...["an approval in a gateway with a served engine", "a chat with a served engine", LINE_WITH_ENGINE],
+];
+const EDITS = [
+  ...["an edit on a page", "a new fact on a page", "an undo on a page", "a supersede on a page"],
+  ...["the command line", LINE_WITH_ENGINE],
+];
+
+/** What the other process does with a fact, and the value that it leaves. */
+const THEIRS = {
+  store: (key: string) => ({ store: { key, value: "Theirs." } }),
+  forget: (key: string) => ({ forget: `key:${key}` }),
+};
+const LEFT = { store: "Theirs.", forget: undefined };
+
 const missing = whyWithoutPostgres();
 
 describe.each(["SQLite", ...(missing === undefined ? ["PostgreSQL"] : [])])("over %s", (kind) => {
   let folder: string;
   let server: PostgresServer | undefined;
   let memory: OpenMemory;
+  let served: Served;
+  let remote: RemoteMemory;
+  let where: readonly string[];
   let beside: Beside;
   const place = () => ({ databasePath: join(folder, "memory.sqlite"), keyPath: join(folder, "memory.key") });
 
@@ -83,11 +117,16 @@ describe.each(["SQLite", ...(missing === undefined ? ["PostgreSQL"] : [])])("ove
       }),
     });
     await memory.storeFact("main", { key: "first", value: "Opens the memory." });
+    served = await serve(memory);
+    remote = served.open();
+    where = address === undefined ? ["--db", databasePath] : ["--store", address];
     beside = new Beside(databasePath, keyPath, ...(address === undefined ? [] : [address]));
     await beside.done(0);
   });
   afterAll(async () => {
     await beside?.stop();
+    await remote?.close();
+    await served?.close();
     await memory?.close();
     await server?.dispose();
     await rm(folder, { recursive: true, force: true });
@@ -106,23 +145,20 @@ describe.each(["SQLite", ...(missing === undefined ? ["PostgreSQL"] : [])])("ove
 
   beforeEach(() => memory.forget("main", { scope: "all" }));
 
-  const here = (pick: (memory: OpenMemory) => readonly Confirmed[], line: Confirmed) =>
-    kind === "SQLite" ? [...pick(memory), line] : pick(memory);
-  const surface = (all: readonly Confirmed[], name: string) => {
-    const found = all.find((one) => one.name === name);
-    if (found === undefined) throw new Error(`There is no surface ${name}.`);
-    return found.shows;
+  const byCommand = (args: (target: string) => readonly string[], answer: string): readonly Confirmed[] => {
+    const { keyPath } = place();
+    return [
+      { name: "the command line", shows: onCommandLine({ where, keyPath }, args, answer) },
+      { name: LINE_WITH_ENGINE, shows: onCommandLine({ where: [], keyPath, served }, args, answer) },
+    ];
   };
 
-  const COMMAND = ["the command line"];
-  const ON_FILE = kind === "SQLite" ? COMMAND : [];
-
   // verifies P-forget-exact
-  test.each([...["a page", "an approval in the gateway", "a chat", "REST"], ...ON_FILE])(
+  test.each(FORGETS)(
     "forgetting by %s deletes only what it showed",
     async (name) => {
-      const byCommand = onCommandLine(place(), (scope) => ["forget", scope], "y\n");
-      const shows = surface(here(forgetSurfaces, { name: "the command line", shows: byCommand }), name);
+      const lines = byCommand((scope) => ["forget", scope], "y\n");
+      const shows = surface([...forgetSurfaces(memory, remote), ...lines], name);
       const wrong = { deletedUnseen: 0, keptShown: 0 };
       for (let run = 0; run < RUNS; run += 1) {
         const [shown, late, category] = [`shown/${name}/${run}`, `late/${name}/${run}`, `team-${run}`];
@@ -138,23 +174,24 @@ describe.each(["SQLite", ...(missing === undefined ? ["PostgreSQL"] : [])])("ove
     LONG_MS,
   );
 
-  const EDITS = ["an edit on a page", "a new fact on a page", "an undo on a page"];
-
   // verifies P-edit-seen
-  test.each([...EDITS, ...ON_FILE].flatMap((name) => [[name, "store"] as const, [name, "forget"] as const]))(
+  test.each(EDITS.flatMap((name) => [[name, "store"] as const, [name, "forget"] as const]))(
     "%s changes nothing that another process did meanwhile: %s",
     async (name, what) => {
-      const byCommand = onCommandLine(place(), (key) => ["edit", key, "-"], "Mine.\n");
-      const shows = surface(here(editSurfaces, { name: "the command line", shows: byCommand }), name);
+      const lines = byCommand((key) => ["edit", key, "-"], "Mine.\n");
+      const shows = surface([...editSurfaces(memory), ...lines], name);
+      const alone = `${name}/${what}`;
+      for (const value of ["Former.", "Shown."]) await memory.storeFact("main", { key: alone, value });
+      await (await shows(alone))();
+      expect((await memory.getFact("main", { key: alone }))?.value).not.toBe("Shown.");
       let wrong = 0;
       for (let run = 0; run < RUNS; run += 1) {
         const key = `${name}/${what}/${run}`;
         for (const value of ["Former.", "Shown."]) await memory.storeFact("main", { key, value });
         const confirm = await shows(key);
-        const theirs = what === "store" ? { store: { key, value: "Theirs." } } : { forget: `key:${key}` };
-        await race(run, confirm, () => beside.tell(theirs));
+        await race(run, confirm, () => beside.tell(THEIRS[what](key)));
         const value = (await memory.getFact("main", { key }))?.value;
-        if (value !== (what === "store" ? "Theirs." : undefined)) wrong += 1;
+        if (value !== LEFT[what]) wrong += 1;
       }
       console.info(`${kind}: ${name}, ${what}: ${RUNS} runs, ${wrong} wrong`);
       expect(wrong).toBe(0);

@@ -1,12 +1,20 @@
 /** Every surface on which a person sees something first and confirms it then: what it shows, and the confirmation. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Memory } from "../../app/memory.ts";
-import type { StorageLocation } from "../../app/storage-location.ts";
+import type { RemoteMemory } from "../../app/remote/remote-memory.ts";
+import { HELMDECK_MEMORY } from "../../cli/index.ts";
+import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { makePages } from "../../pages/pages.ts";
 import { makeForgetTool } from "../../plugin/agent-tools.ts";
 import { makeApprovalHook } from "../../plugin/approval-hook.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { createServer } from "../../server/create-server.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
+import { mintToken } from "../../server/tokens.ts";
+import { remoteOf } from "../app/remote/engine/served-engine.ts";
 import { runOnTerminal } from "../cli/terminal.ts";
 import { FORMS, fieldsOf } from "../pages/rig.ts";
 import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
@@ -21,20 +29,39 @@ export interface Confirmed {
   readonly shows: Shows;
 }
 
-/** Forget a scope. */
-export function forgetSurfaces(memory: Memory): readonly Confirmed[] {
+/** A served engine, and memories of its clients. */
+export interface Served {
+  readonly open: () => RemoteMemory;
+  readonly close: () => Promise<void>;
+}
+
+export async function serve(memory: Memory): Promise<Served> {
+  const secret = Buffer.from("a secret of these tests, long enough");
+  const server = createServer(testServerContext({ memory, packs: [] }), { secret, requestsPerMinute: 0 });
+  const { url, close } = await server.listen({ port: 0 });
+  const { token } = await mintToken(secret, { subject: "main", ttlSeconds: 86_400 }, Date.now());
+  return { open: () => remoteOf(url, { tokenOf: async () => token, now: Date.now }), close };
+}
+
+/** Forget a scope. `remote`: the same memory, as a client of a served engine has it. */
+export function forgetSurfaces(memory: Memory, remote: Memory): readonly Confirmed[] {
   return [
     { name: "a page", shows: onPages(memory, "/forget", (scope) => ({ scope })) },
     { name: "an approval in the gateway", shows: withApproval(memory) },
     { name: "a chat", shows: inChat(memory) },
     { name: "REST", shows: overRest(memory) },
+    { name: "MCP", shows: overMcp(memory) },
+    { name: "an approval in a gateway with a served engine", shows: withApproval(remote) },
+    { name: "a chat with a served engine", shows: inChat(remote) },
   ];
 }
 
 /** Give a fact the value "Mine." */
 export function editSurfaces(memory: Memory): readonly Confirmed[] {
+  const superseding = (key: string) => ({ key: `new/${key}`, value: "Mine." });
   return [
     { name: "an edit on a page", shows: onPages(memory, "/edit", () => ({ value: "Mine." })) },
+    { name: "a supersede on a page", shows: onPages(memory, "/supersede", superseding) },
     { name: "a new fact on a page", shows: onPages(memory, "/remember", (key) => ({ key, value: "Mine." })) },
     { name: "an undo on a page", shows: onPages(memory, "/undo", () => ({})) },
   ];
@@ -116,9 +143,35 @@ function overRest(memory: Memory): Shows {
   };
 }
 
+function overMcp(memory: Memory): Shows {
+  const context = testServerContext({ memory, packs: [memoryPack("forget", memory)] });
+  const caller = { subject: "main", authenticated: true, scopes: [] };
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const server = createMcpServer(makeMcpService(context, {}), caller);
+  const connected = Promise.all([server.connect(ours), client.connect(theirs)]);
+  const forget = async (input: Readonly<Record<string, unknown>>) => {
+    await connected;
+    const answer = await client.callTool({ name: "helmdeck__memory_forget", arguments: input });
+    return answer.structuredContent as { readonly revision?: number }; // its documented shape
+  };
+  return async (scope) => {
+    const { revision } = await forget({ scope, dry_run: true });
+    return () => forget({ scope, up_to: revision });
+  };
+}
+
+export interface CommandPlace {
+  /** Options that name the memory. */
+  readonly where: readonly string[];
+  readonly keyPath: string;
+  /** Instead of a memory on this machine. */
+  readonly served?: Served;
+}
+
 /** A command that asks, or reads a value, after it has read memory. */
 export function onCommandLine(
-  { databasePath, keyPath }: StorageLocation,
+  { where, keyPath, served }: CommandPlace,
   args: (target: string) => readonly string[],
   answer: string,
 ): Shows {
@@ -131,8 +184,9 @@ export function onCommandLine(
       return answer;
     };
     const [command = "", ...others] = args(target);
-    const running = runOnTerminal([command, "--db", databasePath, ...others], {
+    const running = runOnTerminal([command, ...where, ...others], {
       ...{ homeFolder: "/nowhere", env: { HELMDECK_MEMORY_KEY_FILE: keyPath }, typed },
+      ...(served && { line: { ...HELMDECK_MEMORY, remote: async () => served.open() } }),
     });
     await Promise.race([question, running]);
     return () => {
