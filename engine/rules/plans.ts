@@ -7,7 +7,7 @@
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { fingerprintOf } from "../store/entry-id.ts";
-import { heldOf } from "../store/fields.ts";
+import { contentOf, heldOf, metaFieldsOf } from "../store/fields.ts";
 import type {
   DecideRenewal,
   Entry,
@@ -25,7 +25,7 @@ import type {
   UndoOptions,
   UnixMs,
 } from "../store/memory-store.ts";
-import { type Content, contentOf } from "../store/writer.ts";
+import type { Content } from "../store/writer.ts";
 import { keepsExisting, requireRevision, requireUpTo } from "./conditions.ts";
 import { grown, HISTORY_LIMITS, hasHistory, keyInUse, type Retired, undoOf, withoutTag } from "./history.ts";
 
@@ -207,8 +207,7 @@ function isLive<S extends Slot>(slot: S): slot is S & { readonly entry: Entry } 
 }
 
 function keptResult(there: Entry): PutResult {
-  const { value: _, fingerprint: __, writer: ___, prolonged: ____, ...entry } = there;
-  return { entry, superseded: [], kept: true };
+  return { entry: metaFieldsOf(there), superseded: [], kept: true };
 }
 
 function broughtBack<S extends Slot>(

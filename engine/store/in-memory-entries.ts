@@ -1,5 +1,4 @@
 /** The in-memory store's entries: their representation and usage, copies for callers, queries and filters. */
-import { defined } from "../defined.ts";
 import type { Slot } from "../rules/plans.ts";
 import { type Quota, requireWithin } from "../rules/quota.ts";
 import { decodeListCursor, type ListPlace } from "./cursors.ts";
@@ -16,13 +15,12 @@ import type {
   Usage,
 } from "./memory-store.ts";
 import { isWithin, type Namespace, ownerOf } from "./namespace.ts";
-import type { Writer } from "./writer.ts";
-/** A stored entry. Its value is a private copy, never handed out. */
-export interface Held {
+import type { Content } from "./writer.ts";
+
+/** A stored entry. Its content is a private copy, never handed out. */
+export interface StoredEntry {
   readonly meta: EntryMeta;
-  readonly value: Uint8Array;
-  readonly writer: Writer | undefined;
-  readonly prolonged?: true | undefined;
+  readonly content: Content;
   /** By space, for this value. */
   readonly vectors: Map<string, EntryVectors>;
   /** Oldest first. */
@@ -30,16 +28,16 @@ export interface Held {
 }
 
 export interface HeldSlot extends Slot {
-  readonly held: Held | undefined;
+  readonly held: StoredEntry | undefined;
 }
 
 /** All entries by slot, with each subject's usage. */
-export class HeldEntries extends Map<string, Held> {
+export class HeldEntries extends Map<string, StoredEntry> {
   readonly #usage = new Map<Namespace, Usage>();
   /** What each slot had before the transaction. */
-  #before: Map<string, Held | undefined> | undefined;
+  #before: Map<string, StoredEntry | undefined> | undefined;
 
-  override set(slot: string, held: Held): this {
+  override set(slot: string, held: StoredEntry): this {
     this.#note(slot, held);
     return super.set(slot, held);
   }
@@ -61,7 +59,7 @@ export class HeldEntries extends Map<string, Held> {
 
   /** All of `work` or none of it. */
   transact<T>(work: () => T): T {
-    const before = new Map<string, Held | undefined>();
+    const before = new Map<string, StoredEntry | undefined>();
     this.#before = before;
     try {
       return work();
@@ -86,7 +84,7 @@ export class HeldEntries extends Map<string, Held> {
   /** Returns whether there was one. */
   #dropOldestFormer(namespace: Namespace): boolean {
     const subject = { namespace: ownerOf(namespace), includeSessions: true };
-    let oldest: { readonly held: Held; readonly at: UnixMs } | undefined;
+    let oldest: { readonly held: StoredEntry; readonly at: UnixMs } | undefined;
     for (const held of this.values()) {
       const at = held.history[0]?.updatedAt;
       if (at === undefined || !isWithin(held.meta.namespace, subject)) continue;
@@ -98,35 +96,30 @@ export class HeldEntries extends Map<string, Held> {
     return true;
   }
 
-  #note(slot: string, held: Held | undefined): void {
+  #note(slot: string, held: StoredEntry | undefined): void {
     const before = this.get(slot);
     if (this.#before?.has(slot) === false) this.#before.set(slot, before);
     if (before !== undefined) this.#count(before, -1);
     if (held !== undefined) this.#count(held, 1);
   }
 
-  #count({ meta, value, history }: Held, by: 1 | -1): void {
+  #count({ meta, content: { value }, history }: StoredEntry, by: 1 | -1): void {
     const { entries, bytes } = this.usageOf(meta.namespace);
     const size = history.reduce((sum, former) => sum + former.value.byteLength, value.byteLength);
     this.#usage.set(ownerOf(meta.namespace), { entries: entries + by, bytes: bytes + by * size });
   }
 }
 
-export function copyOf(former: FormerValue): FormerValue {
-  return { ...former, value: Uint8Array.from(former.value) };
+export function copyOf<Kept extends Pick<Content, "value">>(kept: Kept): Kept {
+  return { ...kept, value: Uint8Array.from(kept.value) };
 }
 
 export function slotOf(ref: EntryRef): string {
   return JSON.stringify([ref.namespace, ref.origin, ref.key]);
 }
 
-export function entryOf({ meta, value, writer, prolonged }: Held): Entry {
-  return {
-    ...meta,
-    value: Uint8Array.from(value),
-    fingerprint: fingerprintOf(value),
-    ...defined({ writer, prolonged }),
-  };
+export function entryOf({ meta, content }: StoredEntry): Entry {
+  return { ...meta, ...copyOf(content), fingerprint: fingerprintOf(content.value) };
 }
 
 export function isListed(meta: EntryMeta, query: ListQuery): boolean {

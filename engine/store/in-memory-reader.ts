@@ -16,10 +16,10 @@ import {
   comparePlaces,
   copyOf,
   entryOf,
-  type Held,
   HeldEntries,
   isListed,
   isMatch,
+  type StoredEntry,
   slotOf,
 } from "./in-memory-entries.ts";
 import type {
@@ -206,11 +206,11 @@ export class InMemoryReader implements MemoryReader {
     if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store is closed.");
   }
 
-  protected isGone(held: Held): boolean {
+  protected isGone(held: StoredEntry): boolean {
     return this.clock.isExpired(held.meta.expiresAt);
   }
 
-  #page(query: ListQuery): { readonly entries: readonly Held[]; readonly nextCursor?: string } {
+  #page(query: ListQuery): { readonly entries: readonly StoredEntry[]; readonly nextCursor?: string } {
     this.requireOpen();
     const limit = listLimitOf(query);
     const after = query.cursor === undefined ? undefined : decodeListCursor(query.cursor);
@@ -225,11 +225,11 @@ export class InMemoryReader implements MemoryReader {
       : { entries, nextCursor: encodeListCursor(last.meta) };
   }
 
-  protected matching(filter: EntryFilter): Held[] {
+  protected matching(filter: EntryFilter): StoredEntry[] {
     return [...this.held.values()].filter((held) => isMatch(held.meta, filter));
   }
 
-  protected named({ namespace, ids }: Pick<VectorsQuery, "namespace" | "ids">): readonly Held[] {
+  protected named({ namespace, ids }: Pick<VectorsQuery, "namespace" | "ids">): readonly StoredEntry[] {
     const wanted = new Set(ids);
     return this.matching({ namespace }).filter((held) => wanted.has(held.meta.id) && !this.isGone(held));
   }
@@ -242,8 +242,8 @@ export class InMemoryReader implements MemoryReader {
     return historySince(this.feed, this.#beginnings.at(now, this.feed.lastSeq, hides));
   }
 
-  #changesOf(history: History, page: readonly (Held | Removal)[], more: boolean): Changes {
-    const held = page.filter((change): change is Held => "meta" in change);
+  #changesOf(history: History, page: readonly (StoredEntry | Removal)[], more: boolean): Changes {
+    const held = page.filter((change): change is StoredEntry => "meta" in change);
     const removals = page.filter((change): change is Removal => "id" in change);
     const end = page.at(-1);
     const last = more && end !== undefined ? seqOf(end) : history.lastSeq;
@@ -260,16 +260,16 @@ export class InMemoryReader implements MemoryReader {
     };
   }
 
-  protected living(ref: EntryRef): Held | undefined {
+  protected living(ref: EntryRef): StoredEntry | undefined {
     const held = this.held.get(slotOf(ref));
     return held === undefined || this.isGone(held) ? undefined : held;
   }
 }
 
-function seqOf(change: Held | Removal): number {
+function seqOf(change: StoredEntry | Removal): number {
   return "meta" in change ? change.meta.revision : change.seq;
 }
 
-function namespaceOfChange(change: Held | Removal): Namespace {
+function namespaceOfChange(change: StoredEntry | Removal): Namespace {
   return "meta" in change ? change.meta.namespace : change.namespace;
 }

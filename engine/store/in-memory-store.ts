@@ -17,7 +17,7 @@ import type { Quota } from "../rules/quota.ts";
 import { KEEP_REMOVALS, pruneTarget } from "./cursors.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
 import { checkNewEntry, isExpired } from "./entry-rules.ts";
-import { copyOf, entryOf, type Held, type HeldSlot, isMatch, slotOf } from "./in-memory-entries.ts";
+import { copyOf, entryOf, type HeldSlot, isMatch, type StoredEntry, slotOf } from "./in-memory-entries.ts";
 import { InMemoryReader } from "./in-memory-reader.ts";
 import type {
   DecideRenewal,
@@ -137,9 +137,9 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     this.requireOpen();
     checkNewVectors(space, batch);
     const made = new Map(batch.map((one) => [one.id, one]));
-    return this.named({ namespace, ids: [...made.keys()] }).flatMap(({ meta, value, vectors }) => {
+    return this.named({ namespace, ids: [...made.keys()] }).flatMap(({ meta, content, vectors }) => {
       const fresh = made.get(meta.id);
-      if (fresh === undefined || fresh.fingerprint !== fingerprintOf(value)) return [];
+      if (fresh === undefined || fresh.fingerprint !== fingerprintOf(content.value)) return [];
       vectors.set(space, { ...fresh, vectors: fresh.vectors.slice() });
       return [meta.id];
     });
@@ -209,7 +209,8 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     const held = this.held.get(slotOf(ref));
     const entry = held === undefined || this.isGone(held) ? undefined : entryOf(held);
     const history = entry === undefined ? [] : (held?.history ?? []);
-    return { ref, id: entry?.id ?? makeEntryId(), entry, history, sizeBytes: held?.value.byteLength, held };
+    const id = entry?.id ?? makeEntryId();
+    return { ref, id, entry, history, sizeBytes: held?.content.value.byteLength, held };
   }
 
   #apply<Answer>({ remove, upsert, answer }: Plan<HeldSlot, Answer>): Answer {
@@ -219,19 +220,16 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
 
   #write(upsert: Upsert<HeldSlot>): Revision {
     const { slot, content, history } = upsert;
-    const { value, writer, prolonged } = content;
-    const isSame = slot.entry !== undefined && Buffer.compare(slot.entry.value, value) === 0;
+    const isSame = slot.entry !== undefined && Buffer.compare(slot.entry.value, content.value) === 0;
     const meta = numbered(upsert, this.#nextSeq());
     this.held.set(slotOf(slot.ref), {
       meta,
-      value: Uint8Array.from(value),
-      writer: writer && { ...writer },
-      prolonged,
+      content: copyOf(content),
       vectors: (isSame ? slot.held?.vectors : undefined) ?? new Map(),
       history: history?.map(copyOf) ?? slot.history,
     });
     if (upsert.isLimited)
-      this.held.keepWithin(this.#quota, meta.namespace, takesMore(upsert, value.byteLength));
+      this.held.keepWithin(this.#quota, meta.namespace, takesMore(upsert, content.value.byteLength));
     return meta.revision;
   }
 
@@ -260,7 +258,7 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     };
   }
 
-  #remove(doomed: readonly Held[]): Erasure {
+  #remove(doomed: readonly StoredEntry[]): Erasure {
     for (const { meta } of doomed) {
       this.held.delete(slotOf(meta));
       this.removals.push({ namespace: meta.namespace, id: meta.id, seq: this.#nextSeq() });

@@ -1,5 +1,4 @@
 /** The writer of an entry, as vouched for by the host: never taken from an argument, and sealed with the value. */
-import { defined } from "../defined.ts";
 import { invalidField } from "../errors.ts";
 
 export interface Writer {
@@ -32,7 +31,8 @@ export function checkWriter(writer: Writer): void {
  * The content to seal: two bytes of length, then JSON with the writer and a mark for a prolonged life (empty when there is
  * neither), then the value.
  */
-export function encodeContent({ value, writer, prolonged }: Content): Uint8Array {
+export function encodeContent({ value, writer, prolonged, ...others }: Content): Uint8Array {
+  others satisfies Record<string, never>; // every field is encoded
   const about = [...FIELDS.map((field) => writer?.[field] ?? null), ...(prolonged ? [PROLONGED] : [])];
   const named = writer === undefined && !prolonged ? "" : JSON.stringify(about);
   const writerBytes = Buffer.byteLength(named);
@@ -52,11 +52,6 @@ interface About {
 
 export interface Content extends About {
   readonly value: Uint8Array;
-}
-
-/** The part of an entry that is sealed as content. */
-export function contentOf({ value, writer, prolonged }: Content): Content {
-  return { value, ...defined({ writer, prolonged }) };
 }
 
 /** Undefined for anything that {@link encodeContent} did not create. */
