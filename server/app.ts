@@ -24,8 +24,8 @@ import { headEveryAnswer, observeRequests, watchFailures } from "./observing.ts"
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
 import { addHostRoutes } from "./rest/host-routes.ts";
-import { addMemoryRoutes } from "./rest/memory-routes.ts";
-import { addMetricsRoute, addOpenRoutes } from "./rest/operation-routes.ts";
+import { addOperationRoutes } from "./rest/operation-routes.ts";
+import { addMetricsRoute, addOpenRoutes } from "./rest/operator-routes.ts";
 import { addPackRoutes } from "./rest/pack-routes.ts";
 import { addPipelineRoutes } from "./rest/pipeline-routes.ts";
 import { refuseInvalid } from "./rest/rest-answers.ts";
@@ -76,7 +76,7 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 
 /** Routes for callers. */
 function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
-  addMemoryRoutes(app, serverContext);
+  addOperationRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);

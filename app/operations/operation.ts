@@ -90,7 +90,14 @@ interface Declared<Name extends UseCase, Given extends z.ZodObject, Reply extend
   readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
 }
 
-/** Compiles only if input and reply are those of the use case, or `fromReply` makes them so. */
+/** With every optional field: a reply that leaves one out would drop it from what a client of a served engine gets. */
+type Whole<Value> = Value extends readonly (infer Item)[]
+  ? readonly Whole<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]-?: Whole<Exclude<Value[Name], undefined>> }
+    : Value;
+
+/** Compiles only if input and reply are those of the use case, or `toReply` and `fromReply` make them so. */
 type Agrees<
   Name extends UseCase,
   Given extends z.ZodObject,
@@ -100,9 +107,12 @@ type Agrees<
   : Omit<FromWire<z.infer<Given>>, "writer"> extends Input<Name>
     ? unknown
     : { readonly input: "is not what the use case takes" }) &
-  (FromWire<z.infer<Reply>> extends Answer<Name>
+  (Whole<FromWire<z.infer<Reply>>> extends Whole<Answer<Name>>
     ? unknown
-    : { readonly isServed: false } | { readonly fromReply: object });
+    :
+        | { readonly isServed: false }
+        | { readonly fromReply: object }
+        | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never));
 
 export function operation<Name extends UseCase, Reply extends z.ZodType, Given extends z.ZodObject>(
   name: Name,

@@ -4,7 +4,8 @@ import { defined } from "../../engine/defined.ts";
 import { validateFact } from "../../engine/facts/facts-policy.ts";
 import type { FormerValue, UnixMs } from "../../engine/store/memory-store.ts";
 import { valueView } from "../fact-view.ts";
-import { toWire } from "../wire/codec.ts";
+import type { FormerView } from "../memory.ts";
+import { type ToWire, toWire } from "../wire/codec.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 
 /** A life's id in an export; it only has to be unique there. */
@@ -23,7 +24,7 @@ export const formerLine = z.strictObject({
   life: z.exactOptional(z.string().check(z.regex(LIFE))),
   into: z.exactOptional(z.string().check(z.regex(LIFE))),
   joined: z.boolean(),
-});
+} satisfies Record<string, unknown> & Record<keyof ToWire<FormerView>, unknown>);
 
 /** Oldest first. */
 export function historyLine(shown: readonly FormerValue[]): readonly object[] {

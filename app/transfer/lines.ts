@@ -19,6 +19,8 @@ import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { pathOf } from "../../engine/projections/paths.ts";
 import type { NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
+import type { FactView } from "../memory.ts";
+import type { ToWire } from "../wire/codec.ts";
 import { problemOfJson } from "../wire/strict-json.ts";
 import { formerLine, readFormerLine } from "./history-lines.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
@@ -41,7 +43,7 @@ const times = {
   writer: z.exactOptional(writerLine),
 };
 
-/** The facts policy validates the rest. */
+/** Every field of a fact; the facts policy validates most. */
 const factLine = z.strictObject({
   key: z.exactOptional(z.unknown()),
   value: z.exactOptional(z.unknown()),
@@ -55,7 +57,7 @@ const factLine = z.strictObject({
   /** Present when the export included it. */
   history: z.exactOptional(z.array(formerLine)),
   ...times,
-});
+} satisfies Record<string, unknown> & Record<keyof ToWire<FactView>, unknown>);
 
 /** The audit row's own fields follow. */
 const auditLine = z.looseObject({

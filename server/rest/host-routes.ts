@@ -8,7 +8,7 @@ import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
-import { writerOf } from "./memory-routes.ts";
+import { writerOf } from "./operation-routes.ts";
 import * as schemas from "./rest-answers.ts";
 import { failures, json, jsonBody } from "./rest-answers.ts";
 

@@ -1,104 +1,91 @@
-/** Routes for operators: liveness, readiness, version and metrics. */
+/** A route for each operation of memory that REST offers. Other routes about memory: host-routes.ts. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { ReadinessReply } from "../../app/wire/schemas.ts";
+import type { Memory } from "../../app/memory.ts";
+import { OPERATIONS, perform } from "../../app/operations/index.ts";
+import type { Operation, Rest } from "../../app/operations/operation.ts";
+import type { WriterClaim } from "../../app/wire/schemas.ts";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
-import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
 import { hasScope } from "../authentication.ts";
-import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
-import type { Metrics } from "../metrics.ts";
-import * as schemas from "./rest-answers.ts";
-import { failures, json } from "./rest-answers.ts";
+import { ADMIN_SCOPE, type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
+import { QUERIES } from "./query-schemas.ts";
+import { failures, json, jsonBody, named } from "./rest-answers.ts";
 
-const tags = ["operations"];
-
-const healthRoute = createRoute({
-  method: "get",
-  path: "/healthz",
-  tags,
-  operationId: "health",
-  summary: "Liveness.",
-  security: [],
-  responses: { 200: json("The process is up.", z.object({ status: z.literal("ok") })) },
+const KEY_PARAMS = z.object({
+  key: z.string().openapi({
+    description:
+      "Percent-encoded, slashes as %2F. If no fact has this key, it is read as a path, docid or citation.",
+    example: "deploy/preference",
+  }),
 });
 
-const readyRoute = createRoute({
-  method: "get",
-  path: "/readyz",
-  tags,
-  operationId: "readiness",
-  summary: "Readiness.",
-  security: [],
-  responses: {
-    200: json("Memory works.", schemas.readiness),
-    503: json("Memory does not work, or the server is stopping.", schemas.readiness),
-  },
-});
+export function addOperationRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
+  for (const one of OPERATIONS) if (one.rest !== undefined) addRoute(app, memory, one, one.rest);
+}
 
-const versionRoute = createRoute({
-  method: "get",
-  path: "/version",
-  tags,
-  operationId: "version",
-  summary: "The server's version.",
-  security: [],
-  responses: { 200: json("The version.", schemas.version) },
-});
+function addRoute(app: OpenAPIHono<ServerEnv>, memory: Memory, operation: Operation, rest: Rest): void {
+  app.openapi(routeOf(operation, rest), async (c) => {
+    const caller = c.get("caller");
+    const { writer, caller: owner, ...input }: Request = validOf(c.req, operation, rest);
+    const subject = subjectOf(caller, rest, owner);
+    return c.json(await perform(operation, memory, subject, input, writerOf(caller, writer)), 200);
+  });
+}
 
-const metricsRoute = createRoute({
-  method: "get",
-  path: "/metrics",
-  tags,
-  operationId: "metrics",
-  summary: "Metrics for Prometheus; with authentication, requires the scope metrics or admin.",
-  responses: {
-    200: {
-      description: "Prometheus's text format.",
-      content: { "text/plain": { schema: z.string() } },
+interface Request {
+  readonly writer?: WriterClaim;
+  readonly caller?: string;
+}
+
+function validOf(request: { valid(target: never): unknown }, { name, input }: Operation, { path }: Rest) {
+  const targets = [
+    ...(path.includes("{key}") ? ["param"] : []),
+    ...(name in QUERIES ? ["query"] : []),
+    ...(input === undefined ? [] : ["json"]),
+  ];
+  return Object.assign({}, ...targets.map((target) => request.valid(target as never)));
+}
+
+function routeOf({ name, summary, description, input, reply }: Operation, rest: Rest) {
+  const { method, path, id = name, answers, fails = [], names } = rest;
+  const query = QUERIES[name];
+  return createRoute({
+    ...{ method, path, tags: ["memory"], operationId: id, summary },
+    ...(description !== undefined && { description }),
+    request: {
+      ...(path.includes("{key}") && { params: KEY_PARAMS }),
+      ...(query !== undefined && { query }),
+      ...(input !== undefined && { body: jsonBody(named(names.input ?? id, input)) }),
     },
-    ...failures(),
-  },
-});
-
-export function addMetricsRoute(
-  app: OpenAPIHono<ServerEnv>,
-  metrics: Pick<Metrics, "text" | "contentType">,
-  { isOpen }: { readonly isOpen: boolean },
-): void {
-  app.openapi(metricsRoute, async (c) => {
-    if (!isOpen && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE)) {
-      throw new HelmdeckError("forbidden", "Metrics require a token with the scope metrics or admin.");
-    }
-    return c.text(await metrics.text(), 200, { "Content-Type": metrics.contentType });
+    responses: {
+      200: json(answers, named(names.reply, reply)),
+      ...failures(...fails, ...(method === "post" ? ([413, 415] as const) : [])),
+    },
   });
 }
 
-export function addOpenRoutes(
-  app: OpenAPIHono<ServerEnv>,
-  serverContext: ServerContext,
-  version: string,
-): void {
-  app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
-  app.openapi(versionRoute, (c) => c.json({ version }, 200));
-  app.openapi(readyRoute, async (c) => {
-    const readiness = await readinessOf(serverContext);
-    if (readiness.status === "ready") return c.json(readiness, 200);
-    return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
-  });
+/** Undefined: everybody. An empty name means the caller itself. */
+function subjectOf(caller: Caller, { whose = "own" }: Rest, owner = ""): string | undefined {
+  const isAdmin = hasScope(caller, ADMIN_SCOPE);
+  if (whose === "everybody's" && isAdmin) return undefined;
+  const wanted = whose === "named" && owner.trim() !== "" ? owner : caller.subject;
+  if (wanted === caller.subject || isAdmin) return wanted;
+  throw new HelmdeckError("forbidden", "Another caller's defaults require a token with the scope admin.");
 }
 
-const READ_ONLY =
-  "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
-
-/** Whether the store answers now. */
-async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
-  const { error, readOnly } = await memory.status();
-  if (error !== undefined) {
-    return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
-  }
-  if (memoryState.state === "ephemeral") {
-    return { status: "ready", memory: "ephemeral", message: memoryState.warning };
-  }
-  if (readOnly === true) return { status: "ready", memory: "read_only", message: READ_ONLY };
-  return { status: "ready", memory: "ready" };
+/**
+ * The writer that is recorded for changes over REST.
+ *
+ * Threat: a caller with a token whose writes pretend to come from somebody else. Defence: the server itself sets the surface
+ * and the token's subject, whatever a request says. A host's plugin with the scope `record` may name its agent and the kind
+ * of session; this is recorded as its claim, in addition to the subject and never instead of it.
+ */
+export function writerOf(caller: Caller, claim: WriterClaim | undefined): Writer {
+  const { subject } = caller;
+  const own = { surface: "rest", agent: subject };
+  if (claim === undefined || !hasScope(caller, RECORD_SCOPE)) return own;
+  const { agent = subject, session_kind: sessionKind } = claim;
+  return { ...own, agent: agent === subject ? subject : `${subject}/${agent}`, ...defined({ sessionKind }) };
 }

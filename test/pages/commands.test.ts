@@ -77,15 +77,12 @@ describe("a key", () => {
         const stored = await rig.memory.storeFact("main", { key: given, value: "x" }).catch(() => undefined);
         fc.pre(stored !== undefined);
         const name = stored?.key ?? "";
-        const [edit = "", renew = "", , forget = ""] = await commandsOf(rig, name);
-        const [, toEdit = ""] = await argumentsOf(edit);
-        const [, toRenew = ""] = await argumentsOf(renew);
-        const [, toForget = ""] = await argumentsOf(forget);
-        expect((await rig.memory.getFact("main", { key: toEdit }))?.key).toBe(name);
-        expect((await rig.memory.renewFact("main", { key: toRenew })).key).toBe(name);
-        expect(await rig.memory.forget("main", { scope: toForget, dryRun: true })).toMatchObject({
-          deleted: 1,
-        });
+        const shown = await Promise.all((await commandsOf(rig, name)).map(argumentsOf));
+        const argumentOf = (verb: string) => shown.find(([first]) => first === verb)?.[1] ?? "";
+        expect((await rig.memory.getFact("main", { key: argumentOf("edit") }))?.key).toBe(name);
+        expect((await rig.memory.renewFact("main", { key: argumentOf("renew") })).key).toBe(name);
+        const would = await rig.memory.forget("main", { scope: argumentOf("forget"), dryRun: true });
+        expect(would).toMatchObject({ deleted: 1 });
       }),
       { numRuns: 25 },
     );

@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Memory } from "../../app/memory.ts";
+import { AGENT_TOOLS } from "../../plugin/agent-tools.ts";
 import type { HostApi } from "../../plugin/openclaw-api.ts";
 import { register, type StartMemory } from "../../plugin/register.ts";
+import { CHAT_COMMANDS } from "../../plugin/tool-names.ts";
 import { GROUP_CONTEXT, MAIN, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { fakeMemory } from "./fake-memory.ts";
 
@@ -77,8 +79,8 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
       registerMemoryCorpusSupplement: 1,
       registerMemoryPromptPreparation: 1,
       on: 3,
-      registerTool: 3,
-      registerCommand: 5,
+      registerTool: Object.keys(AGENT_TOOLS).length,
+      registerCommand: Object.keys(CHAT_COMMANDS).length,
       registerService: 1,
       registerGatewayMethod: 1,
       registerHttpRoute: 1,

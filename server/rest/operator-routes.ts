@@ -1,0 +1,104 @@
+/** Routes for operators: liveness, readiness, version and metrics. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { ReadinessReply } from "../../app/wire/schemas.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
+import type { ServerContext } from "../../packs/server-context.ts";
+import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
+import { hasScope } from "../authentication.ts";
+import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
+import type { Metrics } from "../metrics.ts";
+import * as schemas from "./rest-answers.ts";
+import { failures, json } from "./rest-answers.ts";
+
+const tags = ["operations"];
+
+const healthRoute = createRoute({
+  method: "get",
+  path: "/healthz",
+  tags,
+  operationId: "health",
+  summary: "Liveness.",
+  security: [],
+  responses: { 200: json("The process is up.", z.object({ status: z.literal("ok") })) },
+});
+
+const readyRoute = createRoute({
+  method: "get",
+  path: "/readyz",
+  tags,
+  operationId: "readiness",
+  summary: "Readiness.",
+  security: [],
+  responses: {
+    200: json("Memory works.", schemas.readiness),
+    503: json("Memory does not work, or the server is stopping.", schemas.readiness),
+  },
+});
+
+const versionRoute = createRoute({
+  method: "get",
+  path: "/version",
+  tags,
+  operationId: "version",
+  summary: "The server's version.",
+  security: [],
+  responses: { 200: json("The version.", schemas.version) },
+});
+
+const metricsRoute = createRoute({
+  method: "get",
+  path: "/metrics",
+  tags,
+  operationId: "metrics",
+  summary: "Metrics for Prometheus; with authentication, requires the scope metrics or admin.",
+  responses: {
+    200: {
+      description: "Prometheus's text format.",
+      content: { "text/plain": { schema: z.string() } },
+    },
+    ...failures(),
+  },
+});
+
+export function addMetricsRoute(
+  app: OpenAPIHono<ServerEnv>,
+  metrics: Pick<Metrics, "text" | "contentType">,
+  { isOpen }: { readonly isOpen: boolean },
+): void {
+  app.openapi(metricsRoute, async (c) => {
+    if (!isOpen && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE)) {
+      throw new HelmdeckError("forbidden", "Metrics require a token with the scope metrics or admin.");
+    }
+    return c.text(await metrics.text(), 200, { "Content-Type": metrics.contentType });
+  });
+}
+
+export function addOpenRoutes(
+  app: OpenAPIHono<ServerEnv>,
+  serverContext: ServerContext,
+  version: string,
+): void {
+  app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
+  app.openapi(versionRoute, (c) => c.json({ version }, 200));
+  app.openapi(readyRoute, async (c) => {
+    const readiness = await readinessOf(serverContext);
+    if (readiness.status === "ready") return c.json(readiness, 200);
+    return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
+  });
+}
+
+const READ_ONLY =
+  "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
+
+/** Whether the store answers now. */
+async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
+  const { error, readOnly } = await memory.status();
+  if (error !== undefined) {
+    return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
+  }
+  if (memoryState.state === "ephemeral") {
+    return { status: "ready", memory: "ephemeral", message: memoryState.warning };
+  }
+  if (readOnly === true) return { status: "ready", memory: "read_only", message: READ_ONLY };
+  return { status: "ready", memory: "ready" };
+}
