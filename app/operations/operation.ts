@@ -112,7 +112,8 @@ type Agrees<
     :
         | { readonly isServed: false }
         | { readonly fromReply: object }
-        | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never));
+        | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never)
+        | { readonly reply: "has not every field of the answer" });
 
 export function operation<Name extends UseCase, Reply extends z.ZodType, Given extends z.ZodObject>(
   name: Name,

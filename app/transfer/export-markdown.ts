@@ -7,14 +7,15 @@
 import { isUtf8 } from "node:buffer";
 import { harmlessBlock, harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
-import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { Entry, MemoryStore } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
+import { factView } from "../fact-view.ts";
 import { formerKeys } from "../history.ts";
 import { escapeJson, safeJson } from "../presenters/safe-json.ts";
 import { requireNamespace } from "../subject.ts";
+import { toWire } from "../wire/codec.ts";
 import type { ExportOptions } from "./export-lines.ts";
-import { escapedKey, MARKDOWN_MARK } from "./markdown-marks.ts";
+import { escapedKey, MARKDOWN_FIELDS, MARKDOWN_MARK } from "./markdown-marks.ts";
 
 const PAGE_FACTS = 50;
 
@@ -81,14 +82,14 @@ function whyNot({ key, value }: Entry): string | undefined {
     : "has a key with an invisible character; export it as JSON Lines";
 }
 
-function factText({ key, value, tags, createdAt, updatedAt, expiresAt }: Entry): string {
-  const fields = [
-    ...(tags.length > 0 ? [`- tags: ${safeJson(tags)}`] : []),
-    `- created: ${rfc3339(createdAt)}`,
-    `- updated: ${rfc3339(updatedAt)}`,
-    ...(expiresAt === undefined ? [] : [`- ends: ${rfc3339(expiresAt)}`]),
-  ];
-  return `### ${escapedKey(key)}\n\n${fields.join("\n")}\n\n${valueText(Buffer.from(value).toString())}\n`;
+function factText(entry: Entry): string {
+  const fact = toWire(factView(entry));
+  const fields = MARKDOWN_FIELDS.flatMap(({ name, field, isJson }) => {
+    const said = fact[field];
+    const isEmpty = said === undefined || (Array.isArray(said) && said.length === 0);
+    return isEmpty ? [] : [`- ${name}: ${isJson ? safeJson(said) : said}`];
+  });
+  return `### ${escapedKey(fact.key)}\n\n${fields.join("\n")}\n\n${valueText(fact.value)}\n`;
 }
 
 function valueText(value: string): string {

@@ -5,17 +5,11 @@
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { type ReadLine, readLines } from "../line-reader.ts";
 import { readEntry } from "../lines.ts";
-import { MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";
+import { MARKDOWN_FIELDS, MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";
 import type { ImportFile, ImportItem, ReadContext } from "./format.ts";
 import { entryItem, LINE_BYTES, lineProblem } from "./json-lines.ts";
 
-const FIELDS: Readonly<Record<string, string>> = {
-  tags: "tags",
-  created: "created_at",
-  updated: "updated_at",
-  ends: "expires_at",
-};
-const FIELD = /^- (tags|created|updated|ends): (.*)$/;
+const FIELD = /^- (\w+): (.*)$/;
 
 /** Whether a file with this beginning is in this format. */
 export function isMarkdownExport(start: Buffer): boolean {
@@ -110,9 +104,9 @@ class OpenFact {
     }
     if (this.#isJson) return this.#isValue(text);
     const [, name = "", said = ""] = FIELD.exec(text) ?? [];
-    const field = FIELDS[name];
-    if (field === undefined) return false;
-    this.#fields[field] = name === "tags" ? jsonOf(said) : said;
+    const known = MARKDOWN_FIELDS.find((one) => one.name === name);
+    if (known === undefined) return false;
+    this.#fields[known.field] = known.isJson ? jsonOf(said) : said;
     return true;
   }
 
@@ -134,8 +128,10 @@ function jsonOf(text: string): unknown {
 
 function notOurs(line?: number): HelmdeckError {
   const which = line === undefined ? "This line" : `Line ${line}`;
+  const names = MARKDOWN_FIELDS.map(({ name }) => `- ${name}:`);
+  const fields = `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
   return new HelmdeckError(
     "invalid_input",
-    `${which} is not in the format of the export: each line of a value begins with "> ", and - tags:, - created:, - updated: and - ends: come before it.`,
+    `${which} is not in the format of the export: each line of a value begins with "> ", and ${fields} come before it.`,
   );
 }
