@@ -1,17 +1,17 @@
 /** The commands of `helmdeck-memory`. */
 import type { CommandLine } from "../commands/command-line.ts";
 import { MEMORY_COMMANDS } from "../commands/memory-commands.ts";
+import { declareBackup, declareRestore } from "./commands/backup.ts";
 import { declareCompletion } from "./commands/completion.ts";
 import { declareEmbed } from "./commands/embed.ts";
 import { declareInstall } from "./commands/install.ts";
 import { declareKey } from "./commands/key.ts";
+import { declareRepair, declareVerify } from "./commands/repair.ts";
+import { declareRotateKey } from "./commands/rotate-key.ts";
 import { declareToken } from "./commands/token.ts";
-import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
 import { declareHere } from "./declarations/declare-here.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
 import { declareMove } from "./declarations/declare-move.ts";
-import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
-import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
 import { declareServe } from "./declarations/declare-serve.ts";
 import { OUR_OPTIONS } from "./shared-options.ts";
 

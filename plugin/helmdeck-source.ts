@@ -5,7 +5,7 @@
 
 import { NO_EMBEDDINGS } from "../app/embedding/embedding-settings.ts";
 import { checkEngineAddress } from "../app/remote/engine/engine-address.ts";
-import { notThere } from "../app/remote/helmdeck/helmdeck-messages.ts";
+import { notThere } from "../app/remote/helmdeck/helmdeck-texts.ts";
 import { type RemoteMemory, remoteMemory } from "../app/remote/remote-memory.ts";
 import { startHelmdeckWorker } from "../app/worker/helmdeck-client.ts";
 import type { RecallMode } from "../engine/answer-limits.ts";

@@ -1,7 +1,7 @@
 /** Text of `status` for both command lines and chat: plain text without control characters and values. */
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { MemoryStatus } from "../memory.ts";
-import { extentText } from "../remote/helmdeck/helmdeck-extent.ts";
+import { extentText } from "../remote/helmdeck/helmdeck-texts.ts";
 import type { Voice } from "./presented.ts";
 import { counted } from "./words.ts";
 

@@ -1,8 +1,8 @@
 /** Fills a memory with many facts for measurements. */
 import { join } from "node:path";
 import { openMemory } from "../../app/open-memory.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
+import { importLines } from "../../test/transfer/import-lines.ts";
 
 /** The last fact is {@link NEEDLE}. */
 export function fillMemory(stateDir: string, subject: string, entries: number): Promise<void> {

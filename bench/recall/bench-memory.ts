@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { OpenMemory } from "../../app/compose.ts";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { openMemory } from "../../app/open-memory.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
@@ -17,6 +16,7 @@ import { createRecall, type RecallOptions } from "../../recall/recall.ts";
 import type { CorpusSource, RecallHit, RecallQuery } from "../../recall/search-contract.ts";
 import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
+import { importLines } from "../../test/transfer/import-lines.ts";
 
 /** Options other than the weights that change which hits are shown. */
 export type Tuning = Pick<RecallOptions, "showsAll" | "possible">;

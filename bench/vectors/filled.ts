@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { openMemory } from "../../app/open-memory.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import { loadOrMakeKey } from "../../engine/store/find-key.ts";
@@ -14,6 +13,7 @@ import { backgroundTimer } from "../../engine/timing.ts";
 import type { CorpusSource } from "../../recall/search-contract.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
+import { importLines } from "../../test/transfer/import-lines.ts";
 import { madeFact } from "../search/made-facts.ts";
 import { madeEmbedder } from "./made-vectors.ts";
 

@@ -12,11 +12,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { exportLines } from "../../app/transfer/export-lines.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { parseKey } from "../../engine/store/master-key.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { openSqliteStoreToChangeKey } from "../../engine/store/sqlite/open-sqlite.ts";
+import { importLines } from "../../test/transfer/import-lines.ts";
 
 export interface Waited {
   readonly writeMs: number;

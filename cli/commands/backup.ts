@@ -1,22 +1,68 @@
 /** `backup` and `restore`: everything to and from one encrypted file, with progress. */
 import { resolve } from "node:path";
-import { backUp, planBackUp } from "../../app/keys/back-up.ts";
-import { planRestore, restore } from "../../app/keys/restore.ts";
+import type { Command } from "commander";
 import { snakeCased } from "../../app/wire/snake-case.ts";
-import type { CommandContext } from "../../commands/command-line.ts";
+import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 import { showCount } from "../../commands/progress-bar.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { fileOptions } from "../memory-options.ts";
 
-export interface BackupRequest {
+export function declareBackup(program: Command, runs: Runs): void {
+  const backup = program
+    .command("backup")
+    .summary("Back up everything to one encrypted file.")
+    .description(
+      "Back up the whole memory database, of every caller, to one encrypted file that only you can read (mode 0600). Memory stays usable during the backup. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
+    )
+    .argument("<file>", "The backup; it must not exist yet.", nonEmpty)
+    .option("--overwrite", "Replace an existing file, after the new one is complete.")
+    .option("--dry-run", "Only show what it would do.")
+    .action((file: string, _options: unknown, command: Command) => {
+      const { overwrite, dryRun } = command.opts<{
+        readonly overwrite?: boolean;
+        readonly dryRun?: boolean;
+      }>();
+      return runs(command, async (context) =>
+        backupCommand(context, {
+          file,
+          replaces: overwrite === true,
+          dryRun: dryRun === true,
+        }),
+      );
+    });
+  withExamples(backup, ["helmdeck-memory backup memory-2026-11-22.backup"]);
+}
+
+export function declareRestore(program: Command, runs: Runs): void {
+  const restore = program
+    .command("restore")
+    .summary("Restore a backup.")
+    .description(
+      "Restore a backup where there is no memory yet, or over a database that nobody has open. The former database is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
+    )
+    .argument("<file>", "A file written by helmdeck-memory backup.", nonEmpty)
+    .option("--dry-run", "Only show what it would do.")
+    .action((file: string, _options: unknown, command: Command) => {
+      const { dryRun } = command.opts<{ readonly dryRun?: boolean }>();
+      return runs(command, async (context) => restoreCommand(context, { file, dryRun: dryRun === true }));
+    });
+  withExamples(restore, [
+    "helmdeck-memory restore memory-2026-11-22.backup --dry-run",
+    "helmdeck-memory restore memory-2026-11-22.backup",
+  ]);
+}
+
+interface BackupRequest {
   readonly file: string;
   readonly replaces: boolean;
   readonly dryRun: boolean;
 }
 
-export async function backupCommand(context: CommandContext, request: BackupRequest): Promise<number> {
+async function backupCommand(context: CommandContext, request: BackupRequest): Promise<number> {
   const { output, options } = context;
+  const { backUp, planBackUp } = await import("../../app/keys/back-up.ts");
+  const { fileOptions } = await import("../memory-options.ts");
   const file = resolve(request.file);
   const asked = { ...(await fileOptions(context)), file, replaces: request.replaces };
   if (request.dryRun) {
@@ -43,12 +89,14 @@ export async function backupCommand(context: CommandContext, request: BackupRequ
   return EXIT_DONE;
 }
 
-export interface RestoreRequest {
+interface RestoreRequest {
   readonly file: string;
   readonly dryRun: boolean;
 }
 
-export async function restoreCommand(context: CommandContext, request: RestoreRequest): Promise<number> {
+async function restoreCommand(context: CommandContext, request: RestoreRequest): Promise<number> {
+  const { planRestore, restore } = await import("../../app/keys/restore.ts");
+  const { fileOptions } = await import("../memory-options.ts");
   const file = resolve(request.file);
   const asked = { ...(await fileOptions(context)), file };
   if (request.dryRun) {

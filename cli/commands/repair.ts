@@ -1,11 +1,43 @@
 /** `verify` checks every row; `repair` writes all readable rows into a new database. Both show progress. */
 import { dirname, join, resolve } from "node:path";
-import { repairMemory, type VerifyHooks, verifyMemory } from "../../app/health/repair-memory.ts";
-import type { CommandContext } from "../../commands/command-line.ts";
+import type { Command } from "commander";
+import type { VerifyHooks } from "../../app/health/repair-memory.ts";
+import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
+import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 import { withCount } from "../../commands/progress-bar.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { fileOptions } from "../memory-options.ts";
+
+export function declareVerify(program: Command, runs: Runs): void {
+  const verify = program
+    .command("verify")
+    .summary("Open every row and name the unreadable ones.")
+    .description(
+      "Open every row of the database, of every caller: entries, vectors and former values. Names unreadable rows and changes nothing. The exit code is 1 if there are any.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => verifyCommand(context)),
+    );
+  withExamples(verify, ["helmdeck-memory verify", "helmdeck-memory verify --json"]);
+}
+
+export function declareRepair(program: Command, runs: Runs): void {
+  const repair = program
+    .command("repair")
+    .summary("Write all readable rows into a new database.")
+    .description(
+      "Write all readable rows into a new database, with times, vectors and former values, under the same key. The old one is only read. Shows how to put the new one in place.",
+    )
+    .option(
+      "--to <file>",
+      "The new database; it must not exist yet. (default: memory-repaired.sqlite next to the old one)",
+      nonEmpty,
+    )
+    .action((options: { readonly to?: string }, command: Command) =>
+      runs(command, async (context) => repairCommand(context, options.to)),
+    );
+  withExamples(repair, ["helmdeck-memory repair", "helmdeck-memory repair --to /mnt/other/memory.sqlite"]);
+}
 
 /** At most this many are listed; the rest are counted. */
 const NAMED_ROWS = 1_000;
@@ -15,8 +47,10 @@ const DAMAGED_LOG =
 
 type Row = Parameters<NonNullable<VerifyHooks["onUnreadable"]>>[0];
 
-export async function verifyCommand(context: CommandContext): Promise<number> {
+async function verifyCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;
+  const { verifyMemory } = await import("../../app/health/repair-memory.ts");
+  const { fileOptions } = await import("../memory-options.ts");
   const place = await fileOptions(context);
   const { result, rows } = await looked(context, (hooks) => verifyMemory(place, hooks));
   if (options.json) await output.json({ ...result, rows });
@@ -32,8 +66,10 @@ export async function verifyCommand(context: CommandContext): Promise<number> {
   return result.unreadable === 0 && result.log === "whole" ? EXIT_DONE : EXIT_FAILED;
 }
 
-export async function repairCommand(context: CommandContext, wanted: string | undefined): Promise<number> {
+async function repairCommand(context: CommandContext, wanted: string | undefined): Promise<number> {
   const { output, options } = context;
+  const { repairMemory } = await import("../../app/health/repair-memory.ts");
+  const { fileOptions } = await import("../memory-options.ts");
   const place = await fileOptions(context);
   const to = resolve(wanted ?? join(dirname(place.databasePath), "memory-repaired.sqlite"));
   const { result, rows } = await looked(context, (hooks) => repairMemory({ ...place, to }, hooks));

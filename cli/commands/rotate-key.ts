@@ -1,29 +1,66 @@
 /** `rotate-key`: replaces the key, with progress, and prints the remaining steps. */
 import { resolve } from "node:path";
-import {
-  finishRotation,
-  planRotation,
-  type Rotation,
-  type RotationPlan,
-  rotateKey,
-} from "../../app/keys/rotate-key.ts";
+import type { Command } from "commander";
+import type { Rotation, RotationPlan } from "../../app/keys/rotate-key.ts";
 import { snakeCased } from "../../app/wire/snake-case.ts";
-import type { CommandContext } from "../../commands/command-line.ts";
+import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 import { showCount } from "../../commands/progress-bar.ts";
 import { defined } from "../../engine/defined.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { memoryOptions } from "../memory-options.ts";
 
-export interface RotateKeyRequest {
+export function declareRotateKey(program: Command, runs: Runs): void {
+  const rotate = program
+    .command("rotate-key")
+    .summary("Change the key and encrypt everything with it.")
+    .description(
+      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory stays usable. If interrupted, run it again to continue; until it finishes, both keys open everything.",
+    )
+    .option(
+      "--new-key-file <file>",
+      "For a key that you keep elsewhere: encrypt everything with the key in this file, which is created if needed. Put that key in place, then run rotate-key --finish.",
+      nonEmpty,
+    )
+    .option("--finish", "Remove the former key, after you put the new one in place.")
+    .option("--dry-run", "Only show what it would do.")
+    .action((_options: unknown, command: Command) => {
+      const { newKeyFile, finish, dryRun } = command.opts<RotateKeyOptions>();
+      if (finish && (newKeyFile !== undefined || dryRun)) {
+        return command.error("--finish takes neither --new-key-file nor --dry-run.");
+      }
+      return runs(command, async (context) =>
+        rotateKeyCommand(context, {
+          newKeyFile,
+          finish: finish === true,
+          dryRun: dryRun === true,
+        }),
+      );
+    });
+  withExamples(rotate, [
+    "helmdeck-memory rotate-key --dry-run",
+    "helmdeck-memory rotate-key",
+    "helmdeck-memory rotate-key --new-key-file new.key",
+    "helmdeck-memory rotate-key --finish",
+  ]);
+}
+
+interface RotateKeyOptions {
+  readonly newKeyFile?: string;
+  readonly finish?: boolean;
+  readonly dryRun?: boolean;
+}
+
+interface RotateKeyRequest {
   readonly newKeyFile: string | undefined;
   readonly finish: boolean;
   readonly dryRun: boolean;
 }
 
-export async function rotateKeyCommand(context: CommandContext, request: RotateKeyRequest): Promise<number> {
+async function rotateKeyCommand(context: CommandContext, request: RotateKeyRequest): Promise<number> {
+  const { finishRotation, planRotation, rotateKey } = await import("../../app/keys/rotate-key.ts");
   const newKeyPath = request.newKeyFile === undefined ? undefined : resolve(request.newKeyFile);
-  const options = { ...(await memoryOptions(context)), ...defined({ newKeyPath }) };
+  const options = { ...(await context.line.memoryOptions(context)), ...defined({ newKeyPath }) };
   if (request.dryRun) return tellPlan(context, await planRotation(options));
   const { output, shell } = context;
   const progress = await showCount(shell, {

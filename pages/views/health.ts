@@ -6,7 +6,7 @@
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { DoctorReport, EngineStatus, Finding, MemoryStatus } from "../../app/memory.ts";
 import { doctorText } from "../../app/presenters/doctor-text.ts";
-import { extentText } from "../../app/remote/helmdeck/helmdeck-extent.ts";
+import { extentText } from "../../app/remote/helmdeck/helmdeck-texts.ts";
 import { asHelmdeckError } from "../../engine/errors.ts";
 import { chip, heading, notice, type Tone } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";

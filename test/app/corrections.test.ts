@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 async function exported(memory: OpenMemory, withHistory = false): Promise<string> {

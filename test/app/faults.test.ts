@@ -5,8 +5,8 @@ import type { OpenMemory } from "../../app/compose.ts";
 import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
 import { forgetPreview } from "../../app/presenters/forget-texts.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 /** Changes the closed database without the store. */

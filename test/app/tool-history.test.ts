@@ -3,10 +3,10 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../../app/tool-history.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import type { ToolAudit } from "../../engine/audit/audit-rows.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import type { ImportCounts, ImportResult } from "../../app/transfer/import-counts.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { readTime } from "../../app/transfer/line-parts.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ConflictRule } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;

@@ -1,8 +1,8 @@
 /** Changing memory with forms: nothing happens without a preview, concurrent changes are never overwritten, and typed text is kept. */
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { DAY_MS, NOW } from "../app/fixtures/memories.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { importNotes, textFile } from "../transfer/notes.ts";
 import { BASE, FORMS, fieldsOf, openRig, plain, type Rig, textOf } from "./rig.ts";
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import type { Listening } from "../../server/create-server.ts";
 import { ContextServer, NOW, SECRET, tokenFor } from "../server/fixtures/context-server.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { graveFaults } from "./axe.ts";
 import { useBrowser, whyNoBrowser } from "./browser.ts";
 

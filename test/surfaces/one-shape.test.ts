@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { openMemory } from "../../app/open-memory.ts";
 import { factSchema } from "../../app/operations/facts.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { memoryPacks } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
@@ -23,6 +22,7 @@ import type { Seen } from "../cli/terminal.ts";
 import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
 import { oddities } from "./json-names.ts";
 

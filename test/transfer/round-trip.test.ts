@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import { exportMarkdown } from "../../app/transfer/export-markdown.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { MARKDOWN_MARK } from "../../app/transfer/markdown-marks.ts";
 import { factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, NOW, openTestMemory } from "../app/fixtures/memories.ts";
+import { importLines } from "./import-lines.ts";
 import { importNotes, SAMPLES, sample, textFile } from "./notes.ts";
 
 async function exportOf(memory: OpenMemory, to: typeof exportLines | typeof exportMarkdown, end = "") {

@@ -6,7 +6,6 @@ import type { OpenMemory } from "../../app/compose.ts";
 import { openMemory } from "../../app/open-memory.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
-import { importLines } from "../../app/transfer/import-lines.ts";
 import { readKeyFile } from "../../engine/store/key-file.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
@@ -19,6 +18,7 @@ import { makePlan } from "../../install/plan/make-plan.ts";
 import { parseConfig } from "../../plugin/config.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
 import { given, options, withJournal } from "../install/fixtures.ts";
+import { importLines } from "../transfer/import-lines.ts";
 
 const MADE = join(import.meta.dirname, "../data/0.1.0");
 const NOW = Date.parse("2026-11-22T13:00:00Z");

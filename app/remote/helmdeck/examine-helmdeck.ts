@@ -1,4 +1,5 @@
 /** Doctor's checks of a running helmdeck: the connection, each agent's memory, and how much of it is known here. */
+import * as z from "zod";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../../../engine/rfc3339.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
@@ -6,10 +7,9 @@ import type { DoctorReport, Finding } from "../../memory.ts";
 import type { EngineAddress } from "../engine/engine-address.ts";
 import type { EngineClient, TokenSource } from "../engine/engine-client.ts";
 import { DAY_MS, failed, SOURCE, sharedFindings, wayFinding } from "../engine/examine-engine.ts";
-import { extentText } from "./helmdeck-extent.ts";
 import { reachHelmdeck } from "./helmdeck-status.ts";
+import { extentText } from "./helmdeck-texts.ts";
 import type { Extent } from "./known-rows.ts";
-import { claimsOf } from "./token-claims.ts";
 
 /** Tokens from helmdeck's own script are valid for a week. */
 const WARNED_MS = 2 * DAY_MS;
@@ -107,4 +107,32 @@ function endFinding(
 function mint(agent: Subject): string {
   const name = /^[\w.@-]+$/.test(agent) ? agent : "AGENT";
   return `control-plane -mint-token ${name} -mint-token-scopes ""`;
+}
+
+const claimsSchema = z.object({
+  sub: z.string().optional(),
+  exp: z.number().optional(),
+  scopes: z.array(z.string()).nullish(),
+});
+
+interface TokenClaims {
+  readonly scopes: readonly string[];
+  /** Unix milliseconds. */
+  readonly expiresAt?: number;
+}
+
+/** A token's unverified claims: they grant nothing, since only helmdeck can verify them. Empty when it is not such a token. */
+function claimsOf(token: string): TokenClaims {
+  const read = claimsSchema.safeParse(payloadOf(token));
+  if (!read.success) return { scopes: [] };
+  const { scopes, exp } = read.data;
+  return { scopes: scopes ?? [], ...(exp !== undefined && { expiresAt: exp * 1_000 }) };
+}
+
+function payloadOf(token: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  } catch {
+    return undefined;
+  }
 }

@@ -25,9 +25,8 @@ import { DEADLINES, EngineClient, type EngineClientOptions } from "../engine/eng
 import { type RemoteMemory, remoteMemory } from "../remote-memory.ts";
 import { examineHelmdeck } from "./examine-helmdeck.ts";
 import { forgetAtHelmdeck } from "./forget-at-helmdeck.ts";
-import { extentText, partText } from "./helmdeck-extent.ts";
-import { A_HELMDECK, notThere } from "./helmdeck-messages.ts";
 import { helmdeckStatus } from "./helmdeck-status.ts";
+import { A_HELMDECK, extentText, notThere, partText } from "./helmdeck-texts.ts";
 import { type Extent, KnownRows } from "./known-rows.ts";
 import { lookUpKey } from "./look-up-key.ts";
 import { QmdClient } from "./qmd-client.ts";

@@ -14,7 +14,7 @@ import {
 } from "../engine/engine-failures.ts";
 import { NoAnswer } from "../engine/engine-request.ts";
 import { type Chunk, chunksSchema } from "./helmdeck-chunks.ts";
-import { A_HELMDECK } from "./helmdeck-messages.ts";
+import { A_HELMDECK } from "./helmdeck-texts.ts";
 import { QmdStream, StreamEnded, StreamRefusal } from "./qmd-stream.ts";
 
 export interface QmdClientOptions {

@@ -10,8 +10,8 @@ import type { Subject } from "../../../engine/store/namespace.ts";
 import type { FactInput, Memory, StoredFact } from "../../memory.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
 import type { HelmdeckFact } from "./helmdeck-chunks.ts";
-import { notThere } from "./helmdeck-messages.ts";
 import { STORED } from "./helmdeck-rest.ts";
+import { notThere } from "./helmdeck-texts.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { lookUpKey } from "./look-up-key.ts";
 

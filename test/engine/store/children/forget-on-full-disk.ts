@@ -1,9 +1,9 @@
 /** Fills a small file system completely, by stores or by a first import, forgets entries, and stores again; prints the results. */
 import { statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importLines } from "../../../../app/transfer/import-lines.ts";
 import { isHelmdeckError } from "../../../../engine/errors.ts";
 import { openSqliteStore } from "../../../../engine/store/sqlite/open-sqlite.ts";
+import { importLines } from "../../../transfer/import-lines.ts";
 import { CHILD_KEY, childFact, driverNamed, report } from "./sqlite-child.ts";
 
 const [driver, folder = "", by] = process.argv.slice(2);

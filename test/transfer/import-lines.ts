@@ -1,7 +1,7 @@
 /** Imports JSON Lines from a stream, which is read once. */
-import { readJsonLines } from "./formats/json-lines.ts";
-import type { ImportResult } from "./import-counts.ts";
-import { type ImportRequest, importFiles } from "./import-files.ts";
+import { readJsonLines } from "../../app/transfer/formats/json-lines.ts";
+import type { ImportResult } from "../../app/transfer/import-counts.ts";
+import { type ImportRequest, importFiles } from "../../app/transfer/import-files.ts";
 
 export interface ImportOptions
   extends Pick<ImportRequest, "memory" | "subject" | "allowSecrets" | "onConflict" | "onProgress"> {

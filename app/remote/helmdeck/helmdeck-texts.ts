@@ -1,5 +1,19 @@
-/** Describes how much of a helmdeck's memory is known here. */
+/** What is said about a running helmdeck: features that it lacks, and how much of its memory is known here. */
+import { HelmdeckError } from "../../../engine/errors.ts";
 import type { HeldRows } from "../../memory.ts";
+import type { ServerWords } from "../engine/engine-failures.ts";
+
+export const A_HELMDECK: ServerWords = {
+  named: "The helmdeck",
+  kind: "a helmdeck",
+  program: "helmdeck's control plane",
+  saysWhy: "see its log",
+};
+
+/** `what`: follows "it ", such as "keeps no history". */
+export function notThere(url: string, what: string): HelmdeckError {
+  return new HelmdeckError("method_not_allowed", `The helmdeck at ${url} keeps this memory, and it ${what}.`);
+}
 
 const MINUTE_MS = 60_000;
 
