@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { OpenMemory } from "../app/compose.ts";
 import type { Memory } from "../app/memory.ts";
 import type { MemoryState } from "../app/memory-state.ts";
-import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/served-memory.ts";
+import { type MemoryToServe, type MemoryToServeOptions, openMemoryToServe } from "../app/memory-to-serve.ts";
 import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, type HelmdeckError } from "../engine/errors.ts";
 import type { ArtifactStore, Pack, PackEngine } from "./engine/pack-contract.ts";
@@ -28,7 +28,7 @@ export interface ServerContext {
   close(): Promise<void>;
 }
 
-export interface OpenServerContextOptions extends ServedMemoryOptions {
+export interface OpenServerContextOptions extends MemoryToServeOptions {
   /** For sessions and artifacts of packs; default `helmdeck-memory-work` next to the key. */
   readonly workFolder?: string;
   /** Settings of packs; override the environment. */
@@ -58,26 +58,23 @@ export interface ServerContextTrouble {
  * operator must fix first: an invalid pack or pipeline (with its file), or an unusable setting.
  */
 export async function openServerContext(options: OpenServerContextOptions): Promise<ServerContext> {
-  const servedMemory = await openServedMemory(options);
+  const opened = await openMemoryToServe(options);
   try {
-    return await openOver(servedMemory, options);
+    return await openOver(opened, options);
   } catch (error) {
-    await servedMemory.memory.close();
+    await opened.memory.close();
     throw error;
   }
 }
 
-async function openOver(
-  servedMemory: ServedMemory,
-  options: OpenServerContextOptions,
-): Promise<ServerContext> {
+async function openOver(opened: MemoryToServe, options: OpenServerContextOptions): Promise<ServerContext> {
   const { env, keyPath, pipelinesFolder } = options;
-  const { memory, state } = servedMemory;
+  const { memory, state } = opened;
   const { now } = memory;
   const folder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
-  const all = await allPacks(servedMemory, options);
+  const all = await allPacks(opened, options);
   const work = await openWorkFolder({ folder, env, now });
-  const packs = openPacks(all, servedMemory, work, options);
+  const packs = openPacks(all, opened, work, options);
   const pipelines = createPipelineRunner({
     pipelines: await loadPipelines({
       packs: new Set(packs.list().map(({ name }) => name)),
@@ -106,7 +103,7 @@ async function openOver(
 }
 
 async function allPacks(
-  { memory }: ServedMemory,
+  { memory }: MemoryToServe,
   { env, packSettings: settings, packsFolder }: OpenServerContextOptions,
 ): Promise<readonly Pack[]> {
   const shipped = shippedPacks({ memory, ...packSettings(env), ...settings });
@@ -117,7 +114,7 @@ async function allPacks(
 
 function openPacks(
   packs: readonly Pack[],
-  { memory }: ServedMemory,
+  { memory }: MemoryToServe,
   work: WorkFolder,
   options: OpenServerContextOptions,
 ): PackEngine {

@@ -112,15 +112,15 @@ type Change = (schema: JsonSchema, isOptional: boolean) => JsonSchema;
 function changed(given: JsonSchema, isOptional: boolean, change: Change): JsonSchema {
   const schema = change(given, isOptional);
   const required = Array.isArray(schema.required) ? schema.required : [];
-  const within = (value: unknown, optional = false): unknown => {
-    if (Array.isArray(value)) return value.map((one) => within(one));
+  const nested = (value: unknown, optional = false): unknown => {
+    if (Array.isArray(value)) return value.map((one) => nested(one));
     return isSchema(value) ? changed(value, optional, change) : value;
   };
   const members = Object.entries(schema).map(([keyword, value]) => {
     if (DATA.has(keyword)) return [keyword, value];
-    if (!NAMED_SCHEMAS.has(keyword) || !isSchema(value)) return [keyword, within(value)];
+    if (!NAMED_SCHEMAS.has(keyword) || !isSchema(value)) return [keyword, nested(value)];
     const named = Object.entries(value).map(([name, member]) => {
-      return [name, within(member, keyword === "properties" && !required.includes(name))];
+      return [name, nested(member, keyword === "properties" && !required.includes(name))];
     });
     return [keyword, Object.fromEntries(named)];
   });

@@ -2,17 +2,21 @@
 import { access, copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Memory } from "../../app/memory.ts";
+import {
+  type MemoryToServe,
+  type MemoryToServeOptions,
+  openMemoryToServe,
+} from "../../app/memory-to-serve.ts";
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
-import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../../app/served-memory.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { NOW, openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 const KEY = "ab".repeat(32);
 
-async function openTestServedMemory(options: Partial<ServedMemoryOptions> = {}): Promise<ServedMemory> {
+async function openTestServedMemory(options: Partial<MemoryToServeOptions> = {}): Promise<MemoryToServe> {
   const place = await tempPlace();
-  const opened = await openServedMemory({
+  const opened = await openMemoryToServe({
     ...place,
     env: {},
     driver: betterSqliteDriver,
@@ -92,7 +96,7 @@ describe("without a key and without data", () => {
 type Place = Awaited<ReturnType<typeof tempPlace>>;
 
 interface Trouble {
-  readonly options?: Partial<ServedMemoryOptions>;
+  readonly options?: Partial<MemoryToServeOptions>;
   readonly mend: () => Promise<void>;
 }
 
@@ -199,7 +203,7 @@ describe("the indexes of a server", () => {
 
   /** How often `work` reads a memory from the beginning. */
   async function readingsOf(
-    { memory }: Pick<ServedMemory, "memory">,
+    { memory }: Pick<MemoryToServe, "memory">,
     work: () => Promise<unknown>,
   ): Promise<number> {
     const reading = vi.spyOn(memory.store, "changes");

@@ -20,7 +20,7 @@ import { openMemory } from "./open-memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
 import { quotaOfEnv } from "./quota.ts";
 
-export interface ServedMemoryOptions extends OpenMemoryOptions {
+export interface MemoryToServeOptions extends OpenMemoryOptions {
   /**
    * What to do when there are neither key nor data. `make`: create a key file, like the command line and the plugin. `ephemeral`:
    * write nothing to disk; memory lives as long as this process, with a warning, as in helmdeck's server.
@@ -30,7 +30,7 @@ export interface ServedMemoryOptions extends OpenMemoryOptions {
   readonly onChange?: (lost: HelmdeckError | undefined) => void;
 }
 
-export interface ServedMemory {
+export interface MemoryToServe {
   readonly memory: OpenMemory;
   readonly state: MemoryState;
 }
@@ -40,7 +40,7 @@ const NOWHERE = "in this process only";
 const INDEX_IDLE_MS = 30 * 60_000;
 
 /** Throws `invalid_input` for an unusable setting; any other problem is in the state. */
-export async function openServedMemory(given: ServedMemoryOptions): Promise<ServedMemory> {
+export async function openMemoryToServe(given: MemoryToServeOptions): Promise<MemoryToServe> {
   const { withoutKey, server, onChange } = given;
   if (withoutKey === "ephemeral" && server === undefined && (await hasNothing(given)))
     return ephemeral(given);
@@ -55,12 +55,12 @@ export async function openServedMemory(given: ServedMemoryOptions): Promise<Serv
   return { memory, state: { state: "ready", databasePath, keySource, ...(await noticeOf(memory)) } };
 }
 
-function withIdleIndexes(options: ServedMemoryOptions): ServedMemoryOptions {
+function withIdleIndexes(options: MemoryToServeOptions): MemoryToServeOptions {
   return { ...options, indexes: { idleMs: INDEX_IDLE_MS, ...options.indexes } };
 }
 
 /** Neither key nor data. Any problem of either is found by opening them. */
-async function hasNothing(options: ServedMemoryOptions): Promise<boolean> {
+async function hasNothing(options: MemoryToServeOptions): Promise<boolean> {
   try {
     await requireOwnDatabase(options.databasePath, options.driver);
     return (await findKey(options)) === undefined;
@@ -78,7 +78,7 @@ async function noticeOf({ notice, callers }: OpenMemory): Promise<{ readonly not
   return defined({ notice: notice ?? (isEmpty ? "It is empty: nothing was stored there yet." : undefined) });
 }
 
-async function ephemeral(given: ServedMemoryOptions): Promise<ServedMemory> {
+async function ephemeral(given: MemoryToServeOptions): Promise<MemoryToServe> {
   const options = withIdleIndexes(given);
   const { keyPath, now = Date.now } = options;
   const warning =
