@@ -18,10 +18,10 @@ const modules = {
   seam: ["engine/reader\\.ts"],
   pages: [...VOCABULARY, "app/"],
   server: [...VOCABULARY, "app/", PACKS, "packs/(wire\\.ts|.*-contract\\.ts)", "pages/"],
-  commands: [...VOCABULARY, "app/", "model/artefact\\.ts"],
+  commands: [...VOCABULARY, "app/", "model/(artefact|model-source)\\.ts"],
   plugin: [...VOCABULARY, DRIVERS, "app/", "commands/", "pages/[^/]+\\.ts"],
   cli: [...VOCABULARY, DRIVERS, "app/", "commands/", PACKS, "server/"],
-  install: [...VOCABULARY, DRIVERS, "app/", "sidecar/", "model/artefact\\.ts"],
+  install: [...VOCABULARY, DRIVERS, "app/", "sidecar/", "model/(artefact|model-source)\\.ts"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;
 

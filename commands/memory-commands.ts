@@ -8,6 +8,7 @@ import { declareGet } from "./get.ts";
 import { HISTORY_COMMANDS } from "./history.ts";
 import { declareImport, declareImports } from "./import.ts";
 import { declareList } from "./list.ts";
+import { declareModel } from "./model.ts";
 import { declareSearch } from "./search.ts";
 import { declareStatus } from "./status.ts";
 import { declareStore } from "./store.ts";
@@ -24,6 +25,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareImport,
   declareImports,
   declareExport,
+  declareModel,
   declareStatus,
   declareDoctor,
 ];

@@ -45,13 +45,13 @@ export const MODEL_ID = sha256(
 );
 
 /** The npm package with these files at its root. */
-const MODEL_PACKAGE = "@helmdeck/helmdeck-memory-model";
+export const MODEL_PACKAGE = "@helmdeck/helmdeck-memory-model";
 
 /** How a person gets the files; for messages. */
 const INSTALL_MODEL = "helmdeck-memory model install";
 
 /** In OpenClaw's state folder, the parent of all versions. */
-const MODEL_FOLDERS = "helmdeck-memory-model";
+export const MODEL_FOLDERS = "helmdeck-memory-model";
 
 /** Where the model lies once it is installed: `<state folder>/helmdeck-memory-model/<id>`. */
 export function modelFolderIn(stateFolder: string): string {

@@ -1,5 +1,5 @@
 /**
- * Builds dist/: the OpenClaw plugin as a separate package, and the bundled command line.
+ * Builds dist/: the OpenClaw plugin and the built-in model as separate packages, and the bundled command line.
  *
  * Builds in a folder next to dist/ and renames it at the end, so that a failed or killed build leaves no partial one. Skips
  * the build if no source changed since the last one (`--force` builds anyway).
@@ -13,12 +13,14 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
 import { INSTALLED_WITH_IT, LIBRARY } from "./engine-package.ts";
+import { buildModelPackage } from "./model-package.ts";
 import { OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
 import { bundledPackages, noticesFor } from "./third-party.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const DIST = join(ROOT, "dist");
 export const PLUGIN_DIST = join(DIST, "plugin");
+export const MODEL_DIST = join(DIST, "model");
 
 /** OpenClaw evaluates this file on every load in every process. */
 const MAIN_MAX_BYTES = 90_000;
@@ -30,6 +32,8 @@ const STAMP = ".built-from";
 const SOURCES = [
   "{engine,recall,sidecar,model,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml}",
   "scripts/build/*.ts",
+  // The build compares the model's large files with checksums in model/.
+  "model/{*.ts,artefact/*.{md,txt}}",
 ];
 const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];
 
@@ -84,6 +88,7 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
     const [plugin, commands] = await Promise.all([
       buildPlugin(join(making, "plugin"), sources),
       buildCommandLine(making),
+      buildModelPackage(ROOT, join(making, "model"), await rootPackage()),
     ]);
     await writeJson(join(making, BUNDLED_FILE), { plugin, commands } satisfies Bundled);
     await writeFile(join(making, STAMP), sources);
@@ -101,7 +106,7 @@ export async function readBundled(): Promise<Bundled> {
 
 /** Builds the package that OpenClaw installs: code files without dependencies. `buildId` identifies the sources. Returns the bundled packages. */
 export async function buildPlugin(outFolder: string, buildId: string): Promise<readonly string[]> {
-  const rootPackage = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const root = await rootPackage();
   await mkdir(join(outFolder, "dist"), { recursive: true });
   const how: BuildOptions = {
     ...COMMON,
@@ -127,8 +132,8 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   requireNoServer(metafile);
   await requireSmall(join(outFolder, "dist", "index.js"));
   await Promise.all([
-    writeJson(join(outFolder, "package.json"), pluginPackage(rootPackage)),
-    writeJson(join(outFolder, "openclaw.plugin.json"), await readManifest(ROOT, rootPackage.version)),
+    writeJson(join(outFolder, "package.json"), pluginPackage(root)),
+    writeJson(join(outFolder, "openclaw.plugin.json"), await readManifest(ROOT, root.version)),
     cp(join(ROOT, "plugin", "README.md"), join(outFolder, "README.md")),
     cp(join(ROOT, "LICENSE"), join(outFolder, "LICENSE")),
     writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, metafile)),
@@ -170,7 +175,7 @@ const besideTheMainFile: Plugin = {
 
 /** Builds the commands: an entry script for each that any Node can read, and programs split by command for a quick start. Returns the bundled packages. */
 export async function buildCommandLine(outFolder: string): Promise<readonly string[]> {
-  const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const { engines } = await rootPackage();
   const { metafile } = await build({
     ...COMMON,
     metafile: true,
@@ -292,6 +297,10 @@ async function exchange(made: string, place: string): Promise<void> {
   });
   await rename(made, place);
   await rm(old, { recursive: true, force: true });
+}
+
+async function rootPackage() {
+  return JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {

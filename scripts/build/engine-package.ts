@@ -1,6 +1,7 @@
 /** The published npm package `helmdeck-memory`: the root package without bundled and development dependencies. */
 import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { MODEL_PACKAGE } from "../../model/artefact.ts";
 
 /** The fields taken from the root's package.json. */
 export interface EngineManifest {
@@ -19,12 +20,12 @@ export const LIBRARY = { library: "app/library.ts", packs: "packs/library.ts" };
 /** Files that npm always packs. */
 const ALWAYS = ["README.md", "LICENSE"];
 
-/** The published manifest, without the repository's own scripts and tools. */
+/** The published manifest, without the repository's own scripts and tools. The model has a package of its own. */
 export function engineManifest(root: EngineManifest): EngineManifest {
   const { scripts: _, devDependencies: __, private: ___, dependencies, ...published } = root;
   const version = dependencies[INSTALLED_WITH_IT];
   if (version === undefined) throw new Error(`package.json does not name ${INSTALLED_WITH_IT}.`);
-  return { ...published, dependencies: { [INSTALLED_WITH_IT]: version } };
+  return { ...published, dependencies: { [INSTALLED_WITH_IT]: version, [MODEL_PACKAGE]: root.version } };
 }
 
 export async function readEngineManifest(root: string): Promise<EngineManifest> {
@@ -36,7 +37,10 @@ export async function stageEngine(root: string, folder: string): Promise<EngineM
   const manifest = await readEngineManifest(root);
   for await (const path of glob([...manifest.files, ...ALWAYS], { cwd: root })) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
-    await cp(join(root, path), join(folder, path), { recursive: true });
+    await cp(join(root, path), join(folder, path), {
+      recursive: true,
+      filter: (source) => source !== join(root, "dist", "model"),
+    });
   }
   // TypeScript is large, and most importers of the build do not need it.
   const { writeDeclarations } = await import("./declarations.ts");

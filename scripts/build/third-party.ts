@@ -2,6 +2,7 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Metafile } from "esbuild";
 
 const HEADING = "# Third-party notices\n\nThis build contains code from the following packages.\n";
@@ -37,12 +38,18 @@ function packageFolder(input: string): string[] {
   return match?.[1] === undefined ? [] : [match[1]];
 }
 
+/** npm's packages of onnxruntime have no licence; this one is in its Python package. */
+const ONNXRUNTIME_LICENCE = fileURLToPath(
+  new URL("../../model/artefact/onnxruntime-LICENSE.txt", import.meta.url),
+);
+
 async function noticeOf(folder: string): Promise<string> {
   const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-  const [file] = globSync("{LICEN[CS]E,licen[cs]e,COPYING}*", { cwd: folder });
-  if (file === undefined && typeof license !== "string")
+  const [found] = globSync("{LICEN[CS]E,licen[cs]e,COPYING}*", { cwd: folder });
+  if (found === undefined && typeof license !== "string")
     throw new Error(`${name} has no licence to pass on.`);
-  const text =
-    file === undefined ? `Licensed under ${license}.` : (await readFile(join(folder, file), "utf8")).trim();
+  const own = found === undefined ? undefined : join(folder, found);
+  const file = own ?? (/^onnxruntime-/.test(name) ? ONNXRUNTIME_LICENCE : undefined);
+  const text = file === undefined ? `Licensed under ${license}.` : (await readFile(file, "utf8")).trim();
   return `## ${name} ${version} (${license})\n\n${text}\n`;
 }

@@ -1,13 +1,14 @@
 /**
- * Makes a release: updates the version everywhere, closes the changelog's section, makes both tarballs with their SBOMs, and
+ * Makes a release: updates the version everywhere, closes the changelog's section, makes the three tarballs with their SBOMs and checksums, and
  * creates a commit and a tag. It does not publish or push.
  *
  *   npm run release -- 0.2.0 [--dry-run]
  *
  * `--dry-run` prints the changes. Exit 1 with a line for each problem; then nothing is changed.
  */
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
@@ -69,11 +70,23 @@ async function changesOf(release: Release): Promise<ReadonlyMap<string, string>>
 async function packed({ version }: Release): Promise<readonly string[]> {
   const folder = join(ROOT, PACKED, version);
   const tarballs: string[] = [];
-  for (const script of ["scripts/pack-engine.ts", "scripts/pack-plugin.ts"]) {
+  for (const script of ["scripts/pack-model.ts", "scripts/pack-engine.ts", "scripts/pack-plugin.ts"]) {
     const { stdout } = await execa(process.execPath, [script, folder], { cwd: ROOT, stderr: "inherit" });
     tarballs.push(relative(ROOT, stdout.trim().split("\n").at(-1) ?? ""));
   }
-  return tarballs.flatMap((tarball) => [tarball, tarball.replace(/\.tgz$/, ".cdx.json")]);
+  const files = tarballs.flatMap((tarball) => [tarball, tarball.replace(/\.tgz$/, ".cdx.json")]);
+  return [...files, await checksummed(folder, files)];
+}
+
+/** For whoever gets the files in another way than from npm. */
+async function checksummed(folder: string, files: readonly string[]): Promise<string> {
+  const lines = files.map(async (file) => {
+    const content = await readFile(join(ROOT, file));
+    return `${createHash("sha256").update(content).digest("hex")}  ${basename(file)}\n`;
+  });
+  const list = join(folder, "SHA256SUMS");
+  await writeFile(list, (await Promise.all(lines)).join(""));
+  return relative(ROOT, list);
 }
 
 function read(file: string): Promise<string> {

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as z from "zod";
+import { MODEL_PACKAGE } from "../../model/artefact.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MOST_BYTES = 64 * 1_024 * 1_024;
 const MODULES = "node_modules/";
+const MODEL_RUNTIME = "onnxruntime-web";
 
 const component = z.looseObject({ "bom-ref": z.string(), name: z.string(), version: z.string() });
 const bom = z.looseObject({
@@ -25,14 +27,24 @@ export interface Packed {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** The packages that are bundled into the npm package or installed with it. */
+/** The packages that are bundled into the npm package or installed with it. The model is our own and has its own list. */
 export async function sbomOfEngine(engine: Packed, bundled: readonly string[]): Promise<Sbom> {
   const { dependencies = {} } = engine;
   const locked = await lockedForUse();
   requireAll(locked, bundled);
-  const installed = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
+  const all = Object.entries(dependencies).filter(([name]) => name !== MODEL_PACKAGE);
+  const installed = all.map(([name, version]) => `${name}@${version}`);
   const direct = [...new Set([...bundled, ...installed])];
   return named(only(locked, new Set([...bundled, ...neededBy(locked, installed)]), direct), engine);
+}
+
+/** The package whose WebAssembly it holds. */
+export async function sbomOfModel(model: Packed): Promise<Sbom> {
+  const locked = await lockedForAll();
+  const runtime = locked.components.find(({ name }) => name === MODEL_RUNTIME);
+  if (runtime === undefined) throw new Error(`The SBOM has no ${MODEL_RUNTIME}.`);
+  const ref = runtime["bom-ref"];
+  return named(only(locked, new Set([ref]), [ref]), model);
 }
 
 /** Only the packages bundled into the plugin, because nothing is installed with it. */
@@ -44,14 +56,16 @@ export async function sbomOfPlugin(plugin: Packed, bundled: readonly string[]): 
 
 /** Without development-only packages, according to the lockfile, because `npm sbom --omit dev` leaves out too much. */
 async function lockedForUse(): Promise<Sbom> {
-  const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
-  const [{ stdout }, lock] = await Promise.all([
-    promisify(execFile)("npm", args, { cwd: ROOT, maxBuffer: MOST_BYTES }),
-    readFile(join(ROOT, "package-lock.json"), "utf8"),
-  ]);
+  const [all, lock] = await Promise.all([lockedForAll(), readFile(join(ROOT, "package-lock.json"), "utf8")]);
   const { packages } = lockfile.parse(JSON.parse(lock));
   const used = Object.entries(packages).filter(([path, { dev }]) => path !== "" && !dev);
-  return only(bom.parse(JSON.parse(stdout)), new Set(used.map(refOf)), []);
+  return only(all, new Set(used.map(refOf)), []);
+}
+
+async function lockedForAll(): Promise<Sbom> {
+  const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
+  const { stdout } = await promisify(execFile)("npm", args, { cwd: ROOT, maxBuffer: MOST_BYTES });
+  return bom.parse(JSON.parse(stdout));
 }
 
 const lockfile = z.object({

@@ -113,7 +113,7 @@ const NO_CALLER = [
   "move",
   "verify",
 ];
-const OF_THE_OPERATOR = [...NO_CALLER, "repair", "doctor", "install", "completion"];
+const OF_THE_OPERATOR = [...NO_CALLER, "model", "repair", "doctor", "install", "completion"];
 
 test("every command that asks a caller's memory is tried above", async () => {
   const source = await readFile(new URL(import.meta.url), "utf8");

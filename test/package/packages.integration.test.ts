@@ -1,13 +1,15 @@
 /**
- * Both packages as npm installs them into an empty folder, and the examples there: they compile against the package's types, and
- * print what their READMEs say. npm fetches what is installed with them, so this needs the network.
+ * The three packages as npm installs them into an empty folder, and the examples there: they compile against the package's types,
+ * and print what their READMEs say. npm fetches what is installed with them from elsewhere, so this needs the network.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -15,24 +17,26 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { packageProblems } from "../../scripts/check-packages.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
+import { packModel } from "../../scripts/pack-model.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 300_000;
 let folder: string;
 let env: NodeJS.ProcessEnv;
-let tarballs: readonly [engine: string, plugin: string];
+let tarballs: readonly [engine: string, plugin: string, model: string];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-packages-"));
-  tarballs = [await packEngine(join(folder, "packed")), await packPlugin(join(folder, "packed"))];
+  const packed = join(folder, "packed");
+  tarballs = [await packEngine(packed), await packPlugin(packed), await packModel(packed)];
   const bin = join(folder, "node_modules", ".bin");
   const PATH = [bin, dirname(process.execPath), process.env.PATH].join(delimiter);
   env = { ...process.env, PATH, HOME: folder, npm_config_offline: "false" };
@@ -46,7 +50,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("publint and `are the types wrong` find nothing in either", async () => {
+test("publint and `are the types wrong` find nothing in any of them", async () => {
   expect((await Promise.all(tarballs.map(packageProblems))).flat()).toEqual([]);
 });
 
@@ -138,4 +142,39 @@ test("examples/rest-client and examples/pack do, with a server", async () => {
     server.kill("SIGTERM");
     await ended;
   }
+});
+
+test("the command finds the model beside it, and copies it without a registry", async () => {
+  const command = join(folder, "node_modules", ".bin", "helmdeck-memory");
+  const state = join(folder, "state");
+  const offline = { ...env, OPENCLAW_STATE_DIR: state, npm_config_offline: "true" };
+  const model = async (...args: readonly string[]) =>
+    JSON.parse((await run(command, ["model", ...args, "--json"], { cwd: folder, env: offline })).stdout);
+  const beside = join(folder, "node_modules", "@helmdeck", "helmdeck-memory-model");
+  expect(await model("status")).toMatchObject({ installed: true, folder: beside });
+  const { folder: installed } = await model("install");
+  expect(installed).toContain(join(state, "helmdeck-memory-model"));
+  expect(await model("status")).toMatchObject({ installed: true, folder: installed });
+});
+
+test("npm unpacks the model's tarball without a registry, and a changed one is refused", async () => {
+  const command = join(folder, "node_modules", ".bin", "helmdeck-memory");
+  const state = join(folder, "from-tarball");
+  const offline = { ...env, OPENCLAW_STATE_DIR: state, npm_config_offline: "true" };
+  const install = (from: string) =>
+    run(command, ["model", "install", "--from", from, "--json"], { cwd: folder, env: offline });
+  const changed = join(folder, "changed");
+  mkdirSync(changed);
+  await run("tar", ["-xzf", tarballs[2], "-C", changed]);
+  writeFileSync(join(changed, "package", "tokenizer.json"), "{}");
+  await expect(install(join(changed, "package"))).rejects.toMatchObject({
+    stderr: expect.stringContaining("model_changed"),
+  });
+  await run("npm", ["pack", "--silent", "--pack-destination", changed, join(changed, "package")], { env });
+  await expect(install(join(changed, basename(tarballs[2])))).rejects.toMatchObject({
+    stderr: expect.stringContaining("model_changed"),
+  });
+  expect(existsSync(state) && readdirSync(join(state, "helmdeck-memory-model"))).toBeFalsy();
+  const { stdout } = await install(tarballs[2]);
+  expect(JSON.parse(stdout)).toMatchObject({ installed: true, changed: true, from: tarballs[2] });
 });

@@ -6,13 +6,16 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorkerMemory } from "../../app/worker/worker-client.ts";
+import { checkModel, MODEL_FILES } from "../../model/artefact.ts";
 import {
   buildPlugin,
   frontFor,
+  ROOT,
   requireNoDependencies,
   requireNoServer,
   requireQuickStart,
 } from "../../scripts/build/build.ts";
+import { buildModelPackage } from "../../scripts/build/model-package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "helmdeck-build-"));
 const plugin = join(folder, "plugin");
@@ -185,4 +188,20 @@ describe("the command's launcher", () => {
       expect(stderr).toMatch(/^[^\n]*needs Node 24\.16 or later[^\n]*\n$/);
     },
   );
+});
+
+// verifies P-supply-bundled
+test("the model's package has its files, licences and checksums, and no code, dependencies or scripts", async () => {
+  const model = join(folder, "model");
+  await buildModelPackage(ROOT, model, { version: "1.2.3" });
+  const { files, dependencies, scripts, version } = JSON.parse(
+    readFileSync(join(model, "package.json"), "utf8"),
+  );
+  expect([dependencies, scripts, version]).toEqual([undefined, undefined, "1.2.3"]);
+  expect(readdirSync(model).sort()).toEqual([...files, "package.json"].sort());
+  expect(files.filter((name: string) => /\.(?:[cm]?js|ts|node)$/.test(name))).toEqual([]);
+  expect(files).toEqual(expect.arrayContaining(["LICENSE", "onnxruntime-LICENSE.txt", "README.md"]));
+  expect(await checkModel(model)).toEqual({ ok: true });
+  const sums = readFileSync(join(model, "SHA256SUMS"), "utf8");
+  for (const { name, sha256 } of MODEL_FILES) expect(sums).toContain(`${sha256}  ${name}\n`);
 });

@@ -76,7 +76,7 @@ test("a dry run names the places and changes none", async () => {
 });
 
 test(
-  "a release has one version everywhere, a dated section, both tarballs with SBOMs, a commit and a tag",
+  "a release has one version everywhere, a dated section, three tarballs with SBOMs and checksums, a commit and a tag",
   async () => {
     const { stdout } = await release(VERSION);
     expect(await git("log", "-1", "--format=%s")).toBe(`Release ${VERSION}`);
@@ -88,7 +88,9 @@ test(
     expect(JSON.parse(await read("docs/reference/openapi.json")).info.version).toBe(VERSION);
     expect(await read("CHANGELOG.md")).toMatch(/^## \[Unreleased\]\n\n## \[99\.0\.0\] - \d{4}-\d\d-\d\d\n/m);
     const packages = stdout.match(/^dist-release\/.*\.tgz$/gm) ?? [];
-    expect(packages).toHaveLength(2);
+    expect(packages).toHaveLength(3);
+    const sums = join(clone, dirname(packages[0] ?? ""));
+    expect((await run("sha256sum", ["-c", "--quiet", "SHA256SUMS"], { cwd: sums })).stdout).toBe("");
     for (const tarball of packages) {
       const { stdout: manifest } = await run("tar", ["-xzOf", join(clone, tarball), "package/package.json"]);
       expect(JSON.parse(manifest).version).toBe(VERSION);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DIST, PLUGIN_DIST, ROOT } from "../../scripts/build/build.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
+import { packModel } from "../../scripts/pack-model.ts";
 import { sbomBeside } from "../../scripts/pack-package.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { type Sbom, sbomOfPlugin } from "../../scripts/supply-chain/sbom.ts";
@@ -27,6 +28,7 @@ const listedIn = ({ components }: Sbom) => components.map(({ name, version }) =>
 describe("the SBOM beside", () => {
   let plugin: { readonly tarball: string; readonly sbom: Sbom };
   let engine: typeof plugin;
+  let model: typeof plugin;
   beforeAll(async () => {
     const read = (tarball: string) => ({
       tarball,
@@ -34,14 +36,17 @@ describe("the SBOM beside", () => {
     });
     plugin = read(await packPlugin(folder));
     engine = read(await packEngine(folder));
+    model = read(await packModel(folder));
   });
 
   test("each tarball is named after it and says whose it is", () => {
     expect(plugin.tarball).toBe(join(folder, `helmdeck-helmdeck-memory-${version}.tgz`));
+    expect(model.tarball).toBe(join(folder, `helmdeck-helmdeck-memory-model-${version}.tgz`));
     expect(engine.tarball).toBe(join(folder, `helmdeck-memory-${version}.tgz`));
     for (const [{ sbom }, name] of [
       [plugin, "@helmdeck/helmdeck-memory"],
       [engine, "helmdeck-memory"],
+      [model, "@helmdeck/helmdeck-memory-model"],
     ] as const) {
       expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
       expect(sbom.metadata.component["bom-ref"]).toBe(`${name}@${version}`);
@@ -67,6 +72,11 @@ describe("the SBOM beside", () => {
     expect([...direct].sort()).toEqual([...new Set([...bundled, ...installed.slice(0, 1)])].sort());
   });
 
+  test("the model lists the package whose WebAssembly it holds", () => {
+    const { version: of } = lock.packages["node_modules/onnxruntime-web"];
+    expect(listedIn(model.sbom)).toEqual([`onnxruntime-web@${of}`]);
+  });
+
   test("each tells the lockfile's checksum of every package", () => {
     const checksums = Object.entries<{ version: string; integrity?: string }>(lock.packages).map(
       ([path, { version, integrity = "" }]) => {
@@ -74,7 +84,7 @@ describe("the SBOM beside", () => {
         return `${path.split("node_modules/").at(-1)}@${version} ${content}`;
       },
     );
-    for (const { name, version, hashes } of [...plugin.sbom.components, ...engine.sbom.components]) {
+    for (const { name, version, hashes } of [plugin, engine, model].flatMap(({ sbom }) => sbom.components)) {
       expect(hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
       const [{ content }] = hashes as [{ content: string }]; // checked above
       expect(checksums).toContain(`${name}@${version} ${content}`);
