@@ -1,5 +1,5 @@
 /**
- * `node bench/ablate-weights.ts [--embedder URL] [--data DIR]`: measures the effect of each weight of recall. It turns off one weight after
+ * `node bench/ablate-weights.ts [--embedder builtin|none|URL] [--data DIR]`: measures the effect of each weight of recall. It turns off one weight after
  * the other, and asks the questions of the dev halves and of some LoCoMo conversations again. A weight whose row equals the first row can
  * be removed.
  */
@@ -58,9 +58,9 @@ const SWITCHED: readonly (readonly [path: string, off?: number])[] = [
 async function main(): Promise<void> {
   const data = fileURLToPath(new URL("../../shared/data/locomo-dev", import.meta.url));
   const { values } = parseArgs({
-    options: { embedder: { type: "string" }, data: { type: "string", default: data } },
+    options: { embedder: { type: "string", default: "builtin" }, data: { type: "string", default: data } },
   });
-  const embedder = values.embedder === undefined ? undefined : benchEmbedder(values.embedder);
+  const embedder = benchEmbedder(values.embedder);
   const bench = await openBench(embedder);
   try {
     const asked = [...(await askedOfFacts(bench)), ...(await askedOfConversations(bench, values.data))];

@@ -1,14 +1,17 @@
 /**
- * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
+ * `npm run bench:recall [-- --embedder builtin|none|URL] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
  * everyday questions, on questions in other words than the fact, on facts that people store and on conversations, and the effect of
- * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, possible, calls, conversations.
+ * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, sure, possible, calls, conversations.
  */
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Embedder } from "../../recall/embedder.ts";
 import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
-import { keepRaw, RAW_FOLDER, showSection, writeSection } from "../bench-report.ts";
+import { keepRaw, showSection, writeSection } from "../bench-report.ts";
+import { createBuiltinEmbedder } from "../embedder/builtin-embedder.ts";
 import type { Measured } from "../measured.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
 import { keepEmbeddings } from "./kept-embeddings.ts";
@@ -19,12 +22,16 @@ import { askParaphrases, paraphrasesSection } from "./paraphrases.ts";
 import { measurePeopleFacts, peopleFactsSection } from "./people-facts.ts";
 import { measurePossibleHits, possibleHitsSection } from "./possible-hits.ts";
 import { type Bench, openBench } from "./recall-systems.ts";
+import { askForSure, sureSection } from "./sure-hits.ts";
 import { askBesideCalls, besideCallsSection } from "./tool-calls.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
 /** The model that `npm run bench:embedder` serves. */
 const DEFAULT_MODEL = "all-minilm:l6-v2";
+const BUILTIN = "builtin";
 const NO_EMBEDDER = "none";
+/** Outside of the repository: vectors of private data may be among them. */
+const KEPT_VECTORS = join(tmpdir(), "helmdeck-memory-bench");
 
 /** Undefined if there is nothing to read. The reason is then printed on standard error. */
 function findConversations(
@@ -44,9 +51,14 @@ function findConversations(
   return undefined;
 }
 
-/** A model on an Ollama server. Its answers are kept under bench/results/, so a second run sends no requests. */
-export function benchEmbedder(address: string, model: string = DEFAULT_MODEL): Embedder {
-  return keepEmbeddings(createOllamaEmbedder(createOllamaSidecar({ address }), { model }), RAW_FOLDER);
+/** The built-in model, or one on an Ollama server. Its vectors are kept, so a second run needs no model. */
+export function benchEmbedder(named: string, model: string = DEFAULT_MODEL): Embedder | undefined {
+  if (named === NO_EMBEDDER) return undefined;
+  const embedder =
+    named === BUILTIN
+      ? createBuiltinEmbedder()
+      : createOllamaEmbedder(createOllamaSidecar({ address: named }), { model });
+  return keepEmbeddings(embedder, KEPT_VECTORS);
 }
 
 /** By name, for `--only`. LoCoMo is left out if there are no conversations. */
@@ -55,6 +67,7 @@ function parts(bench: Bench, conversations: readonly Conversation[] | undefined,
     natural: async () => naturalSection(await askNatural(bench), embeddedBy),
     paraphrases: async () => paraphrasesSection(await askParaphrases(bench), embeddedBy),
     people: async () => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
+    sure: async () => sureSection(await askForSure(bench), embeddedBy),
     possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
     calls: async () => besideCallsSection(await askBesideCalls()),
     ...(conversations && {
@@ -67,7 +80,7 @@ function parts(bench: Bench, conversations: readonly Conversation[] | undefined,
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      embedder: { type: "string", default: NO_EMBEDDER },
+      embedder: { type: "string", default: BUILTIN },
       model: { type: "string" },
       data: { type: "string" },
       locomo: { type: "string" },
@@ -76,7 +89,7 @@ async function main(): Promise<void> {
     },
   });
   const conversations = findConversations(values.data, values.locomo);
-  const embedder = values.embedder === NO_EMBEDDER ? undefined : benchEmbedder(values.embedder, values.model);
+  const embedder = benchEmbedder(values.embedder, values.model);
   const bench = await openBench(embedder);
   try {
     const embeddedBy = embedder === undefined ? "no embeddings" : `embedded by ${embedder.model}`;

@@ -107,7 +107,7 @@ export function conversationsSection(
   );
   return {
     title: "Recall on LoCoMo conversations",
-    command: "npm run bench:recall -- --only conversations --embedder URL",
+    command: "npm run bench:recall -- --only conversations",
     markdown: [
       `[LoCoMo](https://github.com/snap-research/locomo) has long conversations of two people, and questions about them. Each turn is stored as a fact, each conversation in a memory of its own: ${conversations.length} conversations, ${facts.toLocaleString("en")} turns, ${questionsOf(asked)} questions; ${embeddedBy}. LoCoMo names the turns that contain a question's evidence. recall@k: the share of this evidence among the first k hits. any@k: the share of questions with any evidence there. Times are of the search alone: questions were embedded before.`,
       table(head, overallRows(compared)),

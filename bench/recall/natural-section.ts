@@ -40,7 +40,7 @@ export function naturalSection(answers: Answers, embeddedBy: string): Measured {
   const english = count(({ kind }) => kind !== "languages" && kind !== "unanswerable");
   return {
     title: "Everyday questions",
-    command: "npm run bench:recall -- --only natural --embedder URL",
+    command: "npm run bench:recall -- --only natural",
     markdown: [
       `${english} questions as people ask them, ${count(({ kind }) => kind === "languages")} in other languages, and ${count(({ kind }) => kind === "unanswerable")} unanswerable ones (\`test/data/natural-*.jsonl\`), in memories of 20, 200 and 2,000 facts; ${embeddedBy}. The table has the held-out half; rankings are tuned on the other half only. A figure is the share of questions whose fact is among the first three hits. *own*: asked in the fact's words. *part*: shares one or more words. *paraphrase*: shares none. FTS5 returns hits for every question, so it has no figures for unanswerable ones.`,
       halfTable(answers.filter((one) => one.half === "held-out" && isShipped(one.system))),

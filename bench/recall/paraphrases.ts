@@ -127,7 +127,7 @@ export function paraphrasesSection(
   ];
   return {
     title: "Paraphrased questions",
-    command: "npm run bench:recall -- --only paraphrases --embedder URL",
+    command: "npm run bench:recall -- --only paraphrases",
     markdown: [
       `The hardest set: ${pairs.length} facts (\`test/data/paraphrase.jsonl\`), each with one question that shares no word with it, and ${unanswerable.length} unanswerable questions. ${unanswerable.filter(({ near }) => near !== undefined).length} of these are near misses: a fact mentions their subject without answering them. ${embeddedBy[0]?.toUpperCase()}${embeddedBy.slice(1)}. False hits: the share of unanswerable questions that get a sure hit. Possible hits: how many an unanswerable question gets. The table has the held-out half of the questions; rankings are tuned on the other half only.${vector === undefined ? "" : CUT_NOTE}`,
       tableOf("held out"),

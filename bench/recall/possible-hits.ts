@@ -19,7 +19,7 @@ interface Candidates {
   readonly hits: readonly Hit[];
 }
 
-interface QuestionSet {
+export interface QuestionSet {
   readonly name: string;
   readonly lines: readonly object[];
   readonly questions: readonly {
@@ -98,7 +98,7 @@ function possibleFigures(asked: readonly Candidates[], rule: Rule): PossibleFigu
 }
 
 /** The text of a question decides its half, because this set has no ids. */
-function peopleSet(): QuestionSet {
+export function peopleSet(): QuestionSet {
   const questions = peopleQuestions().filter(({ kind }) => kind !== "exact");
   return {
     name: "facts as people store them, some words",
@@ -113,7 +113,7 @@ interface EverydayQuestion {
   readonly expect?: string;
 }
 
-function everydaySet(): QuestionSet {
+export function everydaySet(): QuestionSet {
   const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyday-questions.jsonl", DATA)));
   return {
     name: "20 everyday facts",
@@ -141,7 +141,7 @@ export function possibleHitsSection(measured: readonly PossibleHits[], embeddedB
   const { most, floor, ratio } = CHOSEN;
   return {
     title: "Possible hits",
-    command: "npm run bench:recall -- --only possible --embedder URL",
+    command: "npm run bench:recall -- --only possible",
     markdown: [
       `If there is no sure hit, memory shows up to ${most} possible hits, marked as such. Each needs a score of at least ${floor} and of ${ratio} of the best candidate's. The table shows what they gain and cost, on the held-out half of each set; ${embeddedBy}. Right: the share of questions whose fact is among the first three hits. Wrong: possible hits per unanswerable question.`,
       overviewTable(measured, "held out"),
