@@ -22,16 +22,25 @@ export async function search(
 }
 
 /**
- * The query, truncated to a useful length; throws `invalid_input` when it is not text. Removes the line numbers of a citation,
- * which are not words of its document.
+ * The query, truncated to a useful length; throws `invalid_input` when it is not text. Removes a host's envelope, and the line
+ * numbers of a citation, which are not words of its document.
  */
 export function requireQuery(given: RecallQuery): RecallQuery {
   const query: unknown = given?.query;
   if (typeof query !== "string") throw invalidField("query", "must be text: a question or search words");
   const limit = requireCount("limit", given.limit, ANSWER_LIMITS.hits);
-  const words = withoutCitation(query.slice(0, ANSWER_LIMITS.queryCharacters).toWellFormed());
+  const words = withoutCitation(
+    withoutEnvelope(query.slice(0, ANSWER_LIMITS.queryCharacters).toWellFormed()),
+  );
   const recall = requireRecallMode(given.recall);
   return { ...given, query: words, limit, ...defined({ recall }) };
+}
+
+/** A host writes "[Mon 2026-11-23 17:02 UTC] " before a message, with its channel and sender; a model passes it on. */
+const ENVELOPE = /^\s*\[[^\]\n]{0,160}\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^\]\n]{0,40}\]\s*(?=\S)/u;
+
+function withoutEnvelope(query: string): string {
+  return query.replace(ENVELOPE, "");
 }
 
 /** Undefined when none is given; throws `invalid_input` for an unknown mode. */

@@ -6,17 +6,15 @@ import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { within } from "../engine/timing.ts";
-import { WEIGHTS } from "../recall/weights.ts";
 import { unlessUnreadable } from "./fact-view.ts";
 import type { SimilarFact } from "./memory.ts";
-import { requireQuery } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** A store waits for this; the search itself may wait longer for its question's vector. */
 const LOOKED_FOR_MS = 300;
 const MOST_SHOWN = 3;
 const SHOWN_CHARACTERS = 200;
-/** Hits to read: some are records of runs, and some are being replaced. */
+/** Facts to read: some are records of runs, and some are being replaced. */
 const HITS = 10;
 
 export interface Alike {
@@ -42,10 +40,8 @@ async function look(
   value: string,
   isOther: (key: string) => boolean,
 ): Promise<Alike> {
-  const { results } = await recall.search(namespace, requireQuery({ query: value, limit: HITS }));
-  const keys = results
-    .filter(({ category, score }) => !isReservedCategory(category) && score >= WEIGHTS.similar.from)
-    .map(({ key }) => key);
+  const results = await recall.alike(namespace, value, HITS);
+  const keys = results.filter(({ category }) => !isReservedCategory(category)).map(({ key }) => key);
   const entries = await Promise.all(
     keys.filter(isOther).map((key) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable)),
   );

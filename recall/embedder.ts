@@ -11,6 +11,8 @@ export interface Embedder {
   readonly space: string;
   /** Undefined until it is configured or the model has answered once; then fixed for the life of this embedder. */
   readonly dimensions: number | undefined;
+  /** The only language that the model knows. Absent: it knows many, or nobody tried. Texts in others are left to keywords. */
+  readonly language?: "english";
   /**
    * One vector per text, in the order of the texts. Many texts become several requests. All or nothing: when one request finally
    * fails, the promise rejects, and the caller decides which texts to retry.

@@ -42,7 +42,7 @@ interface Place extends AskedWord {
 function askedTerms(query: string, index: LexicalIndex): ReadonlyMap<number, AskedWord> {
   const asked = new Map<number, AskedWord>();
   for (const [word, { terms, synonyms, share }] of analyseQuery(query, index).entries()) {
-    for (const term of synonyms) if (!asked.has(term)) asked.set(term, { word, share });
+    for (const { term } of synonyms) if (!asked.has(term)) asked.set(term, { word, share });
     for (const { term } of terms) asked.set(term, { word, share });
   }
   return asked;

@@ -7,12 +7,20 @@ import { defined } from "../engine/defined.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Timer } from "../engine/timing.ts";
+import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import { isDistinctive } from "./lexical/analyse-query.ts";
+import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
-import { coverageNote, missedNote, nothingEmbeddedNote, unusableNote } from "./meaning/answer-notes.ts";
+import {
+  coverageNote,
+  foreignNote,
+  missedNote,
+  nothingEmbeddedNote,
+  unusableNote,
+} from "./meaning/answer-notes.ts";
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import type { IndexView } from "./namespace-index.ts";
@@ -34,6 +42,7 @@ import type {
 } from "./search-contract.ts";
 import { type Selection, selectHits } from "./select-hits.ts";
 import { withToolCalls } from "./tool-calls.ts";
+import { areAlike, topicOf } from "./topic.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -70,6 +79,9 @@ const PATIENCE_MS = 1_000;
 /** Passages with a known similarity in the ranking. Many more than are shown: a line lends its similarity to those around it. */
 const NEAREST = 1_000;
 
+/** The best by words, and the best by meaning, of those that may be about the same thing. */
+const ALIKE_LOOKED_AT = 50;
+
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
 /** Source errors reach the search that hit them; embedding errors only fall back to keyword search. */
@@ -78,6 +90,11 @@ export function createRecall(options: RecallOptions): Recall {
 }
 
 type Asked = Required<RecallQuery>;
+
+interface Meaning {
+  readonly meant?: PassageSimilarities;
+  readonly why?: string | undefined;
+}
 
 class HybridRecall implements Recall {
   readonly #options: RecallOptions;
@@ -108,6 +125,24 @@ class HybridRecall implements Recall {
     });
   }
 
+  alike(namespace: Namespace, text: string, limit: number): Promise<readonly RecallHit[]> {
+    return this.#indexes.use(namespace, async (namespaceIndex) => {
+      const view = await namespaceIndex.catchUp();
+      const { meant } = await this.#meaningOf(namespace, view, text);
+      const near = [...(meant?.nearness ?? [])].slice(0, ALIKE_LOOKED_AT).map(([unit]) => unit);
+      const { index } = view;
+      const candidates = this.#lexical.candidates(text, index, this.#options.now(), near);
+      const scored = inOrder(scoreCandidates(text, candidates, meant, index), ALIKE_LOOKED_AT);
+      const topic = topicOf(text);
+      const found = scored.filter(({ document, passage, unit }) => {
+        const isRead = meant?.knows?.(document) !== false;
+        const deviations = isRead ? meant?.nearness.get(unit) : undefined;
+        return areAlike(topic, topicOf(document.content.slice(passage.start, passage.end)), deviations);
+      });
+      return found.slice(0, limit).map((one) => hitOf(one, false));
+    });
+  }
+
   async warm(namespace: Namespace): Promise<void> {
     await this.#indexes.use(namespace, (namespaceIndex) => namespaceIndex.catchUp());
     const { semantic } = this.#options;
@@ -121,23 +156,28 @@ class HybridRecall implements Recall {
   }
 
   async #byMeaningToo(namespace: Namespace, view: IndexView, asked: Asked): Promise<RecallAnswer> {
+    const { meant, why } = await this.#meaningOf(namespace, view, asked.query);
+    return { ...this.#answer(view, asked, meant), ...reason(why) };
+  }
+
+  /** The similarities to a text, and why there are none, or not all. */
+  async #meaningOf(namespace: Namespace, view: IndexView, text: string): Promise<Meaning> {
     const { semantic, keywordsOnly } = this.#options;
-    if (semantic === undefined) return this.#byWords(view, asked, keywordsOnly && unusableNote(keywordsOnly));
-    if (view.index.documentCount === 0) return this.#byWords(view, asked);
+    if (semantic === undefined) return { why: keywordsOnly && unusableNote(keywordsOnly) };
+    if (view.index.documentCount === 0) return {};
     const embedder = semantic.serving(namespace);
-    if (embedder === undefined) {
-      return this.#byWords(view, asked, nothingEmbeddedNote(semantic.status()));
-    }
-    const expanded = expandedQuery(asked.query, view.index);
+    if (embedder === undefined) return { why: nothingEmbeddedNote(semantic.status()) };
+    if (embedder.language !== undefined && !isEnglish(text)) return { why: foreignNote() };
+    const expanded = expandedQuery(text, view.index);
     const [read, again] = await Promise.all([
-      this.#questions.read(asked.query, embedder),
+      this.#questions.read(text, embedder),
       expanded === undefined ? undefined : this.#questions.read(expanded, embedder),
     ]);
-    if (read.kind === "missed") return this.#byWords(view, asked, missedNote(read.code));
-    const meant = meantBy([read, again?.kind === "read" ? again : undefined], semantic, namespace, view);
+    if (read.kind === "missed") return { why: missedNote(read.code) };
+    const near = meantBy([read, again?.kind === "read" ? again : undefined], semantic, namespace, view);
     return {
-      ...this.#answer(view, asked, meant),
-      ...reason(coverageNote(semantic.coverage(namespace))),
+      meant: embedder.language === undefined ? near : { ...near, knows: isEnglishDocument },
+      why: coverageNote(semantic.coverage(namespace)),
     };
   }
 
@@ -151,7 +191,7 @@ class HybridRecall implements Recall {
     const { showsAll, possible = WEIGHTS.possible } = this.#options;
     const now = this.#options.now();
     const near = [...(meant?.nearness.keys() ?? [])];
-    const scored = scoreCandidates(this.#lexical.candidates(query, index, now, near), meant, index);
+    const scored = scoreCandidates(query, this.#lexical.candidates(query, index, now, near), meant, index);
     const mode = meant === undefined ? "keyword" : "hybrid";
     if (showsAll === true) return { results: inOrder(scored, limit).map((one) => hitOf(one, explain)), mode };
     const choice = selectHits(scored, index, {
@@ -176,10 +216,19 @@ class HybridRecall implements Recall {
     now: UnixMs,
   ): Selection {
     const deed = parsePastActions(query, now);
-    const candidates = this.#lexical.candidates(deed?.about ?? query, toolCalls, now);
-    const scored = scoreCandidates(candidates, undefined, toolCalls);
+    const about = deed?.about ?? query;
+    const candidates = this.#lexical.candidates(about, toolCalls, now);
+    const scored = scoreCandidates(about, candidates, undefined, toolCalls);
     return withToolCalls(choice, { scored, deed, indexes: [index, toolCalls], now }, limit);
   }
+}
+
+const englishDocuments = new WeakMap<IndexedDocument, boolean>();
+
+function isEnglishDocument(document: IndexedDocument): boolean {
+  const known = englishDocuments.get(document) ?? isEnglish(document.content);
+  englishDocuments.set(document, known);
+  return known;
 }
 
 /** By certainty alone, whatever the verdicts. */

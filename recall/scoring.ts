@@ -3,11 +3,15 @@
  * order; its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/compare-text.ts";
+import { type Judge, judgeFor } from "./analysis/asked.ts";
+import { otherTermOf, termOf } from "./analysis/english.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { Candidate } from "./lexical/lexical-search.ts";
 import type { Passage } from "./lexical/passages.ts";
+import { synonymsOf } from "./lexical/synonyms.ts";
+import { unitOf as termOfPosting } from "./lexical/terms.ts";
 import { type KindWeights, WEIGHTS } from "./weights.ts";
 
 export interface Features extends WordFeatures {
@@ -16,15 +20,22 @@ export interface Features extends WordFeatures {
    * unknown.
    */
   readonly nearness: number;
+  /** Whether it lacks whose matter is asked about, the kind of answer, or the noun that is asked for (recall/analysis/asked.ts). */
+  readonly otherOwner: boolean;
+  readonly otherAnswer: boolean;
+  readonly otherNoun: boolean;
 }
 
 /** A candidate with its score. */
 export interface ScoredCandidate {
+  readonly unit: number;
   readonly document: IndexedDocument;
   readonly passage: Passage;
   readonly features: Features;
   readonly merit: number;
   readonly doubt: number;
+  /** Least merit minus doubts of a sure candidate. */
+  readonly sureFrom: number;
   /** 0 to 1, from merit alone. */
   readonly certainty: number;
   readonly isSure: boolean;
@@ -40,10 +51,13 @@ export interface PassageSimilarities {
   readonly passages: number;
   /** False when some passages have no vectors yet. */
   readonly isWhole: boolean;
+  /** Whether the model knows the language of a document. Absent: of all. */
+  readonly knows?: (document: IndexedDocument) => boolean;
 }
 
-/** Scores all candidates, in no particular order. */
+/** Scores all candidates of a question, in no particular order. */
 export function scoreCandidates(
+  question: string,
   candidates: readonly Candidate[],
   meant: PassageSimilarities | undefined,
   index: LexicalIndex,
@@ -51,9 +65,13 @@ export function scoreCandidates(
   const nearness = nearnessBy(meant, index);
   const weighed = candidates.map((candidate) => weigh(candidate, nearness(candidate)));
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
-  return [...kinds].flatMap(([inThread, ofKind]) =>
-    withVerdict(ofKind, inThread ? WEIGHTS.line : WEIGHTS.fact),
-  );
+  return [...kinds].flatMap(([inThread, ofKind]) => {
+    const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
+    const sureFrom = meant === undefined ? kind.sureFrom.words : kind.sureFrom.meaning;
+    // Lines of a conversation leave out what the lines around them say.
+    const judged = inThread ? ofKind : withLacking(ofKind, sureFrom, judgeFor(question), index);
+    return withVerdict(judged, kind, sureFrom);
+  });
 }
 
 const NO_WORDS: Features = {
@@ -68,20 +86,26 @@ const NO_WORDS: Features = {
     nearness: 0,
   },
   ...{ fewWords: false, inThread: false, isNamed: false },
+  ...{ otherOwner: false, otherAnswer: false, otherNoun: false },
 };
 
 /** For a document from the requested time, whatever its words. */
 export function sureByTime(document: IndexedDocument, passage: Passage): ScoredCandidate {
-  const verdict = { merit: 0, doubt: 0, certainty: 0, isSure: true, score: 0.5 };
-  return { document, passage, features: NO_WORDS, ...verdict };
+  const verdict = { merit: 0, doubt: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
+  return { unit: document.units[0] ?? -1, document, passage, features: NO_WORDS, ...verdict };
 }
 
-type Weighed = Pick<ScoredCandidate, "document" | "passage" | "features" | "merit" | "doubt">;
+type Weighed = Pick<ScoredCandidate, "unit" | "document" | "passage" | "features" | "merit" | "doubt">;
 
-function weigh({ document, passage, features: words }: Candidate, nearness: number): Weighed {
-  const features = { ...words, nearness };
+function weigh(
+  { unit, document, passage, features: words }: Candidate,
+  { nearness, isRead }: Nearness,
+): Weighed {
+  // The model has read the words that this memory has never seen.
+  const unknown = isRead ? 0 : words.unknown;
+  const features = { ...words, unknown, nearness, otherOwner: false, otherAnswer: false, otherNoun: false };
   const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
-  return { document, passage, features, merit: sum(features, merit), doubt: sum(features, doubt) };
+  return { unit, document, passage, features, merit: sum(features, merit), doubt: sum(features, doubt) };
 }
 
 /** Features times weights. */
@@ -91,10 +115,48 @@ function sum<K extends keyof Features>(features: Features, weights: Readonly<Par
   return total;
 }
 
+/** Reads the texts of candidates that may be shown: those that would be sure, and the best few. */
+function withLacking(
+  weighed: readonly Weighed[],
+  sureFrom: number,
+  judge: Judge,
+  index: LexicalIndex,
+): readonly Weighed[] {
+  const merits = weighed.map(({ merit }) => merit).sort((left, right) => right - left);
+  const least = merits[READ_ANYWAY - 1] ?? Number.NEGATIVE_INFINITY;
+  return weighed.map((one) => {
+    if (one.features.isNamed || (one.merit < least && one.merit - one.doubt < sureFrom)) return one;
+    const { document, passage } = one;
+    const text = document.content.slice(passage.start, passage.end);
+    const { owner, answer, noun } = judge(text, wordsIn(document, index));
+    const features = { ...one.features, otherOwner: owner, otherAnswer: answer, otherNoun: noun };
+    return { ...one, features, doubt: sum(features, WEIGHTS.fact.doubt) };
+  });
+}
+
+/** As many as an answer shows of possible hits. */
+const READ_ANYWAY = 3;
+
+/** Whether a document has a word, another form or a synonym of it, in any field. */
+function wordsIn(document: IndexedDocument, index: LexicalIndex): (word: string) => boolean {
+  const terms = new Set<number>();
+  for (const unit of document.units)
+    for (const posting of index.postingsOfUnit(unit)) terms.add(termOfPosting(posting));
+  const has = (term: string) => terms.has(index.terms.numberOf(term) ?? -1);
+  return (word) => {
+    const readings = [termOf(word), otherTermOf(word)].filter((term) => term !== undefined);
+    return readings.some((term) => has(term) || [...synonymsOf(term).keys()].some(has));
+  };
+}
+
 /** A document that the question names is sure, and has no effect on the others. */
-function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly ScoredCandidate[] {
+function withVerdict(
+  weighed: readonly Weighed[],
+  kind: KindWeights,
+  sureFrom: number,
+): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
-  const isEnough = ({ merit, doubt }: Weighed) => merit - doubt >= kind.sureFrom;
+  const isEnough = ({ merit, doubt }: Weighed) => merit - doubt >= sureFrom;
   const isOneSure = others.some(isEnough);
   const least = Math.max(...others.map(({ merit }) => merit)) - kind.gap;
   return weighed.map((one) => {
@@ -104,6 +166,7 @@ function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly S
     const certainty = 1 / (1 + Math.exp(WEIGHTS.steepness * (kind.even - merit)));
     return {
       ...one,
+      sureFrom,
       certainty,
       isSure,
       score: isSure ? (1 + certainty) / 2 : WEIGHTS.possible.scale * certainty,
@@ -111,22 +174,33 @@ function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly S
   });
 }
 
+interface Nearness {
+  /** In deviations, beyond chance. */
+  readonly nearness: number;
+  /** By the model, not estimated from words. */
+  readonly isRead: boolean;
+}
+
 /** How many deviations a candidate is nearer than chance. */
 function nearnessBy(
   meant: PassageSimilarities | undefined,
   index: LexicalIndex,
-): (candidate: Candidate) => number {
+): (candidate: Candidate) => Nearness {
   const { meaning, thread } = WEIGHTS;
-  const byWords = ({ features }: Candidate) => meaning.ofAllWords * features.coverage;
+  const byWords = ({ features }: Candidate): Nearness => {
+    return { nearness: meaning.ofAllWords * features.coverage, isRead: false };
+  };
   if (meant === undefined) return byWords;
   const chance = nearestByChance(meant.passages);
   return (candidate) => {
     const { unit, features } = candidate;
     const known = meant.nearness.get(unit);
-    if (known === undefined && !meant.isWhole) return byWords(candidate);
+    const isUnread = known === undefined ? !meant.isWhole : meant.knows?.(candidate.document) === false;
+    if (isUnread) return byWords(candidate);
     const lent = features.inThread ? thread.lent * contextNearness(candidate, meant, index) : 0;
     const nearness = Math.max(0, (known ?? 0) + lent) - chance;
-    return features.coverage >= meaning.enoughWords ? Math.max(nearness, byWords(candidate)) : nearness;
+    const least = features.coverage >= meaning.enoughWords ? byWords(candidate).nearness : nearness;
+    return { nearness: Math.max(nearness, least), isRead: !features.inThread };
   };
 }
 

@@ -93,6 +93,8 @@ export interface RecallAnswer {
 
 export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
+  /** The facts that are about the same thing as this text, best first. */
+  alike(namespace: Namespace, text: string, limit: number): Promise<readonly RecallHit[]>;
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   close(): void;

@@ -83,9 +83,8 @@ function leftOut(
 }
 
 /** Why a candidate is hidden when there are sure hits; undefined when it is sure itself. */
-function whyNotSure({ isSure, merit, doubt, features }: ScoredCandidate): string | undefined {
+function whyNotSure({ isSure, merit, doubt, sureFrom }: ScoredCandidate): string | undefined {
   if (isSure) return undefined;
-  const { sureFrom } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   const sum = `merit ${merit.toFixed(2)} minus doubts ${doubt.toFixed(2)}`;
   return merit - doubt < sureFrom
     ? `not sure: ${sum} is below ${sureFrom.toFixed(2)}`

@@ -3,7 +3,8 @@
  * where they apply.
  *
  * Data (always the dev halves): `people` (test/data/facts-*), `everyday` (everyday-*), `natural` (natural-*, of 58 and of 570
- * facts), `paraphrases` (paraphrase*), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. Method:
+ * facts), `personal` (personal-*), `pairs` (pairs),
+ * `paraphrases` (paraphrase*), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. Method:
  * docs/howto/measure-recall.md.
  *
  * A candidate's merit, the sum of features times weights, determines its order. It is sure when merit minus doubts is high
@@ -24,18 +25,23 @@ interface MeritWeights {
 
 /** Evidence against being sure; does not affect the order. */
 interface DoubtWeights {
+  /** Nothing if the model has read them. */
   readonly unknown: number;
   readonly unknownNames: number;
   /** For matching none of the words, or one of several. */
   readonly fewWords: number;
+  /** For lacking whose matter is asked about, the kind of answer, or the noun that is asked for. */
+  readonly otherOwner: number;
+  readonly otherAnswer: number;
+  readonly otherNoun: number;
 }
 
 /** How to score candidates of one kind. */
 export interface KindWeights {
   readonly merit: Partial<MeritWeights>;
-  readonly doubt: DoubtWeights;
-  /** Least merit minus doubts of a sure candidate. */
-  readonly sureFrom: number;
+  readonly doubt: Partial<DoubtWeights>;
+  /** Least merit minus doubts of a sure candidate, by words alone and with meaning: words alone reach less merit. */
+  readonly sureFrom: { readonly words: number; readonly meaning: number };
   /** How far a sure candidate's merit may be below the best. */
   readonly gap: number;
   /** Whether one sure candidate makes all of them sure, as in a conversation. */
@@ -75,6 +81,8 @@ export interface Weights {
     readonly related: number;
     /** The same for a match by creation date. */
     readonly date: number;
+    /** Weight of a kind for its members, and of a member for its kind, as a share of a synonym's; its square if it has several kinds. */
+    readonly kind: number;
     /** The least number of shared letters, and their least share of the longer word, for two forms of a word. */
     readonly sharedLetters: number;
     readonly sharedShare: number;
@@ -121,9 +129,15 @@ export interface Weights {
     readonly inOtherWords: number;
   };
 
+  /** When two facts are about the same thing (recall/topic.ts). */
   readonly similar: {
-    /** The least score at which two facts count as related. */
-    readonly from: number;
+    /** The least common share of the shorter one's words; less if both begin with the same word. */
+    readonly share: number;
+    readonly subject: number;
+    /** The least weight of the common words; 1 is one content word. */
+    readonly word: number;
+    /** Deviations that are enough without a common word. */
+    readonly meaning: number;
   };
 
   readonly calls: {
@@ -141,10 +155,18 @@ export interface Weights {
 
 export const WEIGHTS: Weights = {
   fact: {
-    // people, everyday, natural, paraphrases: the most correct sure hits at 95 % precision, then the best order.
+    // people, everyday, natural, paraphrases: the best order.
     merit: { synonyms: 0.7, bm25: 0.1, proximity: 0.1, nearness: 0.22 },
-    doubt: { unknown: 0.55, unknownNames: 1, fewWords: 0.3 },
-    sureFrom: 0.5,
+    // people, everyday, natural, personal: the fewest wrong sure hits for as many right ones.
+    doubt: {
+      unknown: 0.35,
+      unknownNames: 1,
+      fewWords: 0.3,
+      otherOwner: 0.6,
+      otherAnswer: 1.2,
+      otherNoun: 0.15,
+    },
+    sureFrom: { words: 0.525, meaning: 0.65 },
     gap: 0.07,
     together: false,
     even: 0.65, // people: a fact in the question's own words scores about 0.9
@@ -153,7 +175,7 @@ export const WEIGHTS: Weights = {
     // LoCoMo: the best order; then the fewest sure hits for the people set's unanswerable questions.
     merit: { coverage: 0.65, synonyms: 0.47, bm25: 0.18, proximity: 0.3, context: 1, nearness: 0.06 },
     doubt: { unknown: 0.78, unknownNames: 1.3, fewWords: 1 },
-    sureFrom: -0.2,
+    sureFrom: { words: -0.2, meaning: -0.2 },
     gap: Number.POSITIVE_INFINITY,
     together: true,
     even: 0.9, // a line with all words is as certain as such a fact
@@ -163,6 +185,7 @@ export const WEIGHTS: Weights = {
   possible: { most: 2, mostEager: 3, few: 6, floor: 0.02, ratio: 0.8, scale: 0.35 }, // people, natural, paraphrases: the curve
   words: {
     ...{ everyday: 0.6, related: 0.7, date: 0.7 }, // people, LoCoMo
+    kind: 0.7, // everyday, natural
     ...{ sharedLetters: 4, sharedShare: 0.65, shortestTypo: 6 }, // people
     halvingDetour: 3, // LoCoMo
   },
@@ -172,7 +195,7 @@ export const WEIGHTS: Weights = {
     ...{ reach: 4, context: 0.7, decay: 0.8, lent: 0.5, lentDecay: 0.5 }, // LoCoMo
   },
   meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
-  similar: { from: 0.028 }, // natural, and the corrections of test/app/similar-facts.test.ts: finds all of them, and three unrelated ones among 58 facts
+  similar: { share: 0.5, subject: 0.25, word: 0.7, meaning: 6 }, // pairs, natural
   calls: { mostBehind: 1, step: 0.001 }, // facts are found as if there were no calls: bench:recall with --tool-calls
   copies: { shared: 0.8 }, // room 12 and room 13
 };

@@ -31,6 +31,7 @@ export interface EmbeddingService {
   readonly who: string;
   /** The service's name for the model. */
   readonly model: string;
+  readonly language?: "english";
   /** Sends one request without retries: one checked unit vector per text. Rejects with `too_large` when a text is too long. */
   send(texts: readonly string[], options: Required<CallOptions>): Promise<readonly Float32Array[]>;
   /** Called when a question was not answered in time, so that a model that is still loading is not given up each time. */
@@ -66,6 +67,7 @@ export function createBatchedEmbedder(
 
 class BatchedEmbedder implements SidecarEmbedder {
   readonly model: string;
+  readonly language?: "english";
   readonly space: string;
   readonly #service: EmbeddingService;
   readonly #parts: EmbedderParts;
@@ -96,6 +98,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     requirePositive(limits);
     const profile = profileOf(service.model);
     this.model = service.model;
+    if (profile.language !== undefined) this.language = profile.language;
     this.#service = service;
     this.#parts = parts;
     this.#prefixes = settings.prefixes ?? profile.prefixes;

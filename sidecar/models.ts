@@ -3,6 +3,7 @@
  * embedding-models.json, with sources and whether each was tested here.
  */
 
+import { defined } from "../engine/defined.ts";
 import models from "./embedding-models.json" with { type: "json" };
 import type { Prefixes } from "./embedding-service.ts";
 
@@ -10,6 +11,8 @@ export interface ModelProfile {
   readonly prefixes: Prefixes;
   /** The model card's context, or less when Ollama runs the model with less. */
   readonly contextTokens: number;
+  /** The only language that the model knows, if that was tried. */
+  readonly language?: "english";
 }
 
 interface KnownModel extends ModelProfile {
@@ -17,16 +20,17 @@ interface KnownModel extends ModelProfile {
 }
 
 /** Order matters: the first pattern that matches the name, without namespace and tag, applies. */
-const KNOWN: readonly KnownModel[] = models.map(({ pattern, query, document, contextTokens }) => {
-  return { pattern: new RegExp(pattern), prefixes: { query, document }, contextTokens };
+const KNOWN: readonly KnownModel[] = models.map(({ pattern, query, document, contextTokens, language }) => {
+  const profile = { pattern: new RegExp(pattern), prefixes: { query, document }, contextTokens };
+  return language === "english" ? { ...profile, language } : profile;
 });
 
 const UNKNOWN: ModelProfile = { prefixes: { query: "", document: "" }, contextTokens: 2_048 };
 
 export function profileOf(model: string): ModelProfile {
   const base = baseNameOf(model);
-  const { prefixes, contextTokens } = KNOWN.find(({ pattern }) => pattern.test(base)) ?? UNKNOWN;
-  return { prefixes, contextTokens };
+  const { prefixes, contextTokens, language } = KNOWN.find(({ pattern }) => pattern.test(base)) ?? UNKNOWN;
+  return { prefixes, contextTokens, ...defined({ language }) };
 }
 
 /** The name as Ollama lists it: without the default registry and namespace, with the default tag. */

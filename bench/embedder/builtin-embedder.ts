@@ -22,6 +22,7 @@ export function createBuiltinEmbedder(): Embedder {
     model: "all-minilm-l6-v2 (built in)",
     space: "builtin/all-minilm-l6-v2/int8",
     dimensions: 384,
+    language: "english",
     async embedDocuments(texts) {
       const vectors: Float32Array[] = [];
       for (const text of texts) vectors.push(await embed(text));

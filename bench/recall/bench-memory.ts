@@ -11,6 +11,7 @@ import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { backgroundTimer, type Timer } from "../../engine/timing.ts";
+import { isEnglish } from "../../recall/analysis/language.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { createRecall, type RecallOptions } from "../../recall/recall.ts";
 import type { CorpusSource, RecallHit, RecallQuery } from "../../recall/search-contract.ts";
@@ -116,7 +117,8 @@ export function openHybridSearch(
   });
   const ask = async (subject: string, query: RecallQuery) => {
     const { mode, results, reason } = await recall.search(namespaceOf(subject), query);
-    if (mode !== "hybrid") throw new Error(`An answer by keywords alone: ${reason}`);
+    const isKnown = embedder.language === undefined || isEnglish(query.query);
+    if (isKnown && mode !== "hybrid") throw new Error(`An answer by keywords alone: ${reason}`);
     return results;
   };
   return {

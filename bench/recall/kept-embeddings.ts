@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { defined } from "../../engine/defined.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 
 const CREATE = "create table if not exists vectors (text text primary key, vector blob) without rowid";
@@ -26,6 +27,7 @@ export function keepEmbeddings(embedder: Embedder, folder: string): Embedder {
   return {
     model: embedder.model,
     space: embedder.space,
+    ...defined({ language: embedder.language }),
     get dimensions() {
       return embedder.dimensions ?? kept.dimensions;
     },

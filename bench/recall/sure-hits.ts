@@ -61,7 +61,7 @@ export async function askForSure(bench: Bench): Promise<readonly SureAnswer[]> {
 }
 
 /** The natural set's halves have memories of their own. */
-export function sureSets(): readonly HalvedSet[] {
+function sureSets(): readonly HalvedSet[] {
   return [byHash(peopleSet()), byHash(everydaySet()), ...naturalSets(), personalSet()];
 }
 
@@ -90,7 +90,7 @@ function naturalSets(): readonly HalvedSet[] {
   });
 }
 
-export function personalSet(): HalvedSet {
+function personalSet(): HalvedSet {
   const { facts, questions } = readPersonalSet();
   return {
     name: "personal facts",

@@ -21,16 +21,32 @@ bleed bled; breed bred; spin spun; swing swung; sink sank sunk; shrink shrank sh
 kneel knelt; bind bound; shine shone; show shown; sew sewn; prove proven; lie lain; die dying; tie tying;
 child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; knife knives;
 wife wives; life lives; half halves; shelf shelves; wolf wolves; loaf loaves; thief thieves; criterion criteria;
-datum data; index indices indexes; appendix appendices; vertex vertices; matrix matrices; analysis analyses; crisis crises;
+leaf leaves; calf calves; basis bases; axis axes; grind ground; bear bore borne; wind wound; datum data; index indices indexes; appendix appendices; vertex vertices; matrix matrices; analysis analyses; crisis crises;
 add added adding; good better best; bad worse worst; far further farther furthest`;
 
 const LEMMA_BY_FORM = readIrregular(IRREGULAR);
+/** Forms above that are also words of their own, or regular forms of another word: "she lives", "the red rose", "a flu shot". */
+const AMBIGUOUS = new Set(
+  (
+    "lives leaves calves halves shelves thieves axes bases analyses saw felt found fell lay rose wound ground bore bound left " +
+    "shot bit thought spoke stole rung won lost broke drunk lit fed led better best worse data"
+  ).split(" "),
+);
 const ENGLISH_WORD = /^[a-z]{3,40}$/;
 
 /** The index and query term of a folded word. Numbers and words of other scripts are their own terms. */
 export function termOf(word: string): string {
   if (!ENGLISH_WORD.test(word)) return word;
-  const stem = stemmer(LEMMA_BY_FORM.get(word) ?? word);
+  return stemOf(LEMMA_BY_FORM.get(word) ?? word);
+}
+
+/** The term of a form's other reading: "lives" is a form of "life", and of "live". Undefined for most words. */
+export function otherTermOf(word: string): string | undefined {
+  return AMBIGUOUS.has(word) ? stemOf(word) : undefined;
+}
+
+function stemOf(word: string): string {
+  const stem = stemmer(word);
   // The stemmer turns "deployment" into "deploy" but "deploying" into "deploi".
   return stem.endsWith("y") ? `${stem.slice(0, -1)}i` : stem;
 }

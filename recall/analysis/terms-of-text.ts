@@ -1,11 +1,11 @@
 /** Turns stored text into index terms: the words in order, plus terms for names, their parts and single characters. */
-import { termOf } from "./english.ts";
+import { otherTermOf, termOf } from "./english.ts";
 import { isOrdinary, pairsAndSingles, runsOf, type Word, wordsOfRun } from "./words.ts";
 
 export interface TextTerms {
   /** In text order; phrases and distances are measured on these. */
   readonly ordered: readonly string[];
-  /** Joined names, parts of camelCase names, single characters of unspaced scripts. */
+  /** Joined names, parts of camelCase names, single characters of unspaced scripts, other readings of a form. */
   readonly beside: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export class TextAnalyser {
     const ordered: string[] = [];
     const beside: string[] = [];
     for (const run of runsOf(text)) {
-      if (isOrdinary(run)) ordered.push(this.#stem(run.toLowerCase()));
+      if (isOrdinary(run)) this.#appendForm(run.toLowerCase(), ordered, beside);
       else for (const word of wordsOfRun(run, 0)) this.#append(word, ordered, beside);
     }
     return { ordered, beside };
@@ -33,8 +33,14 @@ export class TextAnalyser {
       if (pairs.length > 0) beside.push(...singles);
       return;
     }
-    ordered.push(this.#stem(word.text));
+    this.#appendForm(word.text, ordered, beside);
     for (const part of word.parts) beside.push(this.#stem(part));
+  }
+
+  #appendForm(form: string, ordered: string[], beside: string[]): void {
+    ordered.push(this.#stem(form));
+    const other = otherTermOf(form);
+    if (other !== undefined) beside.push(other);
   }
 
   #stem(word: string): string {

@@ -3,7 +3,7 @@ import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { defined } from "../../engine/defined.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
-import { termOf } from "../analysis/english.ts";
+import { otherTermOf, termOf } from "../analysis/english.ts";
 import { dictionaryWords, pairsAndSingles, umlautSpellings, type Word, wordsOf } from "../analysis/words.ts";
 import { WEIGHTS } from "../weights.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
@@ -25,7 +25,7 @@ export interface Concept {
   /** Empty when the word is not in the namespace. */
   readonly terms: readonly ConceptTerm[];
   /** Synonyms: weaker evidence, without effect on the share. */
-  readonly synonyms: readonly number[];
+  readonly synonyms: readonly ConceptTerm[];
   /** Share of the query's weight: rarity times the word's own weight. */
   readonly share: number;
   /** Word position in the query. */
@@ -40,6 +40,8 @@ interface QueryWord {
   readonly parts: readonly string[];
   readonly dateTerm?: string;
   readonly commonness: number;
+  /** Neither a function word nor an everyday one. */
+  readonly isTelling: boolean;
   readonly position: number;
   readonly isName: boolean;
 }
@@ -63,13 +65,15 @@ export function analyseQuery(query: string, index: LexicalIndex): readonly Conce
 interface WeighedWord {
   readonly word: QueryWord;
   readonly terms: readonly ConceptTerm[];
-  readonly synonyms: readonly number[];
+  readonly synonyms: readonly ConceptTerm[];
   readonly weight: number;
 }
 
 function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
-  const total = weighed.reduce((sum, { weight }) => sum + weight, 0);
-  if (total === 0) return [];
+  const sum = weighed.reduce((total, { weight }) => total + weight, 0);
+  if (sum === 0) return [];
+  // Everyday words alone, as in "where do I live", never make a whole question.
+  const total = weighed.some(({ word }) => word.isTelling) ? sum : sum / WEIGHTS.words.everyday;
   return weighed.map(({ word, terms, synonyms, weight }) => {
     return { terms, synonyms, share: weight / total, position: word.position, isName: word.isName };
   });
@@ -83,7 +87,7 @@ export function isDistinctive(query: string): boolean {
 function queryWords(query: string): readonly QueryWord[] {
   const all = allWords(query);
   const content = all.filter((word) => word.commonness > 0);
-  return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1 }));
+  return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
 }
 
 function allWords(query: string): readonly QueryWord[] {
@@ -96,7 +100,9 @@ function allWords(query: string): readonly QueryWord[] {
     const isDistinctive = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
     const common = isDistinctive ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
     const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
-    return termsOfWord(words, position, { commonness: common, position, isName, dateTerm: dates[position] });
+    const isTelling = common === CONTENT_WORD;
+    const role = { commonness: common, isTelling, position, isName, dateTerm: dates[position] };
+    return termsOfWord(words, position, role);
   });
 }
 
@@ -107,6 +113,7 @@ function unspacedWords(word: Word): readonly Word[] {
 
 interface WordRole {
   readonly commonness: number;
+  readonly isTelling: boolean;
   readonly position: number;
   readonly isName: boolean;
   readonly dateTerm: string | undefined;
@@ -121,7 +128,8 @@ function termsOfWord(
   if (word === undefined) return [];
   if (word.unspaced) return pairsOf(word, role);
   const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
-  const spellings = [word.text, ...umlautSpellings(word.raw), ...compounds].map(termOf);
+  const forms = [word.text, ...umlautSpellings(word.raw), ...compounds];
+  const spellings = [...forms.map(termOf), ...forms.flatMap((form) => otherTermOf(form) ?? [])];
   const parts = word.parts.map(termOf);
   return [{ spellings, parts, ...role, ...defined({ dateTerm }) }];
 }
@@ -176,10 +184,13 @@ function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[]
 }
 
 /** Names have no synonyms. */
-function synonymTerms({ spellings, isName }: QueryWord, index: LexicalIndex): readonly number[] {
+function synonymTerms({ spellings, isName }: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
   if (isName) return [];
-  const synonyms = new Set(spellings.flatMap((spelling) => [...synonymsOf(spelling).keys()]));
-  return [...synonyms].flatMap((term) => index.terms.numberOf(term) ?? []);
+  const synonyms = new Map(spellings.flatMap((spelling) => [...synonymsOf(spelling)]));
+  return [...synonyms].flatMap(([synonym, { closeness: quality }]) => {
+    const term = index.terms.numberOf(synonym);
+    return term === undefined ? [] : [{ term, quality }];
+  });
 }
 
 /** BM25's inverse document frequency of the most frequent term; an unknown word counts as found once. */

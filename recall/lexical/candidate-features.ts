@@ -10,7 +10,7 @@ import { unitOf as numberOf } from "./terms.ts";
 export interface WordFeatures {
   /** Share of the words that occur in it. */
   readonly coverage: number;
-  /** Share of the words that are missing but have a synonym in it (recall/lexical/synonyms.ts). */
+  /** Share of the words that are missing but have a synonym in it, by its closeness (recall/lexical/synonyms.ts). */
   readonly synonyms: number;
   /** BM25 over all fields: 1 when each word occurs once in a text of average length. */
   readonly bm25: number;
@@ -43,8 +43,8 @@ export class FeatureExtractor {
   /** The matches of one unit, one slot per concept: quality of the match, and BM25's gain. */
   #qualities = new Float32Array(0);
   #gains = new Float32Array(0);
-  /** 1 when a synonym matches. */
-  #synonyms = new Uint8Array(0);
+  /** The closeness of the closest synonym. */
+  #synonyms = new Float32Array(0);
 
   constructor(
     concepts: readonly Concept[],
@@ -72,7 +72,7 @@ export class FeatureExtractor {
       coverage += share * quality;
       bm25 += share * (this.#gains[own + place] ?? 0);
       if (quality > 0) matched += 1;
-      else if (this.#synonyms[own + place] === 1) synonyms += share;
+      else synonyms += share * (this.#synonyms[own + place] ?? 0);
       if (terms.length > 0) return;
       unknown += share;
       if (isName) unknownNames += share;
@@ -94,7 +94,10 @@ export class FeatureExtractor {
     const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
     for (const posting of this.#index.postingsOfUnit(unit)) {
       const synonymPlace = this.#marks.synonymPlaceOf(numberOf(posting));
-      if (synonymPlace >= 0) this.#synonyms[from + synonymPlace] = 1;
+      if (synonymPlace >= 0) {
+        const closeness = this.#marks.closenessOf(numberOf(posting));
+        this.#synonyms[from + synonymPlace] = Math.max(closeness, this.#synonyms[from + synonymPlace] ?? 0);
+      }
       const place = this.#marks.placeOf(numberOf(posting));
       if (place < 0) continue;
       const quality = this.#marks.qualityOf(numberOf(posting));
@@ -111,7 +114,7 @@ export class FeatureExtractor {
     const [qualities, gains, synonyms] = [
       new Float32Array(length),
       new Float32Array(length),
-      new Uint8Array(length),
+      new Float32Array(length),
     ];
     qualities.set(this.#qualities);
     gains.set(this.#gains);
@@ -164,15 +167,21 @@ export class ConceptMarks {
   #places = new Uint8Array(0);
   #qualities = new Float32Array(0);
   #synonymPlaces = new Uint8Array(0);
+  #closeness = new Float32Array(0);
 
   set(concepts: readonly Concept[], termEnd: number): void {
     if (this.#places.length < termEnd) {
       this.#places = new Uint8Array(Math.ceil(termEnd * 1.25));
       this.#qualities = new Float32Array(this.#places.length);
       this.#synonymPlaces = new Uint8Array(this.#places.length);
+      this.#closeness = new Float32Array(this.#places.length);
     }
     concepts.forEach(({ terms, synonyms }, place) => {
-      for (const term of synonyms) if (this.#synonymPlaces[term] === 0) this.#synonymPlaces[term] = place + 1;
+      for (const { term, quality } of synonyms) {
+        if (this.#synonymPlaces[term] !== 0) continue;
+        this.#synonymPlaces[term] = place + 1;
+        this.#closeness[term] = quality;
+      }
       for (const { term, quality } of terms) {
         if (this.#places[term] !== 0) continue;
         this.#places[term] = place + 1;
@@ -184,7 +193,7 @@ export class ConceptMarks {
   wipe(concepts: readonly Concept[]): void {
     for (const { terms, synonyms } of concepts) {
       for (const { term } of terms) this.#places[term] = 0;
-      for (const term of synonyms) this.#synonymPlaces[term] = 0;
+      for (const { term } of synonyms) this.#synonymPlaces[term] = 0;
     }
   }
 
@@ -196,6 +205,10 @@ export class ConceptMarks {
   /** The first word of which it is a synonym; -1 for none. */
   synonymPlaceOf(term: number): number {
     return (this.#synonymPlaces[term] ?? 0) - 1;
+  }
+
+  closenessOf(term: number): number {
+    return this.#closeness[term] ?? 0;
   }
 
   qualityOf(term: number): number {

@@ -31,7 +31,8 @@ export class CandidateScores {
       for (const { term, quality } of concept?.terms ?? [])
         this.#walk(term, share * quality, number + 1, index);
       const { related } = WEIGHTS.words;
-      for (const term of concept?.synonyms ?? []) this.#walk(term, share * related, number + 1, index);
+      for (const { term, quality } of concept?.synonyms ?? [])
+        this.#walk(term, share * related * quality, number + 1, index);
     }
   }
 
@@ -114,8 +115,8 @@ function walked(concepts: readonly Concept[], index: LexicalIndex): readonly num
 }
 
 function sizeOf(concept: Concept | undefined, index: LexicalIndex): number {
-  const terms = [...(concept?.terms ?? []).map(({ term }) => term), ...(concept?.synonyms ?? [])];
-  return terms.reduce((sum, term) => sum + index.terms.documentCount(term), 0);
+  const terms = [...(concept?.terms ?? []), ...(concept?.synonyms ?? [])];
+  return terms.reduce((sum, { term }) => sum + index.terms.documentCount(term), 0);
 }
 
 /** How much an occurrence counts, for each of the 256 field combinations. */

@@ -13,41 +13,72 @@
  */
 import { termOf } from "../analysis/english.ts";
 import thesaurus from "../data/thesaurus.json" with { type: "json" };
+import { WEIGHTS } from "../weights.ts";
 
 interface KnownWord {
   readonly term: string;
   readonly word: string;
 }
 
-const NO_SYNONYMS: ReadonlyMap<string, string> = new Map();
+export interface Synonym {
+  readonly word: string;
+  /** 1 for a synonym, less for a kind and its members, least for a member of several kinds, such as "fish". */
+  readonly closeness: number;
+}
+
+type Synonyms = Map<string, Map<string, Synonym>>;
+
+const NO_SYNONYMS: ReadonlyMap<string, Synonym> = new Map();
 /** By term; loaded with the first question. */
-let synonymsByTerm: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
+let synonymsByTerm: Synonyms | undefined;
 
 /** The synonyms of a term, by their terms, closest first; most terms have none. */
-export function synonymsOf(term: string): ReadonlyMap<string, string> {
+export function synonymsOf(term: string): ReadonlyMap<string, Synonym> {
   synonymsByTerm ??= readSynonyms();
   return synonymsByTerm.get(term) ?? NO_SYNONYMS;
 }
 
-function readSynonyms(): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const synonyms = new Map<string, Map<string, string>>();
-  for (const words of thesaurus.same.map(wordsIn)) relate(synonyms, words, words);
-  for (const { kind, members } of thesaurus.kinds) {
-    relate(synonyms, wordsIn(kind), wordsIn(members));
-    relate(synonyms, wordsIn(members), wordsIn(kind));
+function readSynonyms(): Synonyms {
+  const synonyms: Synonyms = new Map();
+  for (const words of thesaurus.same.map(wordsIn)) relate(synonyms, words, words, 1);
+  const kinds = thesaurus.kinds.map(({ kind, members }) => ({
+    kind: wordsIn(kind),
+    members: wordsIn(members),
+  }));
+  const { kind: ofKind } = WEIGHTS.words;
+  for (const { kind, members } of kinds) {
+    for (const member of members) {
+      const closeness = isOfOtherKind(member, kind, kinds) ? ofKind ** 2 : ofKind;
+      relate(synonyms, kind, [member], closeness);
+      relate(synonyms, [member], kind, closeness);
+    }
   }
   return synonyms;
 }
 
+/** "fish" is a pet, a food and a shell; "pasta" is a food, a dish and a meal. */
+function isOfOtherKind(
+  { term }: KnownWord,
+  kind: readonly KnownWord[],
+  kinds: readonly { readonly kind: readonly KnownWord[]; readonly members: readonly KnownWord[] }[],
+): boolean {
+  const related = new Set(kind.map((word) => word.term));
+  return kinds.some((other) => {
+    const isSame = other.kind.some((word) => related.has(word.term));
+    return !isSame && other.members.some((member) => member.term === term);
+  });
+}
+
 function relate(
-  synonyms: Map<string, Map<string, string>>,
+  synonyms: Synonyms,
   from: readonly KnownWord[],
   to: readonly KnownWord[],
+  closeness: number,
 ): void {
   for (const { term } of from) {
-    const known = synonyms.get(term) ?? new Map<string, string>();
-    for (const other of to)
-      if (other.term !== term && !known.has(other.term)) known.set(other.term, other.word);
+    const known = synonyms.get(term) ?? new Map<string, Synonym>();
+    for (const { term: other, word } of to)
+      if (other !== term && !known.has(other)) known.set(other, { word, closeness });
     synonyms.set(term, known);
   }
 }

@@ -19,6 +19,10 @@ export function missedNote(code: ErrorCode): string {
   return `Searched by keywords only: ${PHRASES[code] ?? "the embedding service is not available"}.`;
 }
 
+export function foreignNote(): string {
+  return "Searched by keywords only: the embedding model knows English alone.";
+}
+
 export function unusableNote(problem: string): string {
   return `Searched by keywords only: ${problem}`;
 }

@@ -134,7 +134,7 @@ export function expandedQuery(question: string, index: LexicalIndex): string | u
 function knownSynonym(word: string, { terms }: LexicalIndex): string | undefined {
   const term = termOf(fold(word));
   if (terms.numberOf(term) !== undefined) return undefined;
-  for (const [synonym, itsWord] of synonymsOf(term))
+  for (const [synonym, { word: itsWord }] of synonymsOf(term))
     if (terms.numberOf(synonym) !== undefined) return itsWord;
   return undefined;
 }

@@ -99,7 +99,7 @@ describe("hybrid search", () => {
   });
 
   test("shows another fact beside a matching one only if it is nearly as similar", async () => {
-    const second = { key: "second", value: "Konflux is what I push builds with." };
+    const second = { key: "second", value: "Deployments start with a green build." };
     const places = { ...PLACES, [second.value]: between(shipping, directionOf("building"), 0.1) };
     const { search } = await recallOver([DEPLOY, second, ...facts(300)], { places });
     const { results } = await search(QUESTION);

@@ -40,6 +40,7 @@ export interface SpaceOptions {
   readonly places?: Readonly<Record<string, Float32Array>>;
   /** How much all vectors resemble each other, as they do in some models. */
   readonly squeezed?: number;
+  readonly language?: "english";
   readonly embedQuery?: Embedder["embedQuery"];
   readonly embedDocuments?: Embedder["embedDocuments"];
 }
@@ -54,6 +55,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
     model: "drawn",
     space: "drawn",
     dimensions: DIMENSIONS,
+    ...(own.language && { language: own.language }),
     embedDocuments: own.embedDocuments ?? (async (texts) => ({ vectors: texts.map(placeOf), truncated: [] })),
     embedQuery: (text, options) => {
       asked.push(text);

@@ -115,7 +115,7 @@ describe("a possible hit", () => {
   test("is explained like a sure one", async () => {
     const recall = recallOf(new WritableSource([WIFI]));
     const [hit] = (await recall.search(OWNER, { query: PASSWORD, explain: true })).results;
-    expect(hit?.parts?.fewWords).toEqual({ value: 1, weight: -WEIGHTS.fact.doubt.fewWords });
+    expect(hit?.parts?.fewWords).toEqual({ value: 1, weight: -(WEIGHTS.fact.doubt.fewWords ?? 0) });
   });
 
   test("is shown from a partial index, with a note that there may be more", async () => {

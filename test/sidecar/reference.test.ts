@@ -25,8 +25,14 @@ describe("the table of models", () => {
   });
 
   it.each(rows)("is right about %s", (model, query, document, tokens, tried) => {
-    expect(profileOf(model ?? "")).toEqual({ prefixes: { query, document }, contextTokens: Number(tokens) });
-    expect(tried).toBe(models.find(({ pattern }) => new RegExp(pattern).test(model ?? ""))?.tried ?? "");
+    const known = models.find(({ pattern }) => new RegExp(pattern).test(model ?? ""));
+    const language = known?.language === undefined ? {} : { language: known.language };
+    expect(profileOf(model ?? "")).toEqual({
+      prefixes: { query, document },
+      contextTokens: Number(tokens),
+      ...language,
+    });
+    expect(tried).toBe(known?.tried ?? "");
   });
 });
 

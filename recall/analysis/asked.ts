@@ -1,0 +1,153 @@
+/**
+ * What a question asks for, as far as its words tell: whose matter, what kind of answer, and which noun. A text that lacks it is
+ * about the same thing at most: "Mum turns 70 on May 2" does not say when dad's birthday is.
+ */
+import thesaurus from "../data/thesaurus.json" with { type: "json" };
+import { CONTENT_WORD, commonnessOf, FUNCTION_WORD } from "./commonness.ts";
+import { dateTermsOfQuery } from "./dates.ts";
+import { termOf } from "./english.ts";
+import { type Word, wordsOf } from "./words.ts";
+
+/** What a text lacks of what is asked for. */
+interface Lacking {
+  /** The person or thing whose matter is asked about. */
+  readonly owner: boolean;
+  /** A time, a number or a person, if that is asked for. */
+  readonly answer: boolean;
+  /** The noun after "which" or "what". */
+  readonly noun: boolean;
+}
+
+/** `isAbout`: whether a text has a word, or a synonym of it. */
+export type Judge = (text: string, isAbout: (word: string) => boolean) => Lacking;
+
+export function judgeFor(question: string): Judge {
+  const words = wordsOf(question);
+  const owners = ownersIn(question, words);
+  const noun = nounIn(words);
+  const wanted = WANTED.find(({ asks }) => asks.test(question));
+  const asked = new Set(words.map(({ text }) => termOf(text)));
+  return (text, isAbout) => ({
+    owner: owners.some((owner) => !isAbout(owner)),
+    answer: wanted !== undefined && !wanted.isIn(text, asked),
+    noun: noun !== undefined && !isAbout(noun),
+  });
+}
+
+const POSSESSIVE = /([\p{L}\p{M}]+)['’]s(?!\p{L})/gu;
+/** People whom a fact names by their role. */
+const ROLES = new Set(
+  [
+    ...thesaurus.kinds
+      .filter(({ kind }) => /family|sibling|child|parent|spouse/.test(kind))
+      .flatMap(wordsOfKind),
+    ..."dad mum mom boss manager landlord neighbour neighbor friend colleague grandma grandpa granddad kid".split(
+      " ",
+    ),
+  ].map(termOf),
+);
+
+function wordsOfKind({ kind, members }: (typeof thesaurus.kinds)[number]): readonly string[] {
+  return `${kind} ${members}`.split(" ");
+}
+
+/** "Sanne" in "Sanne's phone" and "how old is Sanne", "dad" in "when does dad retire". */
+function ownersIn(question: string, words: readonly Word[]): readonly string[] {
+  const commonness = commonnessOf(words.map(({ text }) => text));
+  const possessive = new Set([...question.matchAll(POSSESSIVE)].map(([, owner = ""]) => owner));
+  const capitals = words.filter(({ raw }) => CAPITAL.test(raw)).length;
+  const showsNames = capitals * 2 <= words.length;
+  const dates = dateTermsOfQuery(words);
+  const isName = (raw: string, place: number) =>
+    place > 0 && showsNames && NAME.test(raw) && dates[place] === undefined && !WEEKDAY.test(raw);
+  const owners = words.filter(({ raw, text }, place) => {
+    if (ROLES.has(termOf(text))) return true;
+    if (possessive.has(raw)) return commonness[place] !== FUNCTION_WORD;
+    return isName(raw, place) && commonness[place] === CONTENT_WORD;
+  });
+  return owners.map(({ text }) => text);
+}
+
+const CAPITAL = /^\p{Lu}/u;
+const NAME = /^\p{Lu}\p{Ll}+$/u;
+const WEEKDAY = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?$/;
+
+const BEFORE_NOUN = new Set("the my our your his her their a an kind sort type of".split(" "));
+const VERBS = new Set(
+  "is are was were am be do does did has have had can could will would shall should may might must i we you it s re".split(
+    " ",
+  ),
+);
+const AFTER_NOUN = new Set("of for in at on with by from to when that again if about".split(" "));
+
+/** "hotel" in "which hotel do we take", "number" in "what's the number of the gym". */
+function nounIn(words: readonly Word[]): string | undefined {
+  const at = words.findIndex(({ text }) => text === "what" || text === "which" || text === "whats");
+  const next = words[at + 1]?.text;
+  if (at === -1 || next === undefined) return undefined;
+  const isAttribute = /^(?:is|are|was|were|s)$/.test(next) || words[at]?.text === "whats";
+  const noun = isAttribute ? lastOfPhrase(words.slice(at + 1)) : VERBS.has(next) ? undefined : next;
+  return noun === undefined || commonnessOf([noun])[0] === FUNCTION_WORD ? undefined : noun;
+}
+
+function lastOfPhrase(words: readonly Word[]): string | undefined {
+  let last: string | undefined;
+  for (const { text } of words) {
+    if (AFTER_NOUN.has(text) && last !== undefined) break;
+    if (!AFTER_NOUN.has(text) && !VERBS.has(text) && !BEFORE_NOUN.has(text)) last = text;
+  }
+  return last;
+}
+
+interface Wanted {
+  readonly asks: RegExp;
+  readonly isIn: (text: string, asked: ReadonlySet<string>) => boolean;
+}
+
+const COUNTS =
+  "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|half|dozen|hundred|thousand";
+const NUMBER = new RegExp(`\\d|\\b(?:${COUNTS}|once|twice|single|no|none|both|pair|couple)\\b`, "i");
+const AMOUNT = new RegExp(`${NUMBER.source}|\\b(?:free|cheap|expensive)\\b`, "i");
+const PHONE = /\d{3}/;
+const CLOCK = new RegExp(
+  `\\d[:.h]\\d\\d|\\b\\d{1,2} ?(?:am|pm|o'clock|h\\b)|\\b(?:noon|midnight|midday|morning|evening|afternoon|night|lunch|dawn|sunset)s?\\b|\\b(?:at|by|until|till|before|after|from|to|up|around) (?:${COUNTS}|\\d{1,2})\\b|\\b(?:half past|quarter)\\b`,
+  "i",
+);
+const DAY =
+  /\b(?:mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|day|sday|nesday|rsday|urday)?s?\b|\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|may|june|july|august|september|october|november|december)\b|\b(?:morning|evening|afternoon|night|noon|midday|week|weekend|weekday|month|year|quarter|spring|summer|autumn|winter|fall|easter|christmas|tomorrow|yesterday|today|birthday|day)s?\b|\b(?:daily|weekly|monthly|yearly|before|after|until|when|once|always|never|every|each|since|soon|later|first|last)\b/i;
+const WHEN = new RegExp(`${NUMBER.source}|${DAY.source}`, "i");
+const DURATION = new RegExp(
+  `(?:\\d|\\b(?:${COUNTS}|a|an|few|several|couple of)\\b)[ -]*(?:\\w+ ){0,2}(?:sec|min|hour|hr|h\\b|day|week|month|year|night|quarter|sprint|line|word|page|sentence|met|km|cm|mm|mile|feet|inch|character)|\\b(?:until|till|to|forever|always|short|long|brief|from|between|since)\\b|\\d ?[-–] ?\\d|\\d[mhdw]\\b`,
+  "i",
+);
+const STARTS = /^(?:The|A|An|My|Our|I|In|On|At|For|Every|No|We|It|If|Never|Always|All)$/;
+const PERSON =
+  /\b(?:by|with|team|lead|boss|everyone|nobody|anyone|he|she|they|him|her|group|department|company|agency|staff|people|person|\w+(?:er|or|ist|ian)s?)\b/i;
+
+/** The first that a question matches. English only: other questions ask for nothing here. */
+const WANTED: readonly Wanted[] = [
+  { asks: /\bhow (?:many|old|tall|heavy|far)\b/i, isIn: (text) => NUMBER.test(text) },
+  { asks: /\bhow long\b/i, isIn: (text) => DURATION.test(text) },
+  {
+    asks: /\bhow much (?:does|do|did|is|are|was|were|will|can|may|should)\b|\b(?:cost|price)s?\b/i,
+    isIn: (text) => AMOUNT.test(text),
+  },
+  { asks: /\b(?:phone|telephone|mobile) number\b/i, isIn: (text) => PHONE.test(text) },
+  { asks: /\b(?:what|which) time\b/i, isIn: (text) => CLOCK.test(text) },
+  // The time of the entry itself tells when something happened.
+  {
+    asks: /\bwhen\b(?! (?:did|was|were|have|has)\b)|\b(?:what|which) (?:day|date|month|year|week)s?\b/i,
+    isIn: (text) => WHEN.test(text),
+  },
+  { asks: /\bwho(?:m|se)?\b/i, isIn: namesSomebody },
+];
+
+/** Somebody whom the question does not name. */
+function namesSomebody(text: string, asked: ReadonlySet<string>): boolean {
+  const own = wordsOf(text).filter((word) => !asked.has(termOf(word.text)));
+  const dates = dateTermsOfQuery(own);
+  const isName = ({ raw }: Word, place: number) =>
+    CAPITAL.test(raw) && !STARTS.test(raw) && !WEEKDAY.test(raw) && dates[place] === undefined;
+  if (own.some(isName)) return true;
+  return own.some(({ text: word }) => ROLES.has(termOf(word)) || PERSON.test(word));
+}
