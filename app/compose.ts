@@ -13,6 +13,7 @@ import type { RecallQuery } from "../recall/search-contract.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
+import type { ModelPlace } from "./embedding/built-in-embedder.ts";
 import { ChangeWatch } from "./embedding/change-watch.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/embedding-settings.ts";
 import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
@@ -111,6 +112,8 @@ export interface Composition {
   readonly indexes?: IndexLimits;
   /** Default: none. */
   readonly embeddings?: EmbeddingSettings;
+  /** Where the built-in model is; absent: nowhere. */
+  readonly builtIn?: ModelPlace;
   /** False in a short-lived process, which uses existing vectors only. Default true. */
   readonly embedsEntries?: boolean;
   /** False for a read-only store: nothing is embedded whose vectors could not be stored. Default true. */
@@ -167,17 +170,25 @@ export function composeMemory(parts: Composition): OpenMemory {
   const onRequest = new EmbeddingOnRequest(context, keepsVectors ? embeddings.active : undefined, timer);
   const follow = (namespace: Namespace): void => watch?.follow(namespace);
   const warm = async (namespace: Namespace): Promise<void> => {
+    if (!embedsEntries) embeddings.prepare(); // a command asks at once
     await context.recall.warm(namespace);
     follow(namespace);
     if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
+    else if (semantic !== undefined && semantic.coverage(namespace).total > 0) embeddings.prepare();
   };
   let closing: Promise<void> | undefined;
   return {
     store,
     now,
     ...(parts.key.made && { newKey: parts.key.source }),
-    storeFact: inNamespace((...asked) => storeFact(context, ...asked), embedSoon),
-    storeFactAllowingSecret: inNamespace((...asked) => storeFactAllowingSecret(context, ...asked), embedSoon),
+    storeFact: inNamespace((...asked) => {
+      embeddings.prepare();
+      return storeFact(context, ...asked);
+    }, embedSoon),
+    storeFactAllowingSecret: inNamespace((...asked) => {
+      embeddings.prepare();
+      return storeFactAllowingSecret(context, ...asked);
+    }, embedSoon),
     checkFact: inNamespace((namespace, input) => checkFact(context, namespace, input)),
     getFact: inNamespace((namespace, input) => getFact(context, namespace, input)),
     listFacts: inNamespace((namespace, query) => listFacts(context, namespace, query)),

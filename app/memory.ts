@@ -334,11 +334,13 @@ export interface HeldRows {
 
 /** The embedding service and the progress of embedding; sends no request. */
 export type EmbeddingsStatus =
-  | { readonly provider: "none" }
+  /** `problem`: the built-in model is not installed; how to install it. */
+  | { readonly provider: "none"; readonly problem?: string }
   | { readonly provider: "unusable"; readonly problem: string }
   | {
       readonly provider: EmbeddingProvider;
-      readonly url: string;
+      /** Absent for the built-in model. */
+      readonly url?: string;
       /** The service's name for it. */
       readonly model: string;
       readonly state: EmbeddingStatus["state"];

@@ -1,5 +1,5 @@
 /** Options of opening memory in this process. */
-
+import { dirname } from "node:path";
 import type { RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import type { RunCommand } from "../engine/store/find-key.ts";
@@ -9,6 +9,7 @@ import type { Timer } from "../engine/timing.ts";
 import type { IndexLimits } from "../recall/index-cache.ts";
 import type { Composition } from "./compose.ts";
 import type { StoreServer } from "./database-server/store-server.ts";
+import { modelPlaceIn } from "./embedding/built-in-embedder.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
 import type { Waiting } from "./reopening-store.ts";
@@ -43,7 +44,7 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly clock?: () => number;
   /** From 0 up to, but not including, 1. */
   readonly random?: () => number;
-  /** Default: HELMDECK_EMBEDDINGS_… in the environment; none when they are not set. */
+  /** Default: HELMDECK_EMBEDDINGS_… in the environment; when they are not set, the built-in model if it is installed. */
   readonly embeddings?: EmbeddingSettings;
   /** False in a short-lived process, which uses existing vectors only. Default true. */
   readonly embedsEntries?: boolean;
@@ -60,6 +61,8 @@ export async function settingsOf(options: OpenMemoryOptions) {
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,
+    // The key lies in the state folder, and so does the model.
+    builtIn: await modelPlaceIn(dirname(options.keyPath)),
     ...defined({ timer, clock, random, recall, indexes }),
   } satisfies Partial<Composition>;
 }

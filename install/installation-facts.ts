@@ -136,7 +136,7 @@ export interface SearchFacts {
 export type AuditTools = "all" | "helmdeck";
 
 /** `none` was chosen by somebody; `unset` was not. */
-export type FactsEmbedder = FactsService | { readonly provider: "unset" | "none" | "unusable" };
+export type FactsEmbedder = FactsService | { readonly provider: "unset" | "none" | "builtin" | "unusable" };
 
 /** A service in the plugin's configuration; `url` as seen from OpenClaw. */
 export interface FactsService {

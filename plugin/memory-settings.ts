@@ -57,7 +57,7 @@ export async function embeddingSettings(
   env: NodeJS.ProcessEnv,
   loadResolver?: () => Promise<SecretResolver>,
 ): Promise<EmbeddingSettings> {
-  if (settings.provider === "none" || settings.provider === "unusable") return settings;
+  if (!("url" in settings)) return settings;
   const secret = await resolveSecret({ value: apiKey, path: API_KEY_CONFIG_PATH }, config, env, loadResolver);
   if (secret.kind === "absent") return settings;
   if (secret.kind === "text") return withApiKey(settings, secret.text, nameOfEmbeddingSetting);

@@ -5,7 +5,7 @@
 import PQueue from "p-queue";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import type { Clock } from "../engine/timing.ts";
-import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
+import { type Item, isTruncated, itemFor, payloadOf, planBatches, shortened } from "./batches.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type {
   CallOptions,
@@ -32,10 +32,11 @@ export interface EmbeddingService {
   /** The service's name for the model. */
   readonly model: string;
   readonly language?: "english";
-  /** Sends one request without retries: one checked unit vector per text. Rejects with `too_large` when a text is too long. */
+  /** Sends one request without retries: one checked unit vector per text. Rejects with `too_large` when a text is too long; `fits` in its details: how much of a single text is not. */
   send(texts: readonly string[], options: Required<CallOptions>): Promise<readonly Float32Array[]>;
   /** Called when a question was not answered in time, so that a model that is still loading is not given up each time. */
   warm?(options: Required<CallOptions>): Promise<void>;
+  close?(): void;
 }
 
 /** Replaced by tests. */
@@ -150,8 +151,13 @@ class BatchedEmbedder implements SidecarEmbedder {
     }
   }
 
+  warm(): void {
+    this.#warmInBackground();
+  }
+
   close(): void {
     this.#closing.abort();
+    this.#service.close?.();
   }
 
   async #call<T>(options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -174,7 +180,7 @@ class BatchedEmbedder implements SidecarEmbedder {
       return batch.map((item, at) => ({ item, vector: requireVector(vectors, at) }));
     } catch (error) {
       if (!isHelmdeckError(error, "too_large")) throw error;
-      const parts = withinReach(batch);
+      const parts = withinReach(batch, error.details.fits);
       if (parts === undefined)
         throw unavailable(`${this.#service.who} accepts not even a single character.`, {});
       const done = await Promise.all(parts.map((part) => this.#embedBatch(lane, part, signal)));
@@ -258,11 +264,11 @@ async function allOrNothing<T, R>(
   }
 }
 
-function withinReach(batch: readonly Item[]): readonly (readonly Item[])[] | undefined {
+function withinReach(batch: readonly Item[], fits: unknown): readonly (readonly Item[])[] | undefined {
   const [first] = batch;
   const middle = Math.ceil(batch.length / 2);
   if (batch.length > 1) return [batch.slice(0, middle), batch.slice(middle)];
-  const shorter = first && halved(first);
+  const shorter = first && shortened(first, typeof fits === "number" ? fits : undefined);
   return shorter && [[shorter]];
 }
 

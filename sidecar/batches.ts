@@ -43,9 +43,10 @@ export function planBatches(items: readonly Item[], limits: BatchLimits): readon
   return current.length > 0 ? [...batches, current] : batches;
 }
 
-/** Half of the text, at least one character; undefined when it cannot be shorter. */
-export function halved(item: Item): Item | undefined {
-  const usedLength = wholeCharacters(item.text, Math.floor(item.usedLength / 2));
+/** As much as fits, if the service says it, else half of the text; at least one character. Undefined when it cannot be shorter. */
+export function shortened(item: Item, fits: number | undefined): Item | undefined {
+  const length = fits === undefined ? Math.floor(item.usedLength / 2) : fits - item.prefix.length;
+  const usedLength = wholeCharacters(item.text, Math.min(length, item.usedLength - 1));
   return usedLength > 0 ? { ...item, usedLength } : undefined;
 }
 

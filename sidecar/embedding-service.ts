@@ -79,6 +79,8 @@ export interface SidecarEmbedder {
   readonly dimensions: number | undefined;
   embedDocuments(texts: readonly string[], options?: CallOptions): Promise<DocumentEmbeddings>;
   embedQuery(text: string, options?: CallOptions): Promise<Float32Array>;
+  /** Loads the model in the background, if the service can. */
+  warm(): void;
   /** The connection state; sends no request. */
   state(): EmbedderState;
   close(): void;

@@ -42,7 +42,7 @@ export async function embeddingSettingsOfEnv(env: Env): Promise<EmbeddingSetting
 }
 
 async function withKeyOfFile(settings: EmbeddingSettings, path: string): Promise<EmbeddingSettings> {
-  if (settings.provider === "none" || settings.provider === "unusable") return settings;
+  if (!("url" in settings)) return settings;
   try {
     return withApiKey(settings, Buffer.from(await readSecretFile(path)).toString(), () => KEY_FILE);
   } catch (error) {

@@ -1,15 +1,25 @@
 /** Parses embedding settings from plugin configuration and environment. Small, since the gateway's main thread loads it. */
 
-/** Passed to the worker unchanged. Without settings nothing is sent anywhere, and search uses keywords. */
 import { defined } from "../../engine/defined.ts";
+
+/** Passed to the worker unchanged. Without settings nothing is sent anywhere: the built-in model is used if it is installed. */
 export type EmbeddingSettings =
   | { readonly provider: "none" }
   /** The settings are unusable; `problem` names the setting and shows no value. */
   | { readonly provider: "unusable"; readonly problem: string }
+  | BuiltInSettings
   | EmbeddingService;
 
+export interface BuiltInSettings {
+  readonly provider: "builtin";
+  /** Nobody chose it: where it is not installed, search uses keywords, and only the status says so. */
+  readonly isDefault?: true;
+  /** The Ollama of before: its vectors serve until the model has made its own. */
+  readonly former?: EmbeddingService;
+}
+
 export interface EmbeddingService {
-  readonly provider: EmbeddingProvider;
+  readonly provider: ServiceProvider;
   readonly url: string;
   readonly model: string;
   /** For a service that needs one; Ollama does not. */
@@ -20,10 +30,14 @@ export interface EmbeddingService {
   readonly keepAlive?: string;
 }
 
-export const EMBEDDING_PROVIDERS = ["ollama", "openai-compatible"] as const;
-export type EmbeddingProvider = (typeof EMBEDDING_PROVIDERS)[number];
+const SERVICES = ["ollama", "openai-compatible"] as const;
+export type ServiceProvider = (typeof SERVICES)[number];
+/** Everything that `provider` may be. */
+export const EMBEDDING_PROVIDERS = ["none", "builtin", ...SERVICES] as const;
+export type EmbeddingProvider = "builtin" | ServiceProvider;
 
 export const NO_EMBEDDINGS: EmbeddingSettings = { provider: "none" };
+const BUILT_IN_IF_THERE: EmbeddingSettings = { provider: "builtin", isDefault: true };
 
 /** What the installer sets up (compose.embeddings.yml). */
 const OLLAMA = { url: "http://helmdeck-embeddings:11434", model: "nomic-embed-text" };
@@ -32,22 +46,23 @@ const MOST_DIMENSIONS = 8_192;
 /** Ollama's notation: one or more numbers with units. */
 const DURATION = /^-?(\d{1,6}(ms|s|m|h))+$/;
 
+type Given = Readonly<Partial<Record<keyof EmbeddingService, unknown>>>;
+
 /** The setting's name at its source, for messages. */
 export type NameOfSetting = (field: keyof EmbeddingService) => string;
 
 /**
- * Parses settings of any type; never throws. Nothing, or provider `none`: off. Settings without a provider: Ollama. The client
- * checks the address when it is created.
+ * Parses settings of any type; never throws. Nothing: the built-in model, if it is installed. Settings without a provider: Ollama.
+ * The client checks the address when it is created.
  */
-export function embeddingSettingsOf(
-  given: Readonly<Partial<Record<keyof EmbeddingService, unknown>>>,
-  nameOf: NameOfSetting,
-): EmbeddingSettings {
+export function embeddingSettingsOf(given: Given, nameOf: NameOfSetting): EmbeddingSettings {
   const { provider = "ollama", dimensions, keepAlive } = given;
   const isAbsent = Object.values(given).every((value) => value === undefined);
-  if (isAbsent || provider === "none") return NO_EMBEDDINGS;
-  if (!isProvider(provider)) {
-    return unusable(`${nameOf("provider")} must be one of none, ${EMBEDDING_PROVIDERS.join(", ")}`);
+  if (isAbsent) return BUILT_IN_IF_THERE;
+  if (provider === "none") return NO_EMBEDDINGS;
+  if (provider === "builtin") return builtIn(given, nameOf);
+  if (!isService(provider)) {
+    return unusable(`${nameOf("provider")} must be one of ${EMBEDDING_PROVIDERS.join(", ")}`);
   }
   const defaults = provider === "ollama" ? OLLAMA : undefined;
   const url = given.url ?? defaults?.url;
@@ -59,6 +74,13 @@ export function embeddingSettingsOf(
   }
   const settings = { ...{ provider, url, model }, ...defined({ dimensions }) };
   return keepAlive === undefined ? settings : withKeepAlive(settings, keepAlive, nameOf);
+}
+
+/** Settings of an Ollama may remain beside it, such as after a change. */
+function builtIn(given: Given, nameOf: NameOfSetting): EmbeddingSettings {
+  if (given.url === undefined) return { provider: "builtin" };
+  const former = embeddingSettingsOf({ ...given, provider: "ollama" }, nameOf);
+  return "url" in former ? { provider: "builtin", former } : former;
 }
 
 function withKeepAlive(
@@ -78,7 +100,7 @@ export function withApiKey(
   apiKey: unknown,
   nameOf: NameOfSetting,
 ): EmbeddingSettings {
-  if (settings.provider === "none" || settings.provider === "unusable") return settings;
+  if (!("url" in settings)) return settings;
   if (!isText(apiKey)) return unusable(`${nameOf("apiKey")} must be a string`);
   if (settings.provider === "openai-compatible") return { ...settings, apiKey };
   return unusable(`${nameOf("apiKey")} applies to openai-compatible services only; Ollama needs none`);
@@ -88,8 +110,8 @@ export function unusable(what: string): EmbeddingSettings {
   return { provider: "unusable", problem: `${what}.` };
 }
 
-function isProvider(given: unknown): given is EmbeddingProvider {
-  return EMBEDDING_PROVIDERS.some((provider) => provider === given);
+function isService(given: unknown): given is ServiceProvider {
+  return SERVICES.some((provider) => provider === given);
 }
 
 function isText(given: unknown): given is string {

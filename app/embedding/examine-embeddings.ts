@@ -3,6 +3,7 @@ import { asHelmdeckError } from "../../engine/errors.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { Finding } from "../memory.ts";
+import { embedderText } from "../presenters/words.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
 import { MOST_MEMORIES } from "./change-watch.ts";
 import { type Embeddings, PROBE } from "./open-embeddings.ts";
@@ -19,17 +20,14 @@ export async function embeddingsFinding(
 ): Promise<Finding> {
   const status = embeddings.status();
   if (status.provider === "none") {
-    return {
-      level: "ok",
-      check: CHECK,
-      message: "Off: no embedding service is configured, so search uses keywords.",
-    };
+    const why = status.problem ?? "No embedding service is configured.";
+    return { level: "ok", check: CHECK, message: `Off: search uses keywords. ${why}` };
   }
   if (status.provider === "unusable") {
     const remedy = "Correct the setting (docs/reference/embeddings.md). Keyword search continues.";
     return { level: "warning", check: CHECK, message: status.problem, remedy };
   }
-  const where = `${status.provider} at ${status.url}, model ${status.model}`;
+  const where = embedderText(status);
   try {
     await embeddings.active?.embedder.embedQuery(PROBE, { deadlineMs: PROBE_MS });
     return {

@@ -93,7 +93,7 @@ export class EmbeddingOnRequest {
 export async function embedStoredEntries(memory: Memory, subjects?: readonly string[]): Promise<void> {
   try {
     const { embeddings } = await memory.status();
-    if (embeddings === undefined || !("url" in embeddings)) return;
+    if (embeddings === undefined || !("model" in embeddings)) return;
     const all = subjects ?? (await memory.callers()).map(({ subject }) => subject);
     for (const subject of all.slice(0, MOST_MEMORIES)) await memory.warm(subject);
   } catch {

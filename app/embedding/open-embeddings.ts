@@ -3,6 +3,8 @@ import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { processTimer, type Timer } from "../../engine/timing.ts";
+import type { FoundModel } from "../../model/artefact.ts";
+import { MODEL_NAME } from "../../model/run-model.ts";
 import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
@@ -12,11 +14,14 @@ import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.
 import { settingsOfSpace } from "../../sidecar/space.ts";
 import type { EmbeddingsStatus } from "../memory.ts";
 import { referenceCacheOver, vectorCacheOver } from "../vector-cache.ts";
-import type { EmbeddingService, EmbeddingSettings } from "./embedding-settings.ts";
+import { createBuiltInEmbedder, type ModelPlace } from "./built-in-embedder.ts";
+import type { BuiltInSettings, EmbeddingService, EmbeddingSettings } from "./embedding-settings.ts";
 
 export interface EmbeddingsOptions {
   readonly settings: EmbeddingSettings;
   readonly store: MemoryStore;
+  /** Absent: there is no built-in model here. */
+  readonly builtIn?: ModelPlace | undefined;
   /** False in a short-lived process: vectors are read but not made. */
   readonly embedsEntries: boolean;
   readonly timer?: Timer;
@@ -31,6 +36,8 @@ export interface Embeddings {
   mode(): "keyword" | "hybrid";
   /** Asks the service, so that the status knows whether it works. Never rejects. */
   ask(): Promise<void>;
+  /** Loads the built-in model in the background, if it is used here: a question or an entry will come soon. */
+  prepare(): void;
   /** Aborts work in progress. */
   close(): void;
 }
@@ -49,8 +56,9 @@ const ignore = (): void => {};
 
 /** Sends no request yet. Never throws: unusable settings appear in the status. */
 export function openEmbeddings(options: EmbeddingsOptions): Embeddings {
-  const { settings } = options;
+  const { settings, builtIn } = options;
   if (settings.provider === "none" || settings.provider === "unusable") return without(settings);
+  if ("isDefault" in settings && !isWorthAsking(builtIn)) return without(notInstalled(builtIn));
   try {
     return openWith(settings, options);
   } catch (error) {
@@ -61,13 +69,28 @@ export function openEmbeddings(options: EmbeddingsOptions): Embeddings {
 }
 
 function without(status: EmbeddingsStatus): Embeddings {
-  return { status: () => status, mode: () => "keyword", ask: async () => {}, close: () => {} };
+  return {
+    ...{ status: () => status, mode: () => "keyword", ask: async () => {} },
+    ...{ prepare: () => {}, close: () => {} },
+  };
 }
 
-function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embeddings {
-  const { store, embedsEntries, timer = processTimer, random } = options;
-  const { provider, url, model, dimensions } = service;
-  const embedder = embedderFor(service, { model, ...defined({ dimensions }) });
+/** A damaged model is used, so that its first text says what is wrong. */
+function isWorthAsking(builtIn: ModelPlace | undefined): boolean {
+  return builtIn !== undefined && (builtIn.found.ok || builtIn.found.why === "changed");
+}
+
+function notInstalled(builtIn: ModelPlace | undefined): EmbeddingsStatus {
+  if (builtIn === undefined || builtIn.found.ok) return { provider: "none" };
+  return { provider: "none", problem: builtIn.found.problem };
+}
+
+function openWith(service: BuiltInSettings | EmbeddingService, options: EmbeddingsOptions): Embeddings {
+  const { store, embedsEntries, timer = processTimer, random, builtIn } = options;
+  const { provider } = service;
+  const embedder = embedderFor(service, builtIn);
+  // Nothing of it can be seen before the first text, and there may be none for a long time.
+  if (provider === "builtin" && builtIn?.found.ok !== true) embedder.embedQuery(PROBE).then(ignore, ignore);
   const formers = new Map<string, SidecarEmbedder | undefined>();
   const references = new ReferenceVectors(referenceCacheOver(store));
   const index = createSemanticIndex({
@@ -75,7 +98,7 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
     cache: vectorCacheOver(store),
     references,
     formerEmbedder: (space) => {
-      if (!formers.has(space)) formers.set(space, formerFor(service, space));
+      if (!formers.has(space)) formers.set(space, formerFor(service, space, builtIn));
       return formers.get(space);
     },
     readOnly: !embedsEntries,
@@ -89,12 +112,15 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
       const { reason } = embedder.state();
       const failure = reason ?? lastError;
       return {
-        ...{ provider, url, model: embedder.model, state, embedded, waiting, refused },
-        ...defined({ failure }),
+        ...{ provider, model: embedder.model, state, embedded, waiting, refused },
+        ...defined({ failure, url: "url" in service ? service.url : undefined }),
       };
     },
     mode: () => (embedder.state().reason === undefined ? "hybrid" : "keyword"),
     ask: () => embedder.embedQuery(PROBE, { deadlineMs: ASK_MS }).then(ignore, ignore),
+    prepare: () => {
+      if (provider === "builtin") embedder.warm();
+    },
     close() {
       index.close();
       for (const one of [embedder, ...formers.values()]) one?.close();
@@ -102,13 +128,37 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
   };
 }
 
-/** The same service may still have the former model. */
-function formerFor(service: EmbeddingService, space: string): SidecarEmbedder | undefined {
+/** The same service may still have the former model; after a change of provider, the former one may still be there. */
+function formerFor(
+  service: BuiltInSettings | EmbeddingService,
+  space: string,
+  builtIn: ModelPlace | undefined,
+): SidecarEmbedder | undefined {
   const settings = settingsOfSpace(space);
-  return settings && embedderFor(service, settings);
+  if (settings === undefined) return undefined;
+  if (settings.model === MODEL_NAME)
+    return builtIn?.found.ok === true ? createBuiltInEmbedder(builtIn.find) : undefined;
+  const former = "url" in service ? service : service.former;
+  return former && serviceEmbedder(former, settings);
 }
 
 function embedderFor(
+  service: BuiltInSettings | EmbeddingService,
+  builtIn: ModelPlace | undefined,
+): SidecarEmbedder {
+  if ("url" in service) {
+    const { model, dimensions } = service;
+    return serviceEmbedder(service, { model, ...defined({ dimensions }) });
+  }
+  return createBuiltInEmbedder(builtIn?.find ?? nowhere);
+}
+
+/** A memory that was opened without a place for the model. */
+async function nowhere(): Promise<FoundModel> {
+  return { ok: false, why: "missing", folder: "", problem: "The built-in model is not installed." };
+}
+
+function serviceEmbedder(
   { provider, url, apiKey, keepAlive }: EmbeddingService,
   settings: EmbedderSettings,
 ): SidecarEmbedder {

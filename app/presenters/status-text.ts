@@ -31,7 +31,7 @@ export function statusText(
 }
 
 function keywordText(embeddings: MemoryStatus["embeddings"]): string {
-  return embeddings !== undefined && "url" in embeddings
+  return embeddings !== undefined && "model" in embeddings
     ? "keyword only, because semantic search fails now"
     : "keyword";
 }
@@ -66,7 +66,9 @@ function expiringLines(
 }
 
 function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[] {
-  if (embeddings === undefined || embeddings.provider === "none") return [];
+  if (embeddings === undefined) return [];
+  if (embeddings.provider === "none")
+    return embeddings.problem === undefined ? [] : [`  meaning:  off: ${plainLine(embeddings.problem)}`];
   if (embeddings.provider === "unusable") return [`  meaning:  off: ${plainLine(embeddings.problem)}`];
   const { provider, url, model, embedded, waiting, refused, failure } = embeddings;
   const known = [
@@ -75,7 +77,7 @@ function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[]
     ...(refused > 0 ? [`${refused} refused`] : []),
   ];
   return [
-    `  meaning:  ${plainLine(model)} by ${provider} at ${plainLine(url)}: ${known.join(", ")}`,
+    `  meaning:  ${plainLine(url === undefined ? `${model}, built in` : `${model} by ${provider} at ${url}`)}: ${known.join(", ")}`,
     ...(failure === undefined ? [] : [`            last failure: ${plainLine(failure)}`]),
   ];
 }

@@ -120,3 +120,15 @@ export function expiryFrom(now: number, expiresAt: number | undefined): string {
 function two(part: number): string {
   return String(part).padStart(2, "0");
 }
+
+interface EmbedderWords {
+  readonly provider: string;
+  /** Absent for the built-in model. */
+  readonly url?: string;
+  readonly model: string;
+}
+
+/** What embeds, and where. */
+export function embedderText({ provider, url, model }: EmbedderWords): string {
+  return url === undefined ? `${model}, built in` : `${provider} at ${url}, model ${model}`;
+}

@@ -2,11 +2,13 @@
 import type { Command } from "commander";
 import type { CommandMemory } from "../../app/compose.ts";
 import type { EmbedReport } from "../../app/embedding/on-request.ts";
+import { embedderText } from "../../app/presenters/words.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { withExamples } from "../../commands/option-parsers.ts";
 import { showCount } from "../../commands/progress-bar.ts";
 import { withMemoryToChange } from "../../commands/with-memory.ts";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
@@ -15,7 +17,7 @@ export function declareEmbed(program: Command, runs: Runs): void {
     .command("embed")
     .summary("Embed facts that have no vectors yet, for semantic search.")
     .description(
-      "Send facts without vectors to the embedding service and keep the vectors. The service is that of the OpenClaw plugin, unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
+      "Embed facts without vectors and keep the vectors. Uses the built-in model or embedding service of the OpenClaw plugin, unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
     )
     .action((_options: unknown, command: Command) => runs(command, (context) => embedCommand(context)));
   withExamples(embed, [
@@ -27,7 +29,8 @@ export function declareEmbed(program: Command, runs: Runs): void {
 /** The service from the settings. */
 interface Service {
   readonly provider: string;
-  readonly url: string;
+  /** Absent for the built-in model. */
+  readonly url?: string;
   readonly model: string;
 }
 
@@ -45,8 +48,9 @@ async function requireService(memory: CommandMemory, caller: string): Promise<Se
   const { embeddings, error } = await memory.status(caller);
   if (error !== undefined) throw new HelmdeckError(error.code, error.message);
   if (embeddings === undefined || embeddings.provider === "none") {
+    const missing = embeddings?.problem;
     throw unset(
-      "No embedding service is configured, neither for OpenClaw's plugin nor here. Set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434",
+      `${missing ?? "Nothing embeds, neither for OpenClaw's plugin nor here."} Or set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434`,
     );
   }
   if (embeddings.provider === "unusable") throw unset(embeddings.problem.replace(/\.$/, ""));
@@ -75,8 +79,16 @@ async function tell(
   { embedded, embeddedNow, total, refused }: EmbedReport & { readonly embeddedNow: number },
 ): Promise<void> {
   if (options.json)
-    return output.json({ embedded, embedded_now: embeddedNow, total, refused, provider, url, model });
-  const where = harmlessLine(`${provider} at ${url}, model ${model}`);
+    return output.json({
+      embedded,
+      embedded_now: embeddedNow,
+      total,
+      refused,
+      provider,
+      ...defined({ url }),
+      model,
+    });
+  const where = harmlessLine(embedderText({ provider, model, ...defined({ url }) }));
   const not = refused === 0 ? "" : ` ${refused} are refused by the service; keyword search still finds them.`;
   await output.line(
     `Embedded: ${embedded} of ${total} entries of ${harmlessLine(options.caller)}, ${embeddedNow} of them embedded now (${where}).${not}`,

@@ -59,6 +59,7 @@ function isOurs(facts: FactsEmbedder, set: JsonObject | undefined): boolean {
 
 function nameOf(facts: FactsEmbedder): string {
   if (facts.provider === "none") return "keyword search (provider none)";
+  if (facts.provider === "builtin") return "the built-in model";
   return "url" in facts ? `${facts.provider} at ${facts.url}` : "an unusable service";
 }
 

@@ -121,7 +121,8 @@ function atTheEngine({ state, mode, engine }: MemoryStatus): Html {
 
 function embeddings(status: MemoryStatus["embeddings"]): Html {
   if (status === undefined || status.provider === "none") {
-    return html`<p>Off: no embedding service is configured, so only keyword search works. With one, search also finds facts that say the same in other words.</p>`;
+    const why = status?.problem ?? "No embedding service is configured.";
+    return html`<p>Off: only keyword search works. ${line(why)}</p><p>With a model, search also finds facts that say the same in other words.</p>`;
   }
   if (status.provider === "unusable") {
     return html`<p>${chip("✗ off", "bad")} ${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service. Keyword search still works.</p>`;
@@ -129,7 +130,7 @@ function embeddings(status: MemoryStatus["embeddings"]): Html {
   const { provider, url, model, embedded, waiting, refused, failure } = status;
   const total = embedded + waiting + refused;
   return html`<dl class="facts">
-<dt>Service</dt><dd>${line(provider)} at <code>${line(url)}</code></dd>
+<dt>Service</dt><dd>${url === undefined ? "built in" : html`${line(provider)} at <code>${line(url)}</code>`}</dd>
 <dt>Model</dt><dd><code>${line(model)}</code></dd>
 <dt>Progress</dt><dd>${number(embedded)} of ${number(total)} entries of the open memories${waiting > 0 ? `, ${number(waiting)} waiting` : ""}${refused > 0 ? `, ${number(refused)} refused (keyword search only)` : ""}</dd>
 <dt>Last failure</dt><dd>${failure === undefined ? html`<span class="muted">none</span>` : html`${line(failure)} <span class="muted">Keyword search still works; the service is retried automatically.</span>`}</dd>

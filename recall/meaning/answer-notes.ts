@@ -10,7 +10,8 @@ const HOW_TO_EMBED =
 const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
   deadline_exceeded: "the embedding service did not answer in time",
   embeddings_out_of_memory: "the embedding service has too little memory for its model",
-  model_missing: "the embedding service does not have the model",
+  model_missing: "the embedding model is not installed",
+  model_changed: "the built-in model was changed, and is not loaded",
   rate_limited: "the embedding service received too many requests",
   dimension_mismatch: "the embedding model changed",
 };

@@ -155,6 +155,7 @@ const ELSEWHERE = {
   worker: "plugin/worker.ts",
   "helmdeck-worker": "plugin/helmdeck-worker.ts",
   commands: "plugin/openclaw-commands.ts",
+  "model-process": "model/model-process.ts",
 };
 const BUILT = Object.entries({ ...ON_MAIN_THREAD, ...ELSEWHERE });
 const SHARED_CHUNKS = {
@@ -183,6 +184,7 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
       cli: "cli/helmdeck-memory-main.ts",
       here: "cli/here-main.ts",
       install: "install/installer-main.ts",
+      "model-process": "model/model-process.ts",
       ...LIBRARY,
     },
     outdir: outFolder,

@@ -1,7 +1,7 @@
 /** Batches of texts: no text is lost, order and limits are kept, no character is split. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { halved, isTruncated, itemFor, payloadOf, planBatches } from "../../sidecar/batches.ts";
+import { isTruncated, itemFor, payloadOf, planBatches, shortened } from "../../sidecar/batches.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 40 });
 const limits = fc.record({
@@ -67,11 +67,15 @@ describe("a text over the limit", () => {
     );
   });
 
-  it("can be halved down to its first character, and no further", () => {
+  it("can be shortened down to its first character, and no further", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), (text) => {
         let item = itemFor(0, "", text, 10_000);
-        for (let shorter = halved(item); shorter !== undefined; shorter = halved(item)) {
+        for (
+          let shorter = shortened(item, undefined);
+          shorter !== undefined;
+          shorter = shortened(item, undefined)
+        ) {
           expect(shorter.usedLength).toBeLessThan(item.usedLength);
           expect(payloadOf(shorter).isWellFormed()).toBe(true);
           item = shorter;

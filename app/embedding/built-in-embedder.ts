@@ -1,0 +1,47 @@
+/** The built-in model as an embedder: one text at a time, so that a question waits for at most one text of a fact. */
+import { systemClock } from "../../engine/timing.ts";
+import { type FoundModel, findModel } from "../../model/artefact.ts";
+import { BuiltInModel, MODEL_NAME, WHO } from "../../model/run-model.ts";
+import { createBatchedEmbedder } from "../../sidecar/batched-embedder.ts";
+import { checkVectors } from "../../sidecar/check-vectors.ts";
+import type { SidecarEmbedder } from "../../sidecar/embedding-service.ts";
+
+/** Where the model was when memory was opened, and where to look again. */
+export interface ModelPlace {
+  readonly found: FoundModel;
+  readonly find: () => Promise<FoundModel>;
+}
+
+const DIMENSIONS = 384;
+/** More than 256 pieces have in any language that it knows; the model says exactly how much it reads. */
+const MOST_TEXT_BYTES = 4_096;
+/** Covers loading it on a busy machine. */
+const LIMITS = { concurrency: 1, requestTimeoutMs: 60_000 };
+
+export async function modelPlaceIn(stateFolder: string): Promise<ModelPlace> {
+  const find = () => findModel(stateFolder);
+  return { found: await find(), find };
+}
+
+/** Starts nothing before the first call. */
+export function createBuiltInEmbedder(
+  find: ModelPlace["find"],
+  model = new BuiltInModel({ find }),
+): SidecarEmbedder {
+  const asked = { who: WHO, model: MODEL_NAME };
+  return createBatchedEmbedder(
+    {
+      ...asked,
+      send: async (texts) => {
+        const vectors = await Promise.all(texts.map((text) => model.embed(text)));
+        const raw = vectors.map((vector) => [...vector]);
+        return checkVectors(asked, raw, { count: texts.length, dimensions: DIMENSIONS });
+      },
+      warm: () => model.load(),
+      close: () => model.close(),
+    },
+    { model: MODEL_NAME, maxBatchTexts: 1, maxTextBytes: MOST_TEXT_BYTES },
+    LIMITS,
+    { clock: systemClock, random: Math.random },
+  );
+}

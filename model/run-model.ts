@@ -1,0 +1,175 @@
+/**
+ * Runs the built-in model in a process of its own: started when a text has to be embedded, ended when nobody asked for half an
+ * hour.
+ *
+ * Why a process: only its end gives the runtime's memory back, it cannot take a gateway down with it, and the system's allocator
+ * can be told to keep little (docs/decisions/0061-the-built-in-model-is-a-process.md).
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type BirpcReturn, createBirpc } from "birpc";
+import { HelmdeckError } from "../engine/errors.ts";
+import { backgroundTimer, type Timer } from "../engine/timing.ts";
+import { type FoundModel, MODEL_FILES } from "./artefact.ts";
+import type { ModelAnswer, ModelFunctions } from "./model-messages.ts";
+
+/** The start of a sentence about it. */
+export const WHO = "The built-in model";
+
+/** Its vectors are comparable with those of the same weights and word pieces, whatever runtime computes them. */
+export const MODEL_NAME = `all-minilm-l6-v2-int8:${MODEL_FILES[0].sha256.slice(0, 4)}${MODEL_FILES[1].sha256.slice(0, 4)}`;
+
+export interface ModelOptions {
+  /** Asked before each start, so that a model that was installed meanwhile is found. */
+  readonly find: () => Promise<FoundModel>;
+  readonly timer?: Timer;
+  /** More options of its Node, for tests. */
+  readonly nodeOptions?: readonly string[];
+}
+
+const IDLE_MS = 30 * 60_000;
+/**
+ * glibc would keep the memory of the runtime's compiler, once for each of its threads: 300 MB instead of 180. Other systems
+ * ignore these.
+ */
+const SMALL_HEAP = {
+  MALLOC_ARENA_MAX: "1",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+  MALLOC_MMAP_THRESHOLD_: "32768",
+  MALLOC_MMAP_MAX_: "100000",
+};
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly rpc: BirpcReturn<ModelFunctions, object>;
+}
+
+export class BuiltInModel {
+  readonly #options: ModelOptions;
+  readonly #timer: Timer;
+  #starting: Promise<Running> | undefined;
+  #running: Running | undefined;
+  #pending = 0;
+  #cancelIdle = (): void => undefined;
+  #isClosed = false;
+
+  constructor(options: ModelOptions) {
+    this.#options = options;
+    this.#timer = options.timer ?? backgroundTimer;
+  }
+
+  /** The model's process; undefined while none runs. */
+  get processId(): number | undefined {
+    return this.#running?.child.pid;
+  }
+
+  /** Rejects with `model_missing`, `model_changed`, `embeddings_unavailable` or `embeddings_out_of_memory`. */
+  async load(): Promise<void> {
+    await this.#ask((rpc) => rpc.load());
+  }
+
+  /** Like {@link load}; and with `too_large`, with `fits` in its details, when the text has more pieces than the model reads. */
+  embed(text: string): Promise<Float32Array> {
+    return this.#ask((rpc) => rpc.embed(text));
+  }
+
+  /** Ends the process; calls in progress fail. The next call starts another one, except after `close`. */
+  stop(): void {
+    this.#cancelIdle();
+    this.#running?.child.kill("SIGKILL"); // it has nothing to save
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
+  }
+
+  async #ask<Value>(call: (rpc: Running["rpc"]) => Promise<ModelAnswer<Value>>): Promise<Value> {
+    this.#cancelIdle();
+    this.#pending += 1;
+    try {
+      const { child, rpc } = await this.#ensureRunning();
+      keepAlive(child, true);
+      const answer = await call(rpc);
+      if (answer.ok) return answer.value;
+      const { code, message, fits } = answer;
+      throw new HelmdeckError(code, message, { details: fits === undefined ? {} : { fits } });
+    } finally {
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#rest();
+    }
+  }
+
+  /** An idle process keeps nobody alive, and ends. */
+  #rest(): void {
+    if (this.#running === undefined) return;
+    keepAlive(this.#running.child, false);
+    this.#cancelIdle = this.#timer(() => this.stop(), IDLE_MS);
+  }
+
+  #ensureRunning(): Promise<Running> {
+    if (this.#isClosed) throw new HelmdeckError("cancelled", "The memory is closed.");
+    this.#starting ??= this.#start().catch((error) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<Running> {
+    const found = await this.#options.find();
+    if (!found.ok)
+      throw new HelmdeckError(found.why === "changed" ? "model_changed" : "model_missing", found.problem);
+    if (this.#isClosed) throw new HelmdeckError("cancelled", "The memory is closed.");
+    const child = forkModel(found.folder, this.#options.nodeOptions ?? []);
+    const rpc = createBirpc<ModelFunctions, object>(
+      {},
+      {
+        post: (message) => void child.send(message, () => undefined), // its end is noticed below
+        on: (listener) => child.on("message", listener),
+        timeout: -1,
+      },
+    );
+    const running = { child, rpc };
+    const onEnd = (how: string): void => {
+      if (this.#running === running) this.#running = undefined;
+      this.#starting = undefined;
+      rpc.$close(new HelmdeckError("embeddings_unavailable", `${WHO}'s process ended${how}.`));
+    };
+    child.once("error", () => onEnd(" or cannot be started"));
+    child.once("exit", (code, signal) => onEnd(` (${signal ?? `exit code ${code}`})`));
+    this.#running = running;
+    return running;
+  }
+}
+
+/** Without the environment: it may hold keys, and options for another Node. */
+function forkModel(folder: string, nodeOptions: readonly string[]): ChildProcess {
+  try {
+    return fork(processFile(), [folder], {
+      env: SMALL_HEAP,
+      execArgv: ["--expose-gc", ...nodeOptions],
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      windowsHide: true,
+    });
+  } catch {
+    throw new HelmdeckError("embeddings_unavailable", `${WHO}'s process cannot be started.`);
+  }
+}
+
+/** Of the same build: beside this file, or beside the folder of chunks that this file is in. */
+function processFile(): string {
+  const extension = /\.\w+$/.exec(import.meta.url)?.[0] ?? ".js";
+  const [beside, above] = ["./", "../"].map((folder) =>
+    fileURLToPath(new URL(`${folder}model-process${extension}`, import.meta.url)),
+  );
+  return beside !== undefined && existsSync(beside) ? beside : String(above);
+}
+
+function keepAlive(child: ChildProcess, isWaiting: boolean): void {
+  const how = isWaiting ? "ref" : "unref";
+  child[how]();
+  child.channel?.[how]();
+}
