@@ -7,12 +7,14 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import { createBirpc } from "birpc";
 import { env, InferenceSession, Tensor } from "onnxruntime-web/wasm";
-import { asHelmdeckError, HelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { readModelFile } from "./artefact.ts";
 import type { ModelAnswer, ModelFunctions } from "./model-messages.ts";
 
 /** What the model was trained with; the first and the last one are marks. */
 const MOST_PIECES = 256;
+/** After a failure to load, for those who wait for it. */
+const LAST_ANSWERS_MS = 50;
 
 interface Model {
   readonly tokenizer: Tokenizer;
@@ -22,7 +24,10 @@ interface Model {
 function serve(folder: string): void {
   let loading: Promise<Model> | undefined;
   const model = (): Promise<Model> => {
-    loading ??= loadModel(folder);
+    loading ??= loadModel(folder).catch((error) => {
+      setTimeout(() => process.exit(), LAST_ANSWERS_MS); // the runtime does not recover, and files may be put right
+      throw error;
+    });
     return loading;
   };
   const functions: ModelFunctions = {
@@ -99,7 +104,7 @@ function failureOf({ code, message }: HelmdeckError) {
 
 /** The runtime has no class of its own for it. */
 function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && /memory|bad_alloc|allocat/i.test(error.message);
+  return error instanceof Error && !isHelmdeckError(error) && /memory|bad_alloc|allocat/i.test(error.message);
 }
 
 function tooLittleMemory(): HelmdeckError {

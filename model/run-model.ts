@@ -3,7 +3,7 @@
  * hour.
  *
  * Why a process: only its end gives the runtime's memory back, it cannot take a gateway down with it, and the system's allocator
- * can be told to keep little (docs/decisions/0061-the-built-in-model-is-a-process.md).
+ * can be told to keep little (docs/decisions/0062-the-built-in-model-is-a-process.md).
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -77,7 +77,9 @@ export class BuiltInModel {
   /** Ends the process; calls in progress fail. The next call starts another one, except after `close`. */
   stop(): void {
     this.#cancelIdle();
-    this.#running?.child.kill("SIGKILL"); // it has nothing to save
+    const running = this.#running;
+    this.#running = this.#starting = undefined; // the next call must not reach the ending one
+    running?.child.kill("SIGKILL"); // it has nothing to save
   }
 
   close(): void {
@@ -133,8 +135,7 @@ export class BuiltInModel {
     );
     const running = { child, rpc };
     const onEnd = (how: string): void => {
-      if (this.#running === running) this.#running = undefined;
-      this.#starting = undefined;
+      if (this.#running === running) this.#running = this.#starting = undefined;
       rpc.$close(new HelmdeckError("embeddings_unavailable", `${WHO}'s process ended${how}.`));
     };
     child.once("error", () => onEnd(" or cannot be started"));

@@ -166,7 +166,8 @@ export function speaksAgainstTheService(error: unknown): error is HelmdeckError 
 
 /** Whether nothing is embedded for now; a refused text is no such failure. An open circuit only repeats the reason. */
 export function stopsEmbedding(error: unknown): error is HelmdeckError {
-  const codes: readonly ErrorCode[] = [...SERVICE_FAILURES, "model_missing", "dimension_mismatch"];
+  const missing = ["model_missing", "model_changed", "dimension_mismatch"] as const;
+  const codes: readonly ErrorCode[] = [...SERVICE_FAILURES, ...missing];
   return isOneOf(error, codes) && error.details.circuit !== "open";
 }
 

@@ -31,7 +31,7 @@ export interface EmbeddingService {
 }
 
 const SERVICES = ["ollama", "openai-compatible"] as const;
-export type ServiceProvider = (typeof SERVICES)[number];
+type ServiceProvider = (typeof SERVICES)[number];
 /** Everything that `provider` may be. */
 export const EMBEDDING_PROVIDERS = ["none", "builtin", ...SERVICES] as const;
 export type EmbeddingProvider = "builtin" | ServiceProvider;

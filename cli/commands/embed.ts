@@ -48,10 +48,8 @@ async function requireService(memory: CommandMemory, caller: string): Promise<Se
   const { embeddings, error } = await memory.status(caller);
   if (error !== undefined) throw new HelmdeckError(error.code, error.message);
   if (embeddings === undefined || embeddings.provider === "none") {
-    const missing = embeddings?.problem;
-    throw unset(
-      `${missing ?? "Nothing embeds, neither for OpenClaw's plugin nor here."} Or set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434`,
-    );
+    const why = embeddings?.problem ?? "Embedding is turned off";
+    throw unset(`${why}. Or set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434`);
   }
   if (embeddings.provider === "unusable") throw unset(embeddings.problem.replace(/\.$/, ""));
   return embeddings;

@@ -122,7 +122,7 @@ function atTheEngine({ state, mode, engine }: MemoryStatus): Html {
 function embeddings(status: MemoryStatus["embeddings"]): Html {
   if (status === undefined || status.provider === "none") {
     const why = status?.problem ?? "No embedding service is configured.";
-    return html`<p>Off: only keyword search works. ${line(why)}</p><p>With a model, search also finds facts that say the same in other words.</p>`;
+    return html`<p>Off, so only keyword search works: ${line(why)}</p><p>With a model, search also finds facts that say the same in other words.</p>`;
   }
   if (status.provider === "unusable") {
     return html`<p>${chip("✗ off", "bad")} ${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service. Keyword search still works.</p>`;

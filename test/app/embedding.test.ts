@@ -57,8 +57,10 @@ const textsOf = (requests: readonly SeenRequest[]): string =>
 
 describe("settings from the environment", () => {
   test.each([
-    [{}, { provider: "none" }],
-    [{ HELMDECK_EMBEDDINGS_URL: "" }, { provider: "none" }],
+    [{}, { provider: "builtin", isDefault: true }],
+    [{ HELMDECK_EMBEDDINGS_URL: "" }, { provider: "builtin", isDefault: true }],
+    [{ HELMDECK_EMBEDDINGS_PROVIDER: "none" }, { provider: "none" }],
+    [{ HELMDECK_EMBEDDINGS_PROVIDER: "builtin" }, { provider: "builtin" }],
     [
       { HELMDECK_EMBEDDINGS_URL: "http://127.0.0.1:1" },
       { provider: "ollama", url: "http://127.0.0.1:1", model: MODEL },

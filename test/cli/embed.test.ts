@@ -159,7 +159,10 @@ describe("embed", () => {
   });
 
   test.each([
-    [{}, /^invalid_input: No embedding service is configured, neither .*\. Set HELMDECK_EMBEDDINGS_URL/],
+    [
+      {},
+      /^invalid_input: The built-in model is not installed: .*\. Run: helmdeck-memory model install\. Or set HELMDECK_EMBEDDINGS_URL/,
+    ],
     [
       { HELMDECK_EMBEDDINGS_PROVIDER: "elsewhere" },
       /^invalid_input: HELMDECK_EMBEDDINGS_PROVIDER must be one of/,

@@ -97,6 +97,7 @@ describe("finding", () => {
   });
 });
 
+// verifies P-supply-model
 it("gives no byte of a file that differs", async () => {
   const { folder } = await installModel(source, state);
   const path = join(folder, "tokenizer.json");

@@ -141,7 +141,7 @@ describe("health", () => {
     expect(text).toMatch(
       /State ✓ open Database .*memory\.sqlite \(better-sqlite3\) Key .*helmdeck-memory\.key Search keyword Holds 1 fact, 0 records/,
     );
-    expect(text).toContain("Off: no embedding service is configured");
+    expect(text).toContain("Off, so only keyword search works");
   });
 
   test("has one heading for all of doctor's findings about one subject", async () => {

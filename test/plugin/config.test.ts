@@ -14,7 +14,7 @@ describe("the configuration", () => {
         pages: true,
         recall: "balanced",
         renewOnUse: false,
-        embeddings: { settings: { provider: "none" }, apiKey: undefined },
+        embeddings: { settings: { provider: "builtin", isDefault: true }, apiKey: undefined },
         subjects: new Map(),
         allow: new Set(),
         auditServers: ["helmdeck"],
@@ -123,10 +123,15 @@ describe("the configuration", () => {
   );
 
   test.each([
-    [undefined, { provider: "none" }],
-    [{}, { provider: "none" }],
-    ["http://x", { provider: "none" }],
+    [undefined, { provider: "builtin", isDefault: true }],
+    [{}, { provider: "builtin", isDefault: true }],
+    ["http://x", { provider: "builtin", isDefault: true }],
     [{ provider: "none", url: "http://x" }, { provider: "none" }],
+    [{ provider: "builtin" }, { provider: "builtin" }],
+    [
+      { provider: "builtin", url: "http://x" },
+      { provider: "builtin", former: { provider: "ollama", url: "http://x", model: "nomic-embed-text" } },
+    ],
     [
       { provider: "ollama" },
       { provider: "ollama", url: "http://helmdeck-embeddings:11434", model: "nomic-embed-text" },

@@ -80,7 +80,7 @@ describe("the manifest", () => {
     expect(Object.keys(properties)).toEqual([
       ...["provider", "url", "model", "apiKey", "dimensions", "keepAlive"],
     ]);
-    expect(properties.provider.enum).toEqual(["none", ...EMBEDDING_PROVIDERS]);
+    expect(properties.provider.enum).toEqual(EMBEDDING_PROVIDERS);
     expect(additionalProperties).toBe(false);
   });
 

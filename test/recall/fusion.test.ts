@@ -186,7 +186,7 @@ describe("without semantic search", () => {
   });
 
   test.each([
-    ["model_missing", "Searched by keywords only: the embedding service does not have the model."],
+    ["model_missing", "Searched by keywords only: the embedding model is not installed."],
     ["embeddings_unavailable", "Searched by keywords only: the embedding service is not available."],
   ] as const)(
     "after %s keyword search answers, exactly as without a service, with the reason",
