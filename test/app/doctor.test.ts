@@ -186,7 +186,7 @@ describe("status", () => {
       keySource: place.keyPath,
       driver: "better-sqlite3",
       mode: "keyword",
-      embeddings: { provider: "none" },
+      embeddings: { provider: "none", problem: expect.stringContaining("helmdeck-memory model install") },
       subject: { name: "main", facts: 1, auditRows: 1 },
     });
     expect((await memory.status()).subject).toBeUndefined();

@@ -58,7 +58,10 @@ describe("memory in a worker", () => {
       at_unix: 1_795_000_000,
     });
     await memory.warm("main");
-    const inProcess = await openMemory({ ...place, env: {}, driver: nodeSqliteDriver, sweepEveryMs: 0 });
+    const inProcess = await openMemory({
+      ...{ ...place, env: {}, driver: nodeSqliteDriver, sweepEveryMs: 0 },
+      embeddings: { provider: "none" },
+    });
     onTestFinished(() => inProcess.close());
     const seen = (from: Memory) =>
       Promise.all([

@@ -47,6 +47,7 @@ describe("the plugin's package", () => {
         "helmdeck.js",
         "here.js",
         "index.js",
+        "model-process.js",
         "openclaw.plugin.json",
         "package.json",
         "pages.js",
