@@ -19,7 +19,7 @@ const modules = {
   pages: [...VOCABULARY, "app/"],
   server: [...VOCABULARY, "app/", PACKS, "packs/(wire\\.ts|.*-contract\\.ts)", "pages/"],
   commands: [...VOCABULARY, "app/", "model/(artefact|model-source)\\.ts"],
-  plugin: [...VOCABULARY, DRIVERS, "app/", "commands/", "pages/[^/]+\\.ts"],
+  plugin: [...VOCABULARY, DRIVERS, "app/", "commands/", "pages/[^/]+\\.ts", "model/"],
   cli: [...VOCABULARY, DRIVERS, "app/", "commands/", PACKS, "server/"],
   install: [...VOCABULARY, DRIVERS, "app/", "sidecar/", "model/(artefact|model-source)\\.ts"],
 };

@@ -1,6 +1,8 @@
 /** Doctor's findings about the host: whether OpenClaw is set up to find memory, and who can find it. */
 import type { Finding } from "../app/memory.ts";
+import type { ModelCheck } from "../model/artefact.ts";
 import type { PluginConfig } from "./config.ts";
+import { NOTES_PLUGIN_ID, NOTES_PROVIDER } from "./notes/notes-names.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { fieldsOf } from "./unchecked.ts";
 
@@ -11,6 +13,9 @@ const OLLAMA = "ollama";
 const RUNS = "sub-agents and scheduled runs";
 const ORIGINS_UNTOLD =
   "find and store nothing, because this OpenClaw does not tell plugins which session they come from";
+const BACK_TO_KEYWORDS =
+  "Or go back to keyword search: openclaw config set memory.search.provider none, " +
+  "then openclaw memory index --force (required, or no note is found)";
 /** An embedding service that does not answer a plain request within this time counts as down. */
 const PROBE_DEADLINE_MS = 2_000;
 
@@ -22,6 +27,8 @@ export interface HostFacts {
   readonly tellsOrigins: boolean;
   /** Whether something answers at this address in time. */
   readonly answers: (url: string) => Promise<boolean>;
+  /** Whether the built-in model is there. */
+  readonly findModel: () => Promise<ModelCheck>;
 }
 
 /** One finding per check, including those that pass. */
@@ -208,7 +215,7 @@ function wikiFinding(config: HostConfig): Finding {
   };
 }
 
-async function embeddingsFinding({ config, answers }: HostFacts): Promise<Finding> {
+async function embeddingsFinding({ config, answers, findModel }: HostFacts): Promise<Finding> {
   const check = "OpenClaw's own embeddings";
   const { provider, remote } = config.memory?.search ?? {};
   if (provider === undefined || provider === "auto" || provider === "none") {
@@ -227,6 +234,7 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
       remedy: `Add ${OLLAMA} to plugins.allow, or: openclaw plugins enable ${OLLAMA}`,
     };
   }
+  if (provider === NOTES_PROVIDER) return { check, ...(await builtInFinding(config, findModel)) };
   const baseUrl = remote?.baseUrl;
   if (baseUrl === undefined || baseUrl === "") {
     return { level: "ok", check, message: `memory.search.provider is ${provider}; not probed` };
@@ -239,13 +247,33 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
     message:
       `${provider} at ${withoutCredentials(baseUrl)} does not answer; OpenClaw's part of a search then takes up to 30 s ` +
       "and finds none of its own notes, for a minute more after the service is back (helmdeck's part is not affected)",
-    remedy:
-      "Start that service, or go back to keyword search: openclaw config set memory.search.provider none, " +
-      "then openclaw memory index --force (required, or no note is found)",
+    remedy: `Start that service. ${BACK_TO_KEYWORDS}`,
   };
 }
 
-/** The provider's adapter is a plugin of the same name, which the gateway loads only if its configuration allows it. */
+/** A plugin that was uninstalled cannot be seen from here if the configuration names no plugins. */
+async function builtInFinding(
+  config: HostConfig,
+  findModel: HostFacts["findModel"],
+): Promise<Omit<Finding, "check">> {
+  const named = `memory.search.provider is ${NOTES_PROVIDER}`;
+  if (!mayLoad(NOTES_PLUGIN_ID, config)) {
+    return {
+      level: "warning",
+      message: `${named}, but its plugin may not load, so OpenClaw finds none of its notes`,
+      remedy: `Add ${NOTES_PLUGIN_ID} to plugins.allow, or: openclaw plugins enable ${NOTES_PLUGIN_ID}. ${BACK_TO_KEYWORDS}`,
+    };
+  }
+  const model = await findModel();
+  if (model.ok) return { level: "ok", message: `${named}; the built-in model is installed` };
+  return {
+    level: "warning",
+    message: `${named}, but the model does not load, so OpenClaw searches its notes by keywords: ${model.problem}`,
+    remedy: `openclaw helmdeck model install. ${BACK_TO_KEYWORDS}`,
+  };
+}
+
+/** The provider's adapter is in this plugin, which the gateway loads only if its configuration allows it. */
 function mayLoad(id: string, { plugins }: HostConfig): boolean {
   const isAllowed = plugins?.allow === undefined || plugins.allow.includes(id);
   return isAllowed && plugins?.deny?.includes(id) !== true && plugins?.entries?.[id]?.enabled !== false;

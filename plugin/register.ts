@@ -78,9 +78,13 @@ async function findingsOf(
   plugin: PluginConfig,
   config: HostConfig,
 ): Promise<readonly Finding[]> {
-  const { answersInTime, hostFindings } = await import("./on-demand.ts");
+  const { answersInTime, findModel, hostFindings } = await import("./on-demand.ts");
   const host = { config, version: api.runtime.version, tellsOrigins: tellsOrigins(api) };
-  return hostFindings({ ...host, plugin, answers: answersInTime });
+  const stateFolder = () => api.runtime.state.resolveStateDir(process.env);
+  return hostFindings({
+    ...host,
+    ...{ plugin, answers: answersInTime, findModel: () => findModel(stateFolder()) },
+  });
 }
 
 interface CliRegistration {

@@ -1,5 +1,5 @@
 /**
- * Packs the three packages and checks the tarballs for npm, Node and TypeScript.
+ * Packs the four packages and checks the tarballs for npm, Node and TypeScript.
  *
  *   npm run check:packages
  *
@@ -13,6 +13,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { packEngine } from "./pack-engine.ts";
 import { packModel } from "./pack-model.ts";
+import { packNotesPlugin } from "./pack-notes.ts";
 import { packPlugin } from "./pack-plugin.ts";
 
 /** The package is ESM, which every supported Node can require; older resolution modes do not support `exports`. */
@@ -31,7 +32,7 @@ async function byPublint({ buffer }: Uint8Array<ArrayBuffer>): Promise<readonly 
 
 async function byTypes(bytes: Uint8Array): Promise<readonly string[]> {
   const result = await checkPackage(createPackageFromTarballData(bytes));
-  if (result.types === false) return []; // the plugin, which only OpenClaw loads, and the model, which has no code
+  if (result.types === false) return []; // the plugins, which only OpenClaw loads, and the model, which has no code
   return result.problems.flatMap((problem) => {
     const where = "resolutionKind" in problem ? problem.resolutionKind : "";
     const isFine = NOT_FOR_US.has(problem.kind) || NOT_FOR_US.has(`${problem.kind}:${where}`);
@@ -42,7 +43,9 @@ async function byTypes(bytes: Uint8Array): Promise<readonly string[]> {
 async function main(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "helmdeck-packages-"));
   try {
-    const tarballs = [await packModel(folder), await packEngine(folder), await packPlugin(folder)];
+    const tarballs: string[] = [];
+    for (const pack of [packModel, packEngine, packPlugin, packNotesPlugin])
+      tarballs.push(await pack(folder));
     const problems = (await Promise.all(tarballs.map(packageProblems))).flat();
     for (const problem of problems) console.error(problem);
     return problems.length === 0 ? 0 : 1;

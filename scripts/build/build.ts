@@ -14,13 +14,15 @@ import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
 import { INSTALLED_WITH_IT, LIBRARY } from "./engine-package.ts";
 import { buildModelPackage } from "./model-package.ts";
-import { OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
+import { notesPackage, OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
 import { bundledPackages, noticesFor } from "./third-party.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const DIST = join(ROOT, "dist");
 export const PLUGIN_DIST = join(DIST, "plugin");
 export const MODEL_DIST = join(DIST, "model");
+/** Beside it: the plugin for OpenClaw's own notes. */
+export const NOTES_DIST = join(DIST, "notes-plugin");
 
 /** OpenClaw evaluates this file on every load in every process. */
 const MAIN_MAX_BYTES = 90_000;
@@ -35,7 +37,10 @@ const SOURCES = [
   // The build compares the model's large files with checksums in model/.
   "model/{*.ts,artefact/*.{md,txt}}",
 ];
-const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];
+const SOURCE_FILES = [
+  ...["package.json", "package-lock.json", "LICENSE"],
+  ...["openclaw.plugin.json", "plugin/notes/openclaw.plugin.json"],
+];
 
 const COMMON: BuildOptions = {
   absWorkingDir: ROOT,
@@ -63,9 +68,10 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "helmdeck-here": "./here.mjs",
 };
 
-/** Packages that are bundled into the plugin, and into the commands, each as `name@version`. */
+/** Packages that are bundled into the plugins, and into the commands, each as `name@version`. */
 export interface Bundled {
   readonly plugin: readonly string[];
+  readonly notes: readonly string[];
   readonly commands: readonly string[];
 }
 
@@ -85,12 +91,13 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
   try {
     await rm(making, { recursive: true, force: true });
     await mkdir(making);
-    const [plugin, commands] = await Promise.all([
+    const [plugin, notes, commands] = await Promise.all([
       buildPlugin(join(making, "plugin"), sources),
+      buildNotesPlugin(join(making, "notes-plugin"), sources),
       buildCommandLine(making),
       buildModelPackage(ROOT, join(making, "model"), await rootPackage()),
     ]);
-    await writeJson(join(making, BUNDLED_FILE), { plugin, commands } satisfies Bundled);
+    await writeJson(join(making, BUNDLED_FILE), { plugin, notes, commands } satisfies Bundled);
     await writeFile(join(making, STAMP), sources);
     await exchange(making, DIST);
   } finally {
@@ -109,10 +116,7 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   const root = await rootPackage();
   await mkdir(join(outFolder, "dist"), { recursive: true });
   const how: BuildOptions = {
-    ...COMMON,
-    target: `node${OLDEST_HOST.node.split(".")[0]}`,
-    outdir: join(outFolder, "dist"),
-    external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
+    ...forOpenClaw(outFolder),
     define: { __HELMDECK_BUILD__: JSON.stringify(buildId), ...BUILT_AT },
   };
   const [gateway, beside] = await Promise.all([
@@ -140,6 +144,40 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   ]);
   return bundledPackages(ROOT, metafile);
 }
+
+function forOpenClaw(outFolder: string): BuildOptions {
+  return {
+    ...COMMON,
+    target: `node${OLDEST_HOST.node.split(".")[0]}`,
+    outdir: join(outFolder, "dist"),
+    external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
+  };
+}
+
+/** Builds the plugin for OpenClaw's own notes. Returns the bundled packages. */
+export async function buildNotesPlugin(outFolder: string, buildId: string): Promise<readonly string[]> {
+  const root = await rootPackage();
+  const { metafile } = await build({
+    ...forOpenClaw(outFolder),
+    metafile: true,
+    entryPoints: NOTES,
+    define: { __HELMDECK_BUILD__: JSON.stringify(buildId) },
+  });
+  requireNoDependencies(metafile);
+  requireNoServer(metafile);
+  await requireSmall(join(outFolder, "dist", "index.js"));
+  const source = join(ROOT, "plugin", "notes");
+  await Promise.all([
+    writeJson(join(outFolder, "package.json"), notesPackage(root)),
+    writeJson(join(outFolder, "openclaw.plugin.json"), await readManifest(source, root.version)),
+    cp(join(source, "README.md"), join(outFolder, "README.md")),
+    cp(join(ROOT, "LICENSE"), join(outFolder, "LICENSE")),
+    writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, metafile)),
+  ]);
+  return bundledPackages(ROOT, metafile);
+}
+
+const NOTES = { index: "plugin/notes/index.ts", "model-process": "model/model-process.ts" };
 
 /** The gateway's main thread loads the first file, and rarely the others. Each is small and self-contained. */
 const ON_MAIN_THREAD = {

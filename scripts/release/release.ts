@@ -1,5 +1,5 @@
 /**
- * Makes a release: updates the version everywhere, closes the changelog's section, makes the three tarballs with their SBOMs and checksums, and
+ * Makes a release: updates the version everywhere, closes the changelog's section, makes the four tarballs with their SBOMs and checksums, and
  * creates a commit and a tag. It does not publish or push.
  *
  *   npm run release -- 0.2.0 [--dry-run]
@@ -70,8 +70,11 @@ async function changesOf(release: Release): Promise<ReadonlyMap<string, string>>
 async function packed({ version }: Release): Promise<readonly string[]> {
   const folder = join(ROOT, PACKED, version);
   const tarballs: string[] = [];
-  for (const script of ["scripts/pack-model.ts", "scripts/pack-engine.ts", "scripts/pack-plugin.ts"]) {
-    const { stdout } = await execa(process.execPath, [script, folder], { cwd: ROOT, stderr: "inherit" });
+  for (const name of ["model", "engine", "plugin", "notes"]) {
+    const { stdout } = await execa(process.execPath, [`scripts/pack-${name}.ts`, folder], {
+      cwd: ROOT,
+      stderr: "inherit",
+    });
     tarballs.push(relative(ROOT, stdout.trim().split("\n").at(-1) ?? ""));
   }
   const files = tarballs.flatMap((tarball) => [tarball, tarball.replace(/\.tgz$/, ".cdx.json")]);

@@ -25,18 +25,24 @@ import { ROOT } from "../../scripts/build/build.ts";
 import { packageProblems } from "../../scripts/check-packages.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
 import { packModel } from "../../scripts/pack-model.ts";
+import { packNotesPlugin } from "../../scripts/pack-notes.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 300_000;
 let folder: string;
 let env: NodeJS.ProcessEnv;
-let tarballs: readonly [engine: string, plugin: string, model: string];
+let tarballs: readonly [engine: string, plugin: string, model: string, notes: string];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-packages-"));
   const packed = join(folder, "packed");
-  tarballs = [await packEngine(packed), await packPlugin(packed), await packModel(packed)];
+  tarballs = [
+    await packEngine(packed),
+    await packPlugin(packed),
+    await packModel(packed),
+    await packNotesPlugin(packed),
+  ];
   const bin = join(folder, "node_modules", ".bin");
   const PATH = [bin, dirname(process.execPath), process.env.PATH].join(delimiter);
   env = { ...process.env, PATH, HOME: folder, npm_config_offline: "false" };

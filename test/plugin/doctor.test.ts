@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
+import type { ModelCheck } from "../../model/artefact.ts";
 import { answersInTime, hostFindings, TESTED_HOSTS } from "../../plugin/examine-plugin.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
 import { configOf } from "./fake-host.ts";
@@ -10,6 +11,7 @@ interface More {
   readonly plugin?: unknown;
   readonly tellsOrigins?: boolean;
   readonly answers?: boolean;
+  readonly model?: ModelCheck;
 }
 
 const findings = (config: HostConfig, more: More = {}) =>
@@ -19,6 +21,7 @@ const findings = (config: HostConfig, more: More = {}) =>
     plugin: configOf(more.plugin),
     tellsOrigins: more.tellsOrigins ?? true,
     answers: async () => more.answers ?? true,
+    findModel: async () => more.model ?? { ok: true },
   });
 
 async function finding(check: string, ...args: Parameters<typeof findings>) {
@@ -220,5 +223,38 @@ describe("settings without effect if an engine keeps the memory", () => {
   test("are not mentioned if they have an effect, or if there are none", async () => {
     expect(await set({ subjects: { work: "main" }, databasePath: "/x" })).toBeUndefined();
     expect(await set({ source, recall: "quiet", subjects: null })).toBeUndefined();
+  });
+});
+
+describe("OpenClaw's notes with the built-in model", () => {
+  const check = "OpenClaw's own embeddings";
+  const search = { memory: { search: { provider: "helmdeck-builtin" } } };
+
+  test("is fine while its plugin may load and the model is there", async () => {
+    expect(await finding(check, search)).toMatchObject({
+      level: "ok",
+      message: expect.stringContaining("installed"),
+    });
+  });
+
+  test.each([
+    { allow: ["helmdeck-memory"] },
+    { deny: ["helmdeck-memory-notes"] },
+    { entries: { "helmdeck-memory-notes": { enabled: false } } },
+  ])("finds none while its plugin may not load: %j", async (plugins) => {
+    expect(await finding(check, { ...search, plugins })).toMatchObject({
+      level: "warning",
+      message: expect.stringContaining("finds none of its notes"),
+      remedy: expect.stringContaining("openclaw plugins enable helmdeck-memory-notes"),
+    });
+  });
+
+  test("searches by keywords while the model is missing", async () => {
+    const model: ModelCheck = { ok: false, why: "missing", problem: "There is no model.ort." };
+    expect(await finding(check, search, { model })).toMatchObject({
+      level: "warning",
+      message: expect.stringMatching(/by keywords: There is no model\.ort\.$/),
+      remedy: expect.stringContaining("openclaw helmdeck model install"),
+    });
   });
 });

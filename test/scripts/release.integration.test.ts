@@ -88,7 +88,7 @@ test(
     expect(JSON.parse(await read("docs/reference/openapi.json")).info.version).toBe(VERSION);
     expect(await read("CHANGELOG.md")).toMatch(/^## \[Unreleased\]\n\n## \[99\.0\.0\] - \d{4}-\d\d-\d\d\n/m);
     const packages = stdout.match(/^dist-release\/.*\.tgz$/gm) ?? [];
-    expect(packages).toHaveLength(3);
+    expect(packages).toHaveLength(4);
     const sums = join(clone, dirname(packages[0] ?? ""));
     expect((await run("sha256sum", ["-c", "--quiet", "SHA256SUMS"], { cwd: sums })).stdout).toBe("");
     for (const tarball of packages) {
