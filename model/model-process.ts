@@ -13,7 +13,7 @@ import type { ModelAnswer, ModelFunctions } from "./model-messages.ts";
 
 /** What the model was trained with; the first and the last one are marks. */
 const MOST_PIECES = 256;
-/** After a failure to load, for those who wait for it. */
+/** After a failure, for those who wait for the same. */
 const LAST_ANSWERS_MS = 50;
 
 interface Model {
@@ -24,10 +24,7 @@ interface Model {
 function serve(folder: string): void {
   let loading: Promise<Model> | undefined;
   const model = (): Promise<Model> => {
-    loading ??= loadModel(folder).catch((error) => {
-      setTimeout(() => process.exit(), LAST_ANSWERS_MS); // the runtime does not recover, and files may be put right
-      throw error;
-    });
+    loading ??= loadModel(folder);
     return loading;
   };
   const functions: ModelFunctions = {
@@ -88,12 +85,13 @@ function lengthThatFits(tokenizer: Tokenizer, text: string): number {
   return fits;
 }
 
-/** Never rejects. */
+/** Never rejects. After a failure the process ends: the runtime may not recover, and files may be put right. */
 async function answerOf<Value>(work: () => Promise<Value>): Promise<ModelAnswer<Value>> {
   try {
     return { ok: true, value: await work() };
   } catch (error) {
     if (error instanceof TooLong) return { ...failureOf(error), fits: error.fits };
+    setTimeout(() => process.exit(), LAST_ANSWERS_MS);
     return failureOf(isOutOfMemory(error) ? tooLittleMemory() : asHelmdeckError(error));
   }
 }

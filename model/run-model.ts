@@ -91,16 +91,22 @@ export class BuiltInModel {
     this.#cancelIdle();
     this.#pending += 1;
     try {
-      const { child, rpc } = await this.#ensureRunning();
-      keepAlive(child, true);
-      const answer = await call(rpc);
+      const running = await this.#ensureRunning();
+      keepAlive(running.child, true);
+      const answer = await call(running.rpc);
       if (answer.ok) return answer.value;
       const { code, message, fits } = answer;
+      if (fits === undefined) this.#leave(running);
       throw new HelmdeckError(code, message, { details: fits === undefined ? {} : { fits } });
     } finally {
       this.#pending -= 1;
       if (this.#pending === 0) this.#rest();
     }
+  }
+
+  /** It ends, or has ended: the next call starts another one. */
+  #leave(running: Running): void {
+    if (this.#running === running) this.#running = this.#starting = undefined;
   }
 
   /** An idle process keeps nobody alive, and ends. */
@@ -135,7 +141,7 @@ export class BuiltInModel {
     );
     const running = { child, rpc };
     const onEnd = (how: string): void => {
-      if (this.#running === running) this.#running = this.#starting = undefined;
+      this.#leave(running);
       rpc.$close(new HelmdeckError("embeddings_unavailable", `${WHO}'s process ended${how}.`));
     };
     child.once("error", () => onEnd(" or cannot be started"));

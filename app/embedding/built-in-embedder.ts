@@ -1,10 +1,12 @@
 /** The built-in model as an embedder: one text at a time, so that a question waits for at most one text of a fact. */
+import { isHelmdeckError } from "../../engine/errors.ts";
 import { systemClock } from "../../engine/timing.ts";
 import { type FoundModel, findModel } from "../../model/artefact.ts";
 import { BuiltInModel, MODEL_NAME, WHO } from "../../model/run-model.ts";
 import { createBatchedEmbedder } from "../../sidecar/batched-embedder.ts";
 import { checkVectors } from "../../sidecar/check-vectors.ts";
 import type { SidecarEmbedder } from "../../sidecar/embedding-service.ts";
+import { withDeadline } from "../../sidecar/http-client.ts";
 
 /** Where the model was when memory was opened, and where to look again. */
 export interface ModelPlace {
@@ -32,8 +34,12 @@ export function createBuiltInEmbedder(
   return createBatchedEmbedder(
     {
       ...asked,
-      send: async (texts) => {
-        const vectors = await Promise.all(texts.map((text) => model.embed(text)));
+      send: async (texts, limits) => {
+        const asking = () => Promise.all(texts.map((text) => model.embed(text)));
+        const vectors = await withDeadline(limits, systemClock.timer, WHO, asking).catch((error) => {
+          if (!limits.signal.aborted && isHelmdeckError(error, "deadline_exceeded")) model.stop(); // it hangs
+          throw error;
+        });
         const raw = vectors.map((vector) => [...vector]);
         return checkVectors(asked, raw, { count: texts.length, dimensions: DIMENSIONS });
       },

@@ -280,7 +280,11 @@ describe("a change of what embeds", () => {
     const former = { provider: "builtin", former: ollama } as const;
     const between = await openTestMemory({ ...place, embeddings: former, embedsEntries: false });
     await between.warm("main");
-    expect(await between.search("main", QUESTION)).toMatchObject({ mode: "hybrid" });
+    await until(
+      () => between.search("main", QUESTION),
+      ({ mode }) => mode === "hybrid",
+    );
+    expect(embeddedBy(await between.status()).embedded).toBe(0);
     await between.close();
 
     const second = await openTestMemory({ ...place, embeddings: { provider: "builtin" } });
