@@ -22,7 +22,7 @@ export function withEarlierChoices(given: GivenOptions, entries: JournalEntries,
     model: given.model ?? earlier?.model ?? DEFAULT_MODEL,
     gpu: given.gpu ?? earlier?.gpu ?? false,
     variables: sidecarVariables(env),
-    mayLeaveOutEmbeddings: embeddings === undefined,
+    isEmbeddingOpen: embeddings === undefined,
   };
   return { ...options, kept: given.mode === "install" ? keptOptions(given, options, entries) : [] };
 }
@@ -75,13 +75,19 @@ function keptOptions(
   if (given.openclaw === undefined && target?.kind === "container")
     kept.push(`--openclaw ${targetName(target)}`);
   if (given.embeddings === undefined && embeddings.kind === "none") kept.push("--no-embeddings");
+  if (given.embeddings === undefined && embeddings.kind === "builtin") kept.push("--embeddings builtin");
   if (given.embeddings === undefined && embeddings.kind === "url")
     kept.push(`--embeddings-url ${embeddings.url}`);
-  if (given.model === undefined && model !== DEFAULT_MODEL && embeddings.kind !== "none")
+  if (given.model === undefined && model !== DEFAULT_MODEL && embedsElsewhere(embeddings))
     kept.push(`--embedding-model ${model}`);
   if (given.gpu === undefined && gpu && embeddings.kind === "sidecar") kept.push("--gpu");
   if (embeddings.kind === "sidecar") kept.push(...keptVariables(choices?.variables ?? {}, variables));
   return kept;
+}
+
+/** With a service, whose model can be chosen. */
+export function embedsElsewhere({ kind }: Choices["embeddings"]): boolean {
+  return kind === "sidecar" || kind === "url";
 }
 
 function keptVariables(earlier: Variables, now: Variables): readonly string[] {

@@ -1,6 +1,7 @@
 /** The final message: after an installation what to try, what to back up and how to undo it; after an uninstallation what is left. */
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
+import { MODEL_FOLDERS } from "../model/artefact.ts";
 import type { Environment } from "./environment.ts";
 import { INSTALLER, MODELS_VOLUME } from "./install-names.ts";
 import {
@@ -87,10 +88,12 @@ function memoryLeft({ target, memory }: OpenClawReady, purge: boolean): readonly
     return purge ? [] : [{ what, where, goesWith: `${goesWith} --openclaw ${targetName(target)}` }];
   }
   const former = join(dirname(memory.keyPath), FORMER_PACKAGE);
+  const model = join(dirname(memory.keyPath), MODEL_FOLDERS);
   const files = [
     { what: "your memory", where: memory.databasePath, goesWith },
     { what: "its key, without which it cannot be read", where: memory.keyPath, goesWith },
     ...formerKeys(memory.keyPath).map((where) => ({ what: FORMER_KEY, where, goesWith })),
+    { what: "the built-in model", where: model, goesWith: `rm -r "${model}"` },
     { what: "the plugin's files under its former name", where: former, goesWith: `rm -r "${former}"` },
   ];
   return files.filter(({ where }) => existsSync(where));

@@ -85,6 +85,8 @@ export interface OpenClawReady {
   readonly facts: FactsEmbedder;
   /** The engine that keeps memory, from the plugin's configuration; undefined: this host. */
   readonly engine: EngineChoice | undefined;
+  /** The built-in model is in OpenClaw's state folder, unchanged. */
+  readonly hasModel: boolean;
   /** From the plugin's configuration, if set. */
   readonly auditTools: AuditTools | undefined;
   /** `plugins.allow`, if set. */
@@ -136,7 +138,19 @@ export interface SearchFacts {
 export type AuditTools = "all" | "helmdeck";
 
 /** `none` was chosen by somebody; `unset` was not. */
-export type FactsEmbedder = FactsService | { readonly provider: "unset" | "none" | "builtin" | "unusable" };
+export type FactsEmbedder = EmbedsFacts | { readonly provider: "unset" | "none" | "unusable" };
+
+/** What makes vectors of helmdeck's facts: the model that comes with it, or a service. */
+export type EmbedsFacts = BuiltIn | FactsService;
+
+/** What is to embed facts. */
+export type FactsWanted = EmbedsFacts | { readonly provider: "none" };
+
+interface BuiltIn {
+  readonly provider: "builtin";
+  /** The Ollama of before, whose vectors serve until the model has made its own. */
+  readonly former?: Pick<FactsService, "url" | "model">;
+}
 
 /** A service in the plugin's configuration; `url` as seen from OpenClaw. */
 export interface FactsService {
@@ -204,6 +218,7 @@ export interface JournalFacts {
   readonly configIsAsLeft: boolean;
   readonly madeNetwork: boolean;
   readonly installedPlugin: boolean;
+  readonly installedModel: boolean;
   readonly attached: string | undefined;
   readonly startedSidecar: boolean;
 }

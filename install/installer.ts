@@ -3,7 +3,8 @@
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../engine/errors.ts";
-import { recordChoices, withEarlierChoices } from "./earlier-choices.ts";
+import { embedsElsewhere, recordChoices, withEarlierChoices } from "./earlier-choices.ts";
+import { defaultEmbeddings, defaultNote, EMBEDDING_QUESTION, embeddingAnswers } from "./embedding-choice.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { finalMessage } from "./final-message.ts";
@@ -18,8 +19,12 @@ import type { Plan, Question } from "./plan/plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
 import { EXIT, type ExitCode } from "./steps/step-definition.ts";
 
-/** Asks a person; undefined if there is no terminal. */
-type Ask = ((question: string) => Promise<boolean>) | undefined;
+/** Asks a person. */
+export interface Ask {
+  readonly agrees: (question: string) => Promise<boolean>;
+  /** The place of the chosen answer. The first one is the default. */
+  readonly chooses: (question: string, answers: readonly string[]) => Promise<number>;
+}
 
 /** Runs `install.sh <args>` and returns its exit code. `root`: the package's folder. Never throws. */
 export async function install(args: readonly string[], root: string): Promise<ExitCode> {
@@ -36,7 +41,7 @@ export async function install(args: readonly string[], root: string): Promise<Ex
   const isPerson = stdin.isTTY === true && stdout.isTTY === true && !options.json && !options.yes;
   try {
     return await withInstallerLock(options, reporter, async () =>
-      runInstaller(await thisEnvironment(root), options, reporter, isPerson ? askOnTerminal : undefined),
+      runInstaller(await thisEnvironment(root), options, reporter, isPerson ? terminal : undefined),
     );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -80,7 +85,7 @@ export async function runInstaller(
   environment: Environment,
   given: GivenOptions,
   reporter: Reporter,
-  ask: Ask,
+  ask: Ask | undefined,
 ): Promise<ExitCode> {
   const { facts, plan, openclaw, options } = await resolvePlan(environment, given, reporter, ask);
   const end = (
@@ -92,7 +97,7 @@ export async function runInstaller(
     return exitCode;
   };
   reporter.kept(plan.kept);
-  if (given.model !== undefined && plan.kept.includes("--no-embeddings")) reporter.warn(MODEL_WARNING);
+  if (given.model !== undefined && !embedsElsewhere(options.embeddings)) reporter.warn(MODEL_WARNING);
   if (plan.unmet.length > 0) {
     reporter.unmet(plan.unmet);
     return end(EXIT.prerequisite);
@@ -107,7 +112,7 @@ export async function runInstaller(
 }
 
 const MODEL_WARNING =
-  "--embedding-model changes nothing without embeddings: add --embeddings, or --embeddings-url URL.";
+  "--embedding-model is for a service: add --embeddings sidecar, or --embeddings-url URL.";
 
 interface ResolvedPlan {
   readonly facts: Facts;
@@ -121,83 +126,90 @@ async function resolvePlan(
   environment: Environment,
   given: GivenOptions,
   reporter: Reporter,
-  ask: Ask,
+  ask: Ask | undefined,
 ): Promise<ResolvedPlan> {
   const options = withEarlierChoices(given, environment.journal.entries, environment.env);
   const done = reporter.working("Checking this machine");
   const { facts, openclaw } = await inspect(environment, options).finally(done);
-  const plan = makePlan(facts, options);
-  if (lacksOnlyDocker(plan) && options.mode === "install") {
-    const embeddings = await withoutDocker(facts, options, ask);
-    if (embeddings === undefined) return { facts, plan, openclaw, options };
-    reporter.unmet(plan.unmet);
-    if (embeddings.kind === "none") reporter.warn(keywordsOnly(facts));
+  const embeddings = await chosenEmbeddings(facts, options, reporter, ask);
+  // A service of the operator's own is inspected, too.
+  if (embeddings.kind === "url" && options.embeddings.kind !== "url")
     return resolvePlan(environment, { ...given, embeddings }, reporter, ask);
-  }
-  if (options.dryRun || ask === undefined) return { facts, plan, openclaw, options };
-  const answered = await answersTo(plan.questions, options, ask);
+  const chosen = { ...options, embeddings };
+  const plan = makePlan(facts, chosen);
+  if (options.dryRun || ask === undefined) return { facts, plan, openclaw, options: chosen };
+  const answered = await answersTo(plan.questions, chosen, ask);
   return { facts, plan: makePlan(facts, answered), openclaw, options: answered };
 }
 
-async function answersTo(
-  questions: readonly Question[],
+/** Asks what is to embed if nobody chose it, or if only Docker is missing for what was chosen. */
+async function chosenEmbeddings(
+  facts: Facts,
   options: Options,
-  ask: NonNullable<Ask>,
-): Promise<Options> {
+  reporter: Reporter,
+  ask: Ask | undefined,
+): Promise<Options["embeddings"]> {
+  const { embeddings, mode, isEmbeddingOpen } = options;
+  if (mode !== "install") return embeddings;
+  const { unmet } = makePlan(facts, options);
+  const lacksOnlyDocker = unmet.length > 0 && unmet.every(({ what }) => what === "docker");
+  if (!isEmbeddingOpen && !lacksOnlyDocker) return embeddings;
+  const isInstallable = makePlan(facts, { ...options, embeddings: { kind: "none" } }).unmet.length === 0;
+  if (isEmbeddingOpen && (ask === undefined || options.dryRun || !isInstallable)) {
+    const chosen = defaultEmbeddings(facts);
+    if (chosen.kind !== "sidecar" && isInstallable) reporter.warn(defaultNote(facts));
+    return chosen;
+  }
+  if (ask === undefined) return embeddings;
+  if (!isEmbeddingOpen) reporter.unmet(unmet);
+  const answers = embeddingAnswers(facts, options);
+  const place = await ask.chooses(
+    EMBEDDING_QUESTION,
+    answers.map(({ text }) => text),
+  );
+  return answers[place]?.embeddings ?? embeddings;
+}
+
+async function answersTo(questions: readonly Question[], options: Options, ask: Ask): Promise<Options> {
   let answered = options;
   for (const { about, text } of questions) {
-    const isYes = await ask(text);
+    const isYes = await ask.agrees(text);
     if (about === "tools") answered = { ...answered, auditTools: isYes ? "all" : "helmdeck" };
     else if (isYes) answered = { ...answered, replaces: [...answered.replaces, about] };
   }
   return answered;
 }
 
-/** If Docker is unusable: the machine's own Ollama, or keyword search; undefined: do not continue. */
-async function withoutDocker(
-  { ollama }: Facts,
-  options: Options,
-  ask: Ask,
-): Promise<Options["embeddings"] | undefined> {
-  if (ollama !== undefined && (await ask?.(questionAboutOllama(ollama, options))) === true)
-    return { kind: "url", url: ollama };
-  const goesOn =
-    (options.yes && options.mayLeaveOutEmbeddings) ||
-    (await ask?.("Docker cannot be used here. Continue without embeddings, with keyword search?"));
-  return goesOn === true ? { kind: "none" } : undefined;
-}
-
-function questionAboutOllama(url: string, { model }: Options): string {
-  return `Docker cannot be used here, but an Ollama answers at ${url}. Use it for embeddings? (It downloads the model ${model} if needed.)`;
-}
-
-function keywordsOnly({ ollama }: Facts): string {
-  const url = ollama === undefined ? "" : `; or now: ${INSTALLER} --embeddings-url ${ollama}`;
-  return `WITHOUT embeddings, OpenClaw searches by keywords only. When Docker is available: ${INSTALLER} --embeddings${url}`;
-}
-
-function lacksOnlyDocker({ unmet }: Plan): boolean {
-  return unmet.length > 0 && unmet.every(({ what }) => what === "docker");
-}
-
 async function mayGoOn(
   { steps }: Plan,
   { yes, mode }: Options,
   reporter: Reporter,
-  ask: Ask,
+  ask: Ask | undefined,
 ): Promise<boolean> {
   if (yes || mode === "verify" || steps.length === 0) return true;
-  if (ask !== undefined) return ask("Continue?");
+  if (ask !== undefined) return ask.agrees("Continue?");
   reporter.warn("There is no terminal to ask on: pass --yes to continue.");
   return false;
 }
 
-async function askOnTerminal(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+const terminal: Ask = {
+  agrees: async (question) => /^y(es)?$/i.test(await typed(`${question} [y/N] `)),
+  chooses: async (question, answers) => {
+    const numbers = answers.map((answer, place) => `  ${place + 1}  ${answer}\n`).join("");
+    for (;;) {
+      const text = await typed(`${question}\n${numbers}Choose 1 to ${answers.length} [1]: `);
+      const place = text === "" ? 0 : Number(text) - 1;
+      if (answers[place] !== undefined) return place;
+    }
+  },
+};
+
+async function typed(question: string): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+    return (await reader.question(question)).trim();
   } finally {
-    terminal.close();
+    reader.close();
   }
 }
 

@@ -25,6 +25,7 @@ const TARGET = z.discriminatedUnion("kind", [
 const CHANGE = z.strictObject({ before: JSON_VALUE.optional(), sets: z.array(JSON_OBJECT) });
 
 const EMBEDDINGS = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("builtin") }),
   z.strictObject({ kind: z.literal("sidecar") }),
   z.strictObject({ kind: z.literal("url"), url: z.url() }),
   z.strictObject({ kind: z.literal("none") }),
@@ -72,6 +73,8 @@ const ENTRIES = z.strictObject({
   /** sha256 of the configuration after our last write; a fixed word if others wrote in between. */
   leftAs: z.string().optional(),
   installedPlugin: z.boolean().optional(),
+  /** The built-in model was not in OpenClaw's state folder before. */
+  installedModel: z.boolean().optional(),
   madeNetwork: z.boolean().optional(),
   startedSidecar: z.boolean().optional(),
   attached: z.strictObject({ container: z.string(), overrideFile: z.string().optional() }).optional(),

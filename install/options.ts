@@ -12,8 +12,8 @@ import type { Choices } from "./journal.ts";
 export interface Options extends CommonOptions, Choices {
   /** The options taken over from the last installation, as they are typed. */
   readonly kept: readonly string[];
-  /** Nobody chose embeddings, so --yes may go on without them. */
-  readonly mayLeaveOutEmbeddings: boolean;
+  /** Nobody has chosen yet how facts are embedded: a person is asked, or the machine decides. */
+  readonly isEmbeddingOpen: boolean;
 }
 
 /** The options on the command line. An undefined choice was not given. */
@@ -39,8 +39,11 @@ interface CommonOptions {
   readonly replaces: readonly ("search" | "facts")[];
 }
 
+/** The ways to embed that `--embeddings` names. */
+const WAYS = ["builtin", "sidecar", "none"] as const;
+
 interface Parsed {
-  readonly embeddings?: boolean;
+  readonly embeddings?: (typeof WAYS)[number] | false;
   readonly embeddingsUrl?: string;
   readonly embeddingModel?: string;
   readonly openclaw?: Target;
@@ -65,8 +68,9 @@ Exit codes: 0 done · 1 invalid command line, or you declined · 2 something is 
 Examples:
   $ ${INSTALLER} --dry-run                  show what would be done
   $ ${INSTALLER} --yes                      do it, without questions
-  $ ${INSTALLER} --no-embeddings            search by keywords, no Docker needed
-  $ ${INSTALLER} --embeddings               semantic search, after an installation without it
+  $ ${INSTALLER} --embeddings builtin       search by meaning with the built-in model, no Docker needed
+  $ ${INSTALLER} --embeddings sidecar       … or with the sidecar, which knows more languages
+  $ ${INSTALLER} --no-embeddings            search by keywords only
   $ ${INSTALLER} --embeddings-url http://127.0.0.1:11434
   $ ${INSTALLER} --engine https://memory.example --token-file ~/main.token
                                             an engine elsewhere keeps memory: no sidecar, nothing stored here
@@ -111,10 +115,20 @@ function modeOf({ uninstall, verify, repair }: Parsed): Options["mode"] {
 function declare({ write }: { readonly write: (text: string) => void }): Command {
   return new Command(INSTALLER)
     .description(
-      "Installs helmdeck memory in OpenClaw and, with the embedding sidecar, semantic search. Shows its plan first, and tests the result.",
+      "Installs helmdeck memory in OpenClaw, with semantic search. Shows its plan first, and tests the result.",
     )
-    .option("--embeddings", "Set up the embedding sidecar; a first installation does so by default.")
-    .option("--no-embeddings", "Use keyword search only; stops the sidecar of an earlier run.")
+    .addOption(
+      new Option(
+        "--embeddings [which]",
+        "What embeds facts: the model that comes with it, Ollama in Docker, or nothing. Asked once on a terminal; by default the sidecar where Docker can be used, else the built-in model. Without a value: sidecar.",
+      )
+        .choices(WAYS)
+        .preset("sidecar"),
+    )
+    .option(
+      "--no-embeddings",
+      "The same as --embeddings none: nothing is embedded, and search uses keywords.",
+    )
     .option("--embeddings-url <url>", "Use an Ollama that is already running.", httpUrl)
     .option("--embedding-model <model>", `The embedding model; ${DEFAULT_MODEL} by default.`, modelName)
     .option("--openclaw <where>", "host, or container:NAME; detected by default.", target)
@@ -171,7 +185,7 @@ function refuseTwoServices(
 ): void {
   if (embeddings !== undefined && embeddingsUrl !== undefined)
     both(embeddings ? "--embeddings" : "--no-embeddings", "--embeddings-url");
-  if (gpu && (embeddings === false || embeddingsUrl !== undefined))
+  if (gpu && ((embeddings !== undefined && embeddings !== "sidecar") || embeddingsUrl !== undefined))
     both("--gpu", "a run without the sidecar");
 }
 
@@ -180,7 +194,7 @@ function refuseBesideEngine(parsed: Parsed, command: Command): void {
   const beside =
     embeddingsUrl !== undefined
       ? "--embeddings-url"
-      : embeddings
+      : embeddings && embeddings !== "none"
         ? "--embeddings"
         : gpu
           ? "--gpu"
@@ -231,7 +245,8 @@ function embeddingsOf({ embeddings, embeddingsUrl, engine, gpu }: Parsed): Given
   if (engine !== undefined) return { kind: "none" };
   if (embeddingsUrl !== undefined) return { kind: "url", url: embeddingsUrl };
   if (embeddings === false) return { kind: "none" };
-  return embeddings || gpu ? { kind: "sidecar" } : undefined;
+  if (embeddings !== undefined) return { kind: embeddings };
+  return gpu ? { kind: "sidecar" } : undefined;
 }
 
 function httpUrl(text: string): string {

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { embeddingSettingsOf } from "../../app/embedding/embedding-settings.ts";
 import { findStorage } from "../../app/storage-location.ts";
 import { defined } from "../../engine/defined.ts";
+import { checkModel, modelFolderIn } from "../../model/artefact.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
 import {
@@ -85,10 +86,10 @@ async function inspectFound(
     const config = await openclaw.authoredConfig(configPath);
     const memory = target.kind === "host" ? memoryFacts(environment, config) : undefined;
     const isNotesDue = notes === "always" || (notes !== "never" && wereHere(environment, config, memory));
-    const [{ value: search, complaint }, gateway, installed, indexes] = await Promise.all([
+    const [{ value: search, complaint }, gateway, { installed, hasModel }, indexes] = await Promise.all([
       asked,
       inspectGateway(openclaw, config),
-      installedFacts(environment, openclaw, config),
+      installedFacts(environment, openclaw, config, memory),
       isNotesDue ? openclaw.ask(["memory", "status", "--json"]) : undefined,
     ]);
     if (complaint !== undefined && config !== undefined)
@@ -107,7 +108,7 @@ async function inspectFound(
       ...pluginFacts(config),
       unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
-      installed,
+      ...{ installed, hasModel },
       attachment: await inspectAttachment(environment, target),
       memory,
     };
@@ -193,8 +194,26 @@ function agentsWithProvider(config: Json | undefined): readonly string[] {
     .map(([id]) => id);
 }
 
-/** Compares the contents of its two files, because two builds can have the same version. */
+const MODEL_STATUS = ["helmdeck", "model", "status", "--json"];
+
 async function installedFacts(
+  environment: Environment,
+  openclaw: OpenClaw,
+  config: Json | undefined,
+  memory: OpenClawReady["memory"],
+): Promise<Pick<OpenClawReady, "installed" | "hasModel">> {
+  const installed = await installedPlugin(environment, openclaw, config);
+  if (memory !== undefined) {
+    const { ok } = await checkModel(modelFolderIn(dirname(memory.keyPath)));
+    return { installed, hasModel: ok };
+  }
+  // In a container its own plugin knows; an older one does not.
+  const answer = installed === "same" ? await openclaw.ask(MODEL_STATUS) : undefined;
+  return { installed, hasModel: at(answer, "installed") === true };
+}
+
+/** Compares the contents of its two files, because two builds can have the same version. */
+async function installedPlugin(
   { root }: Environment,
   openclaw: OpenClaw,
   config: Json | undefined,

@@ -2,6 +2,7 @@
 import { readFile, statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import { embedsElsewhere } from "../earlier-choices.ts";
 import type { Environment } from "../environment.ts";
 import type {
   DockerFacts,
@@ -45,9 +46,10 @@ export async function inspect(environment: Environment, options: Options): Promi
 }
 
 /** If our service is removed, an earlier version may have left an index that OpenClaw cannot use. */
-function askForNotes({ journal }: Environment, { mode, embeddings }: Options): AskForNotes {
+function askForNotes({ journal }: Environment, { mode, embeddings, isEmbeddingOpen }: Options): AskForNotes {
   if (mode === "repair") return "always";
-  const goes = mode === "uninstall" || (mode === "install" && embeddings.kind === "none");
+  const mayGo = isEmbeddingOpen || !embedsElsewhere(embeddings);
+  const goes = mode === "uninstall" || (mode === "install" && mayGo);
   return goes && journal.entries.search === undefined ? "if-we-were-here" : "never";
 }
 
@@ -76,7 +78,7 @@ async function inspectService(
   docker: DockerFacts,
   openclaw: OpenClawFacts,
 ): Promise<ServiceFacts | undefined> {
-  if (embeddings.kind === "none") return undefined;
+  if (!embedsElsewhere(embeddings)) return undefined;
   const url = embeddings.kind === "url" ? embeddings.url : await sidecarAddress(client, docker, openclaw);
   if (url === undefined) return { url, health: { reason: "it does not run yet" }, hasModel: false };
   const service = sidecarAt(url);
@@ -105,6 +107,7 @@ async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenCl
     configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),
     madeNetwork: entries.madeNetwork === true,
     installedPlugin: entries.installedPlugin === true,
+    installedModel: entries.installedModel === true,
     attached: entries.attached?.container,
     startedSidecar: entries.startedSidecar === true,
   };

@@ -1,11 +1,11 @@
 /** Makes the plan from facts and options. Pure, so that --dry-run and a real run cannot differ. */
 
-import { NETWORK, PLUGIN_ID } from "../install-names.ts";
-import type { Facts, FactsService, OpenClawReady } from "../installation-facts.ts";
+import { INSTALLER, NETWORK, PLUGIN_ID } from "../install-names.ts";
+import type { EmbedsFacts, Facts, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Plan } from "./plan.ts";
-import { planEmbeddings } from "./plan-embeddings.ts";
+import { modelRepairSteps, planEmbeddings } from "./plan-embeddings.ts";
 import { planAuditTools, planFacts, planSource } from "./plan-facts.ts";
 import { indexSteps, planSearch, repairSteps } from "./plan-search.ts";
 import { uninstallPlan } from "./plan-uninstall.ts";
@@ -22,31 +22,39 @@ export function makePlan(facts: Facts, options: Options): Plan {
     case "verify":
       return verifyPlan(openclaw);
     case "repair":
-      return planOf(openclaw, repairSteps(openclaw, facts));
+      return planOf(openclaw, [...modelRepairSteps(openclaw, facts), ...repairSteps(openclaw, facts)]);
     case "install":
       return installPlan(openclaw, facts, options);
   }
 }
 
 function verifyPlan(openclaw: OpenClawReady): Plan {
-  const { search, facts, engine } = openclaw;
+  const { search, engine } = openclaw;
   const embedded = {
     search: search.provider === "ollama",
-    facts: "url" in facts && engine === undefined ? facts : undefined,
+    facts: engine === undefined ? embeddedNow(openclaw) : undefined,
     engineUrl: engine?.url,
   };
   return planOf(openclaw, [smokeTest(openclaw, embedded)]);
 }
 
+/** Without a setting, the plugin uses the built-in model if it is there. */
+function embeddedNow({ facts, hasModel }: OpenClawReady): EmbedsFacts | undefined {
+  if (facts.provider === "unset") return hasModel ? { provider: "builtin" } : undefined;
+  return "url" in facts || facts.provider === "builtin" ? facts : undefined;
+}
+
 function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): Plan {
   const embeddings = planEmbeddings(openclaw, facts, options);
-  const own = planFacts(openclaw, facts, options, embeddings.baseUrl);
-  const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
-  // The search setting comes last, because a running gateway reloads when it changes.
   const source = planSource(openclaw, facts, options);
+  const wanted = source.engineUrl === undefined ? embeddings.facts : undefined;
+  const own = planFacts(openclaw, facts, options, wanted);
+  // The search setting comes last, because a running gateway reloads when it changes.
+  const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
   const tools = planAuditTools(openclaw, facts, options);
   const changes = [
     ...pluginSteps(openclaw, facts),
+    ...embeddings.model,
     ...own.steps,
     ...source.steps,
     ...tools.steps,
@@ -69,7 +77,12 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   ];
   return {
     ...planOf(openclaw, steps),
-    warnings: [...search.warnings, ...own.warnings, ...attachWarnings(openclaw, options)],
+    warnings: [
+      ...search.warnings,
+      ...own.warnings,
+      ...attachWarnings(openclaw, options),
+      ...keptNoneWarnings(openclaw, options),
+    ],
     questions: [...search.questions, ...own.questions, ...tools.questions],
     kept: [...options.kept, ...source.kept, ...tools.kept],
   };
@@ -81,7 +94,7 @@ function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
 
 interface Embedded {
   readonly search: boolean;
-  readonly facts: FactsService | undefined;
+  readonly facts: EmbedsFacts | undefined;
   readonly engineUrl: string | undefined;
 }
 
@@ -137,5 +150,17 @@ function attachWarnings({ target, attachment }: OpenClawReady, { embeddings }: O
   return [
     `${compose.overrideFile} is not written, because ${compose.override === "theirs" ? "it already exists" : "the project is started with explicit files"}: ` +
       `add the external network ${NETWORK} to the service ${compose.service} yourself, or compose detaches it when it recreates the container.`,
+  ];
+}
+
+/** Once: whoever chose keywords before there was a built-in model learns of it. */
+function keptNoneWarnings(
+  { facts, engine }: OpenClawReady,
+  { kept, engine: wanted }: Options,
+): readonly string[] {
+  const isNews = facts.provider === "unset" && engine === undefined && wanted === undefined;
+  if (!isNews || !kept.includes("--no-embeddings")) return [];
+  return [
+    `You chose search by keywords, and it stays. A small model is built in now: ${INSTALLER} --embeddings builtin`,
   ];
 }

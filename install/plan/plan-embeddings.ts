@@ -1,4 +1,4 @@
-/** Plans to start or remove the embedding service. */
+/** Plans what embeds: the built-in model, or a service that is started, used or removed. */
 
 import {
   COMPOSE_FILE,
@@ -8,9 +8,10 @@ import {
   NETWORK,
   SERVICE,
 } from "../install-names.ts";
-import type { DockerReady, Facts, OpenClawReady } from "../installation-facts.ts";
+import type { DockerReady, Facts, FactsService, FactsWanted, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import type { ServicePlace } from "../steps/check-embedding.ts";
+import { placeOf } from "../steps/install-model.ts";
 import type { Step } from "../steps/registry.ts";
 
 export interface EmbeddingsPlan {
@@ -18,8 +19,12 @@ export interface EmbeddingsPlan {
   readonly checks: readonly Step[];
   /** Steps that run only after nothing refers to the service any more. */
   readonly after: readonly Step[];
-  /** The address for OpenClaw; undefined without embeddings. */
+  /** The service's address for OpenClaw; undefined without one. */
   readonly baseUrl: string | undefined;
+  /** The step that puts the built-in model in its place, after the plugin. */
+  readonly model: readonly Step[];
+  /** What embeds helmdeck's facts. */
+  readonly facts: FactsWanted;
 }
 
 export function planEmbeddings(openclaw: OpenClawReady, facts: Facts, options: Options): EmbeddingsPlan {
@@ -28,12 +33,13 @@ export function planEmbeddings(openclaw: OpenClawReady, facts: Facts, options: O
   if (embeddings.kind === "url") {
     const place = { url: embeddings.url };
     const planned = planOf(
-      embeddings.url,
+      { url: embeddings.url, model },
       modelSteps(facts, model, place),
       checks(openclaw, embeddings.url, model, place),
     );
     return isSidecarAt(embeddings.url, docker) ? planned : { ...planned, after: stopSteps(facts) };
   }
+  if (embeddings.kind === "builtin") return builtInPlan(openclaw, facts);
   if (embeddings.kind === "none" || docker.state !== "ready") return { ...NOTHING, after: stopSteps(facts) };
   const baseUrl = addressFor(openclaw, docker.sidecar.port);
   const place: ServicePlace = openclaw.target.kind === "host" ? { url: baseUrl } : { container: SERVICE };
@@ -42,7 +48,29 @@ export function planEmbeddings(openclaw: OpenClawReady, facts: Facts, options: O
     ...startSteps(openclaw, docker, options),
     ...(service?.hasModel === true ? [] : modelSteps(facts, model, place)),
   ];
-  return planOf(baseUrl, before, checks(openclaw, baseUrl, model, place));
+  return planOf({ url: baseUrl, model }, before, checks(openclaw, baseUrl, model, place));
+}
+
+function builtInPlan(openclaw: OpenClawReady, facts: Facts): EmbeddingsPlan {
+  const after = stopSteps(facts);
+  const { facts: now } = openclaw;
+  const stays = now.provider === "ollama" && after.length === 0;
+  return {
+    ...{ ...NOTHING, model: installModelSteps(openclaw, facts), after },
+    facts: { provider: "builtin", ...(stays && { former: { url: now.url, model: now.model } }) },
+  };
+}
+
+/** For --repair: the model of an installation that uses it. */
+export function modelRepairSteps(openclaw: OpenClawReady, facts: Facts): readonly Step[] {
+  const { provider } = openclaw.facts;
+  const isUsed = provider === "builtin" || (provider === "unset" && facts.journal.installedModel);
+  return isUsed ? installModelSteps(openclaw, facts) : [];
+}
+
+function installModelSteps(openclaw: OpenClawReady, { plugin }: Facts): readonly Step[] {
+  if (openclaw.hasModel) return [];
+  return [{ kind: "install-model", ...placeOf(openclaw), version: plugin.version }];
 }
 
 const THIS_MACHINE: ReadonlySet<string> = new Set([
@@ -52,10 +80,18 @@ const THIS_MACHINE: ReadonlySet<string> = new Set([
   "host.docker.internal",
 ]);
 
-const NOTHING: EmbeddingsPlan = { before: [], checks: [], after: [], baseUrl: undefined };
+const NOTHING: EmbeddingsPlan = {
+  ...{ before: [], checks: [], model: [], after: [], baseUrl: undefined },
+  facts: { provider: "none" },
+};
 
-function planOf(baseUrl: string, before: readonly Step[], checked: readonly Step[]): EmbeddingsPlan {
-  return { ...NOTHING, before, checks: checked, baseUrl };
+function planOf(
+  service: Pick<FactsService, "url" | "model">,
+  before: readonly Step[],
+  checked: readonly Step[],
+): EmbeddingsPlan {
+  const facts = { provider: "ollama", ...service } as const;
+  return { ...NOTHING, before, checks: checked, baseUrl: service.url, facts };
 }
 
 function addressFor({ target }: OpenClawReady, port: number): string {

@@ -1,11 +1,12 @@
-/** Plans the embedding service for helmdeck's own facts. Asks before it replaces an operator's setting. */
+/** Plans what embeds helmdeck's own facts. Asks before it replaces an operator's setting. */
 
 import { isDeepStrictEqual } from "node:util";
 import {
+  type EmbedsFacts,
   type EngineChoice,
   type Facts,
   type FactsEmbedder,
-  type FactsService,
+  type FactsWanted,
   isSameModel,
   type OpenClawReady,
 } from "../installation-facts.ts";
@@ -16,45 +17,49 @@ import type { Question } from "./plan.ts";
 import type { SearchPlan } from "./plan-search.ts";
 
 export interface FactsPlan extends Pick<SearchPlan, "steps" | "warnings" | "questions"> {
-  /** The service after the plan; undefined if the operator's setting stays. */
-  readonly embeds: FactsService | undefined;
+  /** What embeds facts after the plan; undefined if nothing does, or the operator's setting stays. */
+  readonly embeds: EmbedsFacts | undefined;
 }
 
+/** `wanted`: undefined if another server keeps memory. */
 export function planFacts(
   { configPath, facts }: OpenClawReady,
   { journal }: Facts,
-  { model, replaces }: Options,
-  url: string | undefined,
+  { replaces }: Options,
+  wanted: FactsWanted | undefined,
 ): FactsPlan {
-  if (url === undefined) {
+  if (wanted === undefined) {
     const steps = journal.facts === undefined ? [] : [{ kind: "restore-facts", configPath } as const];
     return { ...NOTHING, steps };
   }
-  const service = { provider: "ollama", model, url } as const;
-  if (isRight(facts, service)) return { ...NOTHING, embeds: service };
+  const embeds = wanted.provider === "none" ? undefined : wanted;
+  if (isRight(facts, wanted)) return { ...NOTHING, embeds };
   const isTheirs = facts.provider !== "unset" && !isOurs(facts, journal.facts);
   if (isTheirs && !replaces.includes("facts")) {
     const warnings = [
       `helmdeck's facts stay with ${nameOf(facts)}: you set it, and nobody said to replace it.`,
     ];
-    return { ...NOTHING, warnings, questions: [questionAbout(facts, service)] };
+    return { ...NOTHING, warnings, questions: [questionAbout(facts, wanted)] };
   }
   const former = isTheirs ? nameOf(facts) : undefined;
   return {
     ...NOTHING,
-    steps: [{ kind: "point-facts", configPath, ...service, replaces: former }],
-    embeds: service,
+    steps: [{ kind: "point-facts", configPath, ...wanted, replaces: former }],
+    embeds,
   };
 }
 
 const NOTHING: FactsPlan = { steps: [], warnings: [], questions: [], embeds: undefined };
 
-function isRight(facts: FactsEmbedder, { provider, model, url }: FactsService): boolean {
+function isRight(facts: FactsEmbedder, wanted: FactsWanted): boolean {
+  if (!("url" in wanted) || !("url" in facts)) return facts.provider === wanted.provider;
+  const { provider, model, url } = wanted;
   return facts.provider === provider && facts.url === url && isSameModel(facts.model, model);
 }
 
 function isOurs(facts: FactsEmbedder, set: JsonObject | undefined): boolean {
-  return facts.provider === "ollama" && facts.url === at(set, "embeddings", "url");
+  const isSame = facts.provider === at(set, "embeddings", "provider");
+  return isSame && (!("url" in facts) || facts.url === at(set, "embeddings", "url"));
 }
 
 function nameOf(facts: FactsEmbedder): string {
@@ -63,10 +68,14 @@ function nameOf(facts: FactsEmbedder): string {
   return "url" in facts ? `${facts.provider} at ${facts.url}` : "an unusable service";
 }
 
-function questionAbout(facts: FactsEmbedder, { url }: FactsService): Question {
+function questionAbout(facts: FactsEmbedder, wanted: FactsWanted): Question {
+  const instead =
+    wanted.provider === "none"
+      ? "Search them by keywords"
+      : `Embed them with ${"url" in wanted ? wanted.url : "the built-in model"}`;
   return {
     about: "facts",
-    text: `helmdeck's facts are set to ${nameOf(facts)}. Embed them with ${url} instead (--uninstall restores yours)?`,
+    text: `helmdeck's facts are set to ${nameOf(facts)}. ${instead} instead (--uninstall restores yours)?`,
   };
 }
 

@@ -29,9 +29,14 @@ function embeddingsPrerequisites(
   facts: Facts,
   { embeddings }: Options,
 ): readonly (UnmetPrerequisite | undefined)[] {
-  if (embeddings.kind === "sidecar")
-    return [dockerPrerequisite(facts), diskPrerequisite(facts), memoryPrerequisite(facts)];
+  if (embeddings.kind === "sidecar") return sidecarPrerequisites(facts);
   return embeddings.kind === "url" ? [servicePrerequisite(facts, embeddings.url)] : [];
+}
+
+/** What the sidecar lacks on this machine. */
+export function sidecarPrerequisites(facts: Facts): readonly UnmetPrerequisite[] {
+  const all = [dockerPrerequisite(facts), diskPrerequisite(facts), memoryPrerequisite(facts)];
+  return all.filter((unmet) => unmet !== undefined);
 }
 
 function openclawPrerequisite(openclaw: OpenClawFacts, options: Options): UnmetPrerequisite | undefined {
@@ -100,7 +105,7 @@ function dockerPrerequisite({ docker, ollama }: Facts): UnmetPrerequisite | unde
     ollama === undefined
       ? "an existing Ollama (--embeddings-url URL)"
       : `the Ollama that answers on this machine (--embeddings-url ${ollama})`;
-  const remedy = (first: string) => `${first}; or use ${there}; or search by keywords (--no-embeddings)`;
+  const remedy = (first: string) => `${first}; or use the built-in model (--embeddings builtin), or ${there}`;
   const unmet = (message: string, first: string): UnmetPrerequisite => ({
     what: "docker",
     message,
@@ -129,7 +134,7 @@ function diskPrerequisite({ docker, machine, service }: Facts): UnmetPrerequisit
   return {
     what: "disk",
     message: `The sidecar needs ${gigabytes(needed)} of disk; ${gigabytes(machine.freeDiskBytes)} are free.`,
-    remedy: "Free some space, or run with --no-embeddings.",
+    remedy: "Free some space, or use the built-in model: --embeddings builtin.",
   };
 }
 
@@ -139,7 +144,8 @@ function memoryPrerequisite({ docker, machine }: Facts): UnmetPrerequisite | und
   return {
     what: "memory",
     message: `The sidecar needs a machine with ${gigabytes(MEMORY_BYTES)} of memory; this one has ${gigabytes(machine.memoryBytes)}.`,
-    remedy: "Use an Ollama on another machine (--embeddings-url URL), or run with --no-embeddings.",
+    remedy:
+      "Use an Ollama on another machine (--embeddings-url URL), or the built-in model: --embeddings builtin.",
   };
 }
 
@@ -149,7 +155,7 @@ function servicePrerequisite({ service }: Facts, url: string): UnmetPrerequisite
     what: "embeddings",
     message: `No Ollama answers at ${url}: ${service.health.reason}`,
     remedy:
-      "Start it, or correct the address. With --embeddings instead, a sidecar is set up; with --no-embeddings, search uses keywords.",
+      "Start it, or correct the address. Or use the built-in model (--embeddings builtin), or a sidecar (--embeddings sidecar).",
   };
 }
 

@@ -2,7 +2,7 @@
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
 import { INSTALLER } from "../install-names.ts";
-import { type FactsService, isSameModel } from "../installation-facts.ts";
+import { type EmbedsFacts, isSameModel } from "../installation-facts.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 import { isFound, type Marker, QUESTIONS } from "./marker.ts";
@@ -22,17 +22,17 @@ const ON = `keyword search still works. Then: ${INSTALLER} --verify`;
 /** Asks the gateway itself, which may still use its former settings. */
 export async function waitUntilFactsUse(
   openclaw: OpenClaw,
-  service: FactsService,
+  embeds: EmbedsFacts,
   { now, pause }: Clock,
 ): Promise<void> {
   const deadline = now() + SETTLED_WITHIN_MS;
   for (;;) {
     const status = await openclaw.callGateway("helmdeck.status");
-    if (uses(at(status, "embeddings"), service)) return;
+    if (uses(at(status, "embeddings"), embeds)) return;
     if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
-        `helmdeck's facts are not embedded by ${service.model} on ${service.url}: ${stateIn(status)}. Restart the gateway (${openclaw.restartCommand}), then: ${INSTALLER} --verify`,
+        `helmdeck's facts are not embedded by ${nameOf(embeds)}: ${stateIn(status)}. Restart the gateway (${openclaw.restartCommand}), then: ${INSTALLER} --verify`,
       );
     }
     await pause(LOOK_AGAIN_MS);
@@ -43,7 +43,7 @@ export async function waitUntilFactsUse(
 export async function waitUntilFoundByParaphrase(
   openclaw: OpenClaw,
   marker: Marker,
-  service: FactsService,
+  embeds: EmbedsFacts,
   { now, pause }: Clock,
 ): Promise<void> {
   const deadline = now() + FOUND_WITHIN_MS;
@@ -51,12 +51,19 @@ export async function waitUntilFoundByParaphrase(
   while (!(await isFound(openclaw, marker, QUESTIONS.paraphrased))) {
     const seen = progressIn(await openclaw.callGateway("helmdeck.status"));
     if (seen.embedded !== embedded) [embedded, since] = [seen.embedded, now()];
-    if (now() > deadline || now() - since > STANDSTILL_MS) throw smokeTestFailed(whyNot(seen, service));
+    if (now() > deadline || now() - since > STANDSTILL_MS) throw smokeTestFailed(whyNot(seen, embeds));
     await pause(LOOK_AGAIN_MS);
   }
 }
 
-function uses(embeddings: Json | undefined, { provider, url, model }: FactsService): boolean {
+function nameOf(embeds: EmbedsFacts): string {
+  return embeds.provider === "builtin" ? "the built-in model" : `${embeds.model} on ${embeds.url}`;
+}
+
+function uses(embeddings: Json | undefined, embeds: EmbedsFacts): boolean {
+  const { provider } = embeds;
+  if (provider === "builtin") return at(embeddings, "provider") === provider;
+  const { url, model } = embeds;
   const [theirUrl, theirModel] = [at(embeddings, "url"), at(embeddings, "model")];
   return (
     at(embeddings, "provider") === provider &&
@@ -93,13 +100,13 @@ function progressIn(status: Json | undefined): Progress {
   };
 }
 
-function whyNot({ embedded, waiting, failure }: Progress, { model, url }: FactsService): string {
+function whyNot({ embedded, waiting, failure }: Progress, embeds: EmbedsFacts): string {
   const what = `memory_search did not find a stored fact by a paraphrase (${QUESTIONS.paraphrased})`;
   if (failure !== undefined)
-    return `${what}: helmdeck gets no embeddings from ${url} (${failure}). See: openclaw helmdeck doctor; ${ON}`;
+    return `${what}: helmdeck gets no embeddings from ${nameOf(embeds)} (${failure}). See: openclaw helmdeck doctor; ${ON}`;
   if (waiting > 0)
     return `${what}: of ${embedded + waiting} entries, ${waiting} are not embedded yet. Wait a while; ${ON}`;
-  return `${what}, although it is embedded: ${model} does not match their meanings. Use another model (--embedding-model); ${ON}`;
+  return `${what}, although it is embedded: ${nameOf(embeds)} does not match their meanings. Use another model (--embedding-model with a service); ${ON}`;
 }
 
 /**

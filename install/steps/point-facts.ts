@@ -1,16 +1,16 @@
-/** Sets the embedding service of helmdeck's facts in the plugin's configuration, and restores the former one. */
+/** Sets what embeds helmdeck's facts in the plugin's configuration, and restores the former one. */
 import { changeOf, FACTS, patchAt, patchBetween, restored } from "../config-section.ts";
-import type { FactsService } from "../installation-facts.ts";
+import type { FactsWanted } from "../installation-facts.ts";
 import { at, isEqual, type JsonObject } from "../openclaw-json.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
 import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
-interface PointFacts extends FactsService {
+type PointFacts = FactsWanted & {
   readonly kind: "point-facts";
   readonly configPath: string;
   /** The operator's setting that is replaced. */
   readonly replaces: string | undefined;
-}
+};
 interface RestoreFacts {
   readonly kind: "restore-facts";
   readonly configPath: string;
@@ -18,8 +18,7 @@ interface RestoreFacts {
 
 export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
   kind: "point-facts",
-  title: ({ model, url, replaces }) =>
-    `let ${model} on ${url} embed helmdeck's facts${replaces === undefined ? "" : `, instead of ${replaces}`}`,
+  title: (step) => `${aim(step)}${step.replaces === undefined ? "" : `, instead of ${step.replaces}`}`,
   exitCode: EXIT.openclaw,
   record: async (step, context) => {
     const openclaw = requireOpenClaw(context);
@@ -52,7 +51,17 @@ export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
   },
 };
 
+function aim(wanted: FactsWanted): string {
+  if (wanted.provider === "none") return "embed nothing: search helmdeck's facts by keywords only";
+  const what = wanted.provider === "builtin" ? "the built-in model" : `${wanted.model} on ${wanted.url}`;
+  return `let ${what} embed helmdeck's facts`;
+}
+
 /** Replaced completely, because a key for the former service must not reach another one. */
-export function factsSetting({ provider, model, url }: FactsService): JsonObject {
-  return { embeddings: { provider, url, model } };
+export function factsSetting(wanted: FactsWanted): JsonObject {
+  const { provider } = wanted;
+  const service = wanted.provider === "builtin" ? wanted.former : "url" in wanted ? wanted : undefined;
+  return {
+    embeddings: service === undefined ? { provider } : { provider, url: service.url, model: service.model },
+  };
 }

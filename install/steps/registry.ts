@@ -11,6 +11,7 @@ import { createNetwork } from "./create-network.ts";
 import { deleteMemory, deleteMemoryInContainer } from "./delete-memory.ts";
 import { forgetJournal } from "./forget-journal.ts";
 import { indexNotes } from "./index-notes.ts";
+import { installModel } from "./install-model.ts";
 import { installPlugin } from "./install-plugin.ts";
 import { makeKey } from "./make-key.ts";
 import { pointFacts } from "./point-facts.ts";
@@ -26,6 +27,7 @@ const STEPS = [
   startSidecar,
   pullModel,
   makeKey,
+  installModel,
   attachContainer,
   checkEmbedding,
   checkFromContainer,

@@ -6,7 +6,7 @@
  */
 
 import { INSTALLER } from "../install-names.ts";
-import type { FactsService, MemoryLocation } from "../installation-facts.ts";
+import type { EmbedsFacts, MemoryLocation } from "../installation-facts.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 import {
   waitUntilFactsUse,
@@ -22,8 +22,8 @@ export interface RunSmokeTest {
   readonly kind: "prove";
   /** The provider for OpenClaw's own notes. */
   readonly embeddings: { readonly provider: string } | undefined;
-  /** The service for helmdeck's facts. */
-  readonly facts: FactsService | undefined;
+  /** What embeds helmdeck's facts. */
+  readonly facts: EmbedsFacts | undefined;
   /** The engine that keeps memory, if it is not this host. */
   readonly engineUrl: string | undefined;
   readonly gateway: "running" | "for-the-proof";

@@ -21,6 +21,8 @@ interface Question {
   readonly mustFind: string;
 }
 
+const LOADED_WITHIN_MS = 60_000;
+
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2));
   if ("exitCode" in options) return options.exitCode;
@@ -58,10 +60,13 @@ async function setUp(host: OpenClawHost, options: DemoOptions): Promise<void> {
   // First, so that an error in a user's file shows before the long steps.
   await host.step("import facts and audit rows", () => importFacts(host, facts));
   await host.installPlugin(tarball);
+  await host.step("install the built-in model", () => command(host, "model", "install"));
   await host.startGateway();
   await host.step("let OpenClaw index its own notes", () => indexNotes(host));
   if (options.facts === undefined)
     await host.step("store a fact through the agent's tool", () => tellFact(host));
+  const [{ query } = { query: "" }] = questionsOf(options);
+  await host.step("let the built-in model embed the facts", () => loadModel(host, query));
 }
 
 async function copyFacts(file: string, to: string): Promise<void> {
@@ -80,9 +85,28 @@ async function indexNotes(host: OpenClawHost): Promise<void> {
 }
 
 async function importFacts(host: OpenClawHost, file: string): Promise<void> {
-  const command = join(DIST, "helmdeck-memory.mjs");
-  const { code, stdout, stderr } = await host.run(process.execPath, [command, "import", file]);
-  if (code !== 0) throw new Error(`Some facts were not imported:\n${stderr.trim()}\n${stdout.trim()}`);
+  try {
+    await command(host, "import", file);
+  } catch (error) {
+    throw new Error(`Some facts were not imported:\n${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Runs `helmdeck-memory` with the demo's home. Returns what it prints. */
+async function command(host: OpenClawHost, ...args: readonly string[]): Promise<string> {
+  const program = join(DIST, "helmdeck-memory.mjs");
+  const { code, stdout, stderr } = await host.run(process.execPath, [program, ...args]);
+  if (code !== 0) throw new Error(`${stderr.trim()}\n${stdout.trim()}`);
+  return stdout;
+}
+
+/** Until then the gateway answers by keywords: it embeds in the background, and loads the model when it is first asked. */
+async function loadModel(host: OpenClawHost, query: string): Promise<void> {
+  await command(host, "embed");
+  const deadline = Date.now() + LOADED_WITHIN_MS;
+  let reply = await host.invokeTool("memory_search", { query });
+  while (/keywords only/.test(reply.text) && Date.now() < deadline)
+    reply = await host.invokeTool("memory_search", { query });
 }
 
 async function tellFact(host: OpenClawHost): Promise<void> {
@@ -129,7 +153,9 @@ function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcom
     return;
   }
   if (outcome.isFound)
-    screen.line("\nEvery question found its answer from helmdeck in memory_search's reply.");
+    screen.line(
+      "\nEvery question found its answer from helmdeck in memory_search's reply; the first one by its meaning alone.",
+    );
   if (!options.keep) return;
   screen.line(`\nThe gateway still runs: ${host.url}  (token in ${tokenPath})`);
   screen.line(`Use its memory:      ${use}`);

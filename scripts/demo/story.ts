@@ -59,6 +59,11 @@ export function historyLines(now: Date): string {
 /** The questions, each with the path prefix of its answer. */
 export const QUESTIONS = [
   {
+    // No word of the fact, nor a synonym of one: only its meaning leads to it.
+    query: "until when can I leave my car in the evening",
+    mustFind: "helmdeck/user_facts/office/parking.md",
+  },
+  {
     query: "what was that thing about my Konflux deployment preference",
     mustFind: "helmdeck/user_facts/deployment-preference.md",
   },

@@ -4,7 +4,15 @@
  *
  * Budget: six minutes beside the other tests on two cores.
  */
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -74,18 +82,32 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     expect(report.plan.map(({ kind }) => kind)).toEqual(["check-embedding", "check-from-container", "prove"]);
   });
 
+  it("replaces the sidecar by the built-in model, in the container's own state folder", async () => {
+    const { code, report } = await installer(env, "--yes", "--embeddings", "builtin");
+    expect(report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+    expect(report.plan.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(["install-model", "point-facts", "restore-search", "stop-sidecar", "prove"]),
+    );
+    expect(report.steps.find(({ step }) => step.kind === "index-notes")?.remark).toMatch(/^1 note; /);
+    expect(report.steps.at(-1)?.remark).toContain("by a paraphrase");
+    expect(readdirSync(join(folder, "state", "helmdeck-memory-model"))).toHaveLength(1);
+    const again = await installer(env, "--yes", "--dry-run");
+    expect(again.report.plan.map(({ kind }) => kind)).toEqual(["prove"]);
+  });
+
   it("--uninstall detaches it and restores its configuration", async () => {
     const { code, report } = await installer(env, "--uninstall", "--yes");
     expect(report.steps.at(-1)?.error).toBeUndefined();
     expect(code).toBe(0);
     // There, OpenClaw cannot restart its gateway.
     expect(report.warnings.join()).not.toContain("openclaw gateway restart");
-    expect(report.steps.find(({ step }) => step.kind === "index-notes")?.remark).toMatch(/^1 note; /);
     expect(existsSync(override())).toBe(false);
     expect(await networks()).toEqual(["claw_default"]);
     const { stdout } = await run("cat", [join(folder, "state", "openclaw.json")], env);
     const { meta: _, ...now } = JSON.parse(stdout);
     expect(now).toEqual(config());
+    expect(existsSync(join(folder, "state", "helmdeck-memory-model"))).toBe(false);
     expect(await docker("ps", "--format", "{{.Names}}")).toBe(NAME);
   });
 

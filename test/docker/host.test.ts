@@ -155,7 +155,10 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(JSON.parse(config()).memory).toEqual(JSON.parse(original).memory);
     expect(off.report.warnings.join()).not.toContain("index");
     await expectNewNoteFound("2026-11-20.md", "The giraffe naps under the acacia.", "giraffe acacia");
-    expect(JSON.parse(config()).plugins.entries["helmdeck-memory"]).toEqual({ enabled: true });
+    expect(JSON.parse(config()).plugins.entries["helmdeck-memory"]).toEqual({
+      enabled: true,
+      config: { embeddings: { provider: "none" } },
+    });
     expect(await factsEmbedder()).toEqual({ provider: "none" });
     expect(await docker("ps", "-aq")).toBe("");
     expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");

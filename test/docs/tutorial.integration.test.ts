@@ -33,7 +33,7 @@ const READS = [
     answers: () => "I will remember that.",
   },
   {
-    says: /(How do I deploy\?)/,
+    says: /(How do I release software\?)/,
     calls: (text: string) => [{ tool: "memory_search", args: { query: text } }],
     answers: (result: string) => `You told me: ${/> ([^"\\]*)/.exec(result)?.[1] ?? "nothing about it."}`,
   },

@@ -30,7 +30,10 @@ describe.concurrent("npm run demo", () => {
     expect(code).toBe(0);
     const shown = JSON.parse(stdout);
     expect(shown.found).toBe(true);
-    const [fact, row] = shown.answers.map(({ hits }: { hits: readonly unknown[] }) => hits);
+    const [meant, fact, row] = shown.answers.map(({ hits }: { hits: readonly unknown[] }) => hits);
+    expect(meant.map(({ path }: { readonly path: string }) => path)).toContain(
+      "helmdeck/user_facts/office/parking.md",
+    );
     expect(fact).toContainEqual(
       expect.objectContaining({ corpus: "helmdeck", path: "helmdeck/user_facts/deployment-preference.md" }),
     );

@@ -54,7 +54,7 @@ describe("the tab in the Control UI", () => {
   });
 });
 
-describe("the installer without embeddings", () => {
+describe("the installer with the built-in model", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
     host = await OpenClawHost.make({ runtime: (await resultOfSetUp()).runtime });
@@ -62,7 +62,7 @@ describe("the installer without embeddings", () => {
   afterAll(() => host?.stop());
 
   it("installs the plugin, and removes it again", { timeout: INSTALLER_TIMEOUT_MS }, async () => {
-    expect(await install("--no-embeddings")).toEqual([0, undefined]);
+    expect(await install("--embeddings", "builtin")).toEqual([0, undefined]);
     await host.startGateway();
     expect((await host.invokeTool("helmdeck__memory_store", FACT)).status).toBe(200);
     expect(await found(host)).toContain(PATH);

@@ -118,7 +118,7 @@ describe("the record of version 0.1.0", () => {
   });
 
   it.each<[string, JournalEntries, object]>([
-    ["empty", {}, { ...SIDECAR, mayLeaveOutEmbeddings: true }],
+    ["empty", {}, { ...SIDECAR, isEmbeddingOpen: true }],
     ["keyword search", { installedPlugin: true }, NONE],
     ["a sidecar", { ...set(OWN), startedSidecar: true }, SIDECAR],
     ["a sidecar for a container", set("http://helmdeck-embeddings:11434"), SIDECAR],

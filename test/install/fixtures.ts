@@ -34,6 +34,7 @@ const OPENCLAW: OpenClawReady = {
   search: { enabled: true, provider: undefined, model: undefined, baseUrl: undefined },
   facts: { provider: "unset" },
   engine: undefined,
+  hasModel: false,
   auditTools: "helmdeck",
   allowedPlugins: undefined,
   disabledPlugins: [],
@@ -66,6 +67,7 @@ const JOURNAL: JournalFacts = {
   configIsAsLeft: false,
   madeNetwork: false,
   installedPlugin: false,
+  installedModel: false,
   attached: undefined,
   startedSidecar: false,
 };

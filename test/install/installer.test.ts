@@ -46,31 +46,61 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe("without Docker", () => {
   beforeEach(() => void programs.delete("docker"));
 
-  it("offers both alternatives, and changes nothing", async () => {
-    const { code, report } = await installJson([]);
-    expect(code).toBe(2);
-    expect(report.missing[0]?.remedy).toMatch(/--embeddings-url URL.*--no-embeddings/);
-    expect(report.plan).toEqual([]);
-    expectNothingChanged();
-  });
-
-  it("asks whether to continue without embeddings", async () => {
-    const { text, asked } = await installLines(["--dry-run"], () => true);
-    expect(asked[0]).toMatch(/^Docker cannot be used here\. Continue without embeddings/);
-    expect(text).toContain("WITHOUT embeddings");
-    expect(text).not.toContain("sidecar\n");
-  });
-
-  it("continues without embeddings with --yes, and warns in the summary", async () => {
+  it("installs the built-in model, and says why", async () => {
     const { code, report } = await installJson(["--yes", "--dry-run"]);
     expect(code).toBe(0);
     expect(report.plan.map(({ kind }) => kind)).toEqual([
       "make-key",
       "back-up-config",
       "install-plugin",
+      "install-model",
+      "point-facts",
       "prove",
     ]);
-    expect(report.warnings.join()).toContain("WITHOUT embeddings");
+    expect(report.plan.at(-2)).toMatchObject({ provider: "builtin" });
+    expect(report.plan.at(-1)).toMatchObject({ facts: { provider: "builtin" } });
+    expect(report.warnings.join()).toMatch(/^Docker is not installed\. So the built-in model embeds/);
+  });
+
+  it("asks what is to embed, in plain words with sizes, and does not offer the sidecar", async () => {
+    const { asked, text } = await installLines([], (question) => question.includes("built in"));
+    expect(asked[0]).toMatch(
+      /^How should memory find facts.*\nbuilt in: .* 38 MB .*\nnone: search by keywords only$/,
+    );
+    expect(text).toMatch(/install the built-in model \(38 MB in .*claw\/helmdeck-memory-model\/[0-9a-f]+\)/);
+    expect(text).not.toContain("sidecar");
+    expectNothingChanged();
+  });
+
+  it("embeds nothing if keywords are chosen", async () => {
+    const { text } = await installLines([], (question) => question.includes("none: "));
+    expect(text).toContain("embed nothing: search helmdeck's facts by keywords only");
+    expect(text).not.toContain("model");
+  });
+
+  it("ends if the sidecar was asked for, and offers the alternatives", async () => {
+    const { code, report } = await installJson(["--embeddings", "sidecar", "--yes"]);
+    expect(code).toBe(2);
+    expect(report.missing[0]?.remedy).toMatch(/--embeddings builtin.*--embeddings-url URL/);
+    expect(report.plan).toEqual([]);
+    expectNothingChanged();
+  });
+});
+
+describe("with Docker", () => {
+  it("offers the sidecar first, and installs the built-in model if that is chosen", async () => {
+    const { asked, text } = await installLines([], (question) => question.includes("built in"));
+    expect(asked[0]).toMatch(/\nsidecar: Ollama in Docker; downloads several GB.*\nbuilt in: .*\nnone: /);
+    expect(text).toContain("let the built-in model embed helmdeck's facts");
+    expect(text).not.toContain("sidecar");
+    const { report } = await installJson(["--yes", "--dry-run"]);
+    expect(report.plan.map(({ kind }) => kind)).toContain("start-sidecar");
+    expect(report.plan.map(({ kind }) => kind)).not.toContain("install-model");
+  });
+
+  it("asks nothing that an option answers", async () => {
+    for (const args of [["--embeddings", "builtin"], ["--embeddings", "none"], ["--embeddings"]])
+      expect((await installLines(args, () => false)).asked.join()).not.toContain("How should memory find");
   });
 });
 
@@ -86,28 +116,20 @@ describe("without Docker, but with an Ollama on this machine", () => {
   });
   afterEach(() => standIn.close());
 
-  it("offers that Ollama, and uses it after a yes", async () => {
-    const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("Ollama"));
-    expect(asked).toEqual([
-      expect.stringContaining(`an Ollama answers at ${standIn.address}. Use it for embeddings?`),
-    ]);
+  it("offers that Ollama too, and uses it if it is chosen", async () => {
+    const { text, asked } = await installLines([], (question) => question.includes("your Ollama"));
+    expect(asked[0]).toContain(
+      `\nyour Ollama at ${standIn.address} (it downloads the model nomic-embed-text`,
+    );
     expect(text).toContain("download the model nomic-embed-text (0.3 GB)");
     expect(text).toContain(`let nomic-embed-text on ${standIn.address} embed`);
     expect(text).not.toContain("sidecar");
-  });
-
-  it("offers keyword search after a no", async () => {
-    const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("keywords"));
-    expect(asked.length).toBe(2);
-    expect(text).not.toContain("embed helmdeck's facts");
   });
 
   it("does not use it with --yes or without a terminal, and names the option that would", async () => {
     const { report } = await installJson(["--yes", "--dry-run"]);
     expect(report.plan.map(({ kind }) => kind)).not.toContain("pull-model");
     expect(report.warnings.join()).toContain(`--embeddings-url ${standIn.address}`);
-    const unasked = await installJson([]);
-    expect(unasked.report.missing[0]?.remedy).toContain(`--embeddings-url ${standIn.address}`);
     expect(standIn.requests.map(({ path }) => path)).not.toContain("/api/pull");
   });
 
@@ -115,7 +137,9 @@ describe("without Docker, but with an Ollama on this machine", () => {
     "finds it if OLLAMA_HOST is %s",
     async (host) => {
       ollamaHost = host.replace("PORT", port);
-      expect((await installJson([])).report.missing[0]?.remedy).toMatch(`:${port})`);
+      expect((await installJson(["--dry-run"])).report.warnings.join()).toMatch(
+        new RegExp(`--embeddings-url \\S+:${port}`),
+      );
     },
   );
 
@@ -123,7 +147,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
     "queries loopback addresses only, and finds no Ollama if none answers: %s",
     async (host) => {
       ollamaHost = host;
-      expect((await installJson([])).report.missing[0]?.remedy).toContain("(--embeddings-url URL)");
+      expect((await installJson(["--dry-run"])).report.warnings.join()).not.toContain("--embeddings-url");
       expect(asked.filter((address) => !address.startsWith("http://127.0.0.1:"))).toEqual([]);
     },
   );
@@ -157,7 +181,9 @@ describe("questions", () => {
       question.includes("did you do yesterday"),
     );
     expect(yes.asked).toEqual([expect.stringMatching(/^Record the calls of all tools/), "Continue?"]);
-    expect(yes.text).toMatch(/3\. install the plugin.*\n {2}4\. record the calls of all tools/);
+    expect(yes.text).toMatch(
+      /3\. install the plugin.*\n {2}4\. embed nothing.*\n {2}5\. record the calls of all tools/,
+    );
     const no = await installLines(["--no-embeddings"], () => false);
     expect(no.text).toContain("record only the calls of helmdeck's own tools");
     const silent = await installJson(["--yes", "--dry-run"]);
@@ -181,10 +207,10 @@ describe("questions", () => {
 
   it("replaces the operator's own provider only after a yes", async () => {
     search = { provider: "openai" };
-    const no = await installLines([], () => false);
+    const no = await installLines(["--embeddings"], () => false);
     expect(no.asked[0]).toContain("your own provider openai");
     expect(no.text).toContain("keeps its provider openai");
-    const yes = await installLines([], (question) => question.includes("openai"));
+    const yes = await installLines(["--embeddings"], (question) => question.includes("openai"));
     expect(yes.text).toContain("instead of openai");
     const silent = await installJson(["--yes", "--dry-run"]);
     expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-search");
@@ -205,10 +231,10 @@ describe("what an operator set for helmdeck's facts", () => {
     ["an unusable service", { url: "http://x:1", apiKey: { source: "env", provider: "p", id: "i" } }],
   ])("is replaced only after a yes: %s", async (name, embeddings) => {
     configure(embeddings);
-    const no = await installLines([], () => false);
+    const no = await installLines(["--embeddings"], () => false);
     expect(no.asked[0]).toContain(`helmdeck's facts are set to ${name}.`);
     expect(no.text).toContain(`helmdeck's facts stay with ${name}`);
-    const yes = await installLines([], (question) => question.includes("facts"));
+    const yes = await installLines(["--embeddings"], (question) => question.includes("facts are set"));
     expect(yes.text).toMatch(/let nomic-embed-text on \S+ embed helmdeck's facts, instead of /);
     const silent = await installJson(["--yes", "--dry-run"]);
     expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
@@ -219,7 +245,8 @@ describe("what an operator set for helmdeck's facts", () => {
     configure({});
     expect((await installLines([], () => false)).asked.join()).not.toContain("are set to");
     const planned = await installJson(["--yes", "--dry-run"]);
-    const { url } = planned.report.plan.find((step) => step.kind === "point-facts") ?? {};
+    const step = planned.report.plan.find(({ kind }) => kind === "point-facts");
+    const url = step !== undefined && "url" in step ? step.url : undefined;
     configure({ url });
     const { report } = await installJson(["--yes", "--dry-run"]);
     expect(report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
@@ -242,6 +269,7 @@ describe("a second run", () => {
     earlier({ kind: "none" });
     const { text } = await installLines(["--dry-run"], () => true);
     expect(text).toContain("Kept from the last installation: --no-embeddings (");
+    expect(text).toContain("A small model is built in now: install.sh --embeddings builtin");
     expect(text).not.toContain("sidecar");
     const { report } = await installJson(["--yes", "--dry-run"]);
     expect(report.kept).toEqual(["--no-embeddings"]);
@@ -262,25 +290,41 @@ describe("a second run", () => {
     const { code, text } = await installLines(["--yes"], () => true);
     expect(code).toBe(2);
     expect(text).toMatch(
-      /Kept from the last installation: --embeddings-url http:\/\/127\.0\.0\.1:9 .*\n! No Ollama answers.*\n.*--embeddings instead/,
+      /Kept from the last installation: --embeddings-url http:\/\/127\.0\.0\.1:9 .*\n! No Ollama answers.*\n.*--embeddings builtin/,
     );
   });
 
-  it("keeps the sidecar if Docker is down, unless a person agrees to continue without it", async () => {
+  it("keeps the built-in model where Docker can be used, and embeds nothing only if that is said", async () => {
+    earlier({ kind: "builtin" });
+    const { report } = await installJson(["--yes", "--dry-run"]);
+    expect(report.kept).toEqual(["--embeddings builtin"]);
+    expect(kinds(report)).toContain("install-model");
+    expect(kinds(report)).not.toContain("start-sidecar");
+    const none = await installJson(["--no-embeddings", "--yes", "--dry-run"]);
+    expect(none.report.plan).toContainEqual(
+      expect.objectContaining({ kind: "point-facts", provider: "none" }),
+    );
+  });
+
+  it("keeps the sidecar if Docker is down, unless a person chooses something else", async () => {
     programs.delete("docker");
     earlier({ kind: "sidecar" });
     const { code, report } = await installJson(["--yes"]);
     expect([code, report.plan]).toEqual([2, []]);
-    expect(report.missing[0]?.remedy).toContain("--no-embeddings");
-    const person = await installLines(["--dry-run"], (question) => question.includes("keyword search"));
-    expect(person.text).toContain("WITHOUT embeddings");
+    expect(report.missing[0]?.remedy).toContain("--embeddings builtin");
+    const person = await installLines(["--dry-run"], (question) => question.includes("built in"));
+    expect(person.text).toContain("! Docker is not installed.");
+    expect(person.text).toContain("let the built-in model embed helmdeck's facts");
   });
 
-  it("warns that a model changes nothing without embeddings", async () => {
-    earlier({ kind: "none" });
-    const { report } = await installJson(["--embedding-model", "bge-m3", "--dry-run"]);
-    expect(report.warnings.join()).toContain("--embedding-model changes nothing without embeddings");
-  });
+  it.each(["none", "builtin"])(
+    "warns that a model's name changes nothing without a service: %s",
+    async (kind) => {
+      earlier({ kind });
+      const { report } = await installJson(["--embedding-model", "bge-m3", "--dry-run"]);
+      expect(report.warnings.join()).toContain("--embedding-model is for a service");
+    },
+  );
 });
 
 describe("a journal of version 0.1", () => {
@@ -391,9 +435,15 @@ async function installLines(
     { isTTY, write: (more: string) => (text += more) },
     noColor ? { NO_COLOR: "1" } : {},
   );
-  const code = await runInstaller(await environment(), given(...args), reporter, async (question) => {
-    asked.push(question);
-    return answer(question);
+  const code = await runInstaller(await environment(), given(...args), reporter, {
+    agrees: async (question) => {
+      asked.push(question);
+      return answer(question);
+    },
+    chooses: async (question, answers) => {
+      asked.push([question, ...answers].join("\n"));
+      return Math.max(0, answers.findIndex(answer));
+    },
   });
   return { code, text, asked };
 }

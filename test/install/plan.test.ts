@@ -129,9 +129,9 @@ describe("an installation", () => {
 
   it("needs no Docker without embeddings, and removes earlier embedding settings before it stops the sidecar", () => {
     const steps = kinds({ ...FACTS, docker: { state: "missing" } }, "--no-embeddings");
-    expect(steps).toEqual(["make-key", "back-up-config", "install-plugin", "prove"]);
+    expect(steps).toEqual(["make-key", "back-up-config", "install-plugin", "point-facts", "prove"]);
     const back = kinds(INSTALLED, "--no-embeddings");
-    expect(back).toEqual(["restore-facts", "restore-search", "index-notes", "stop-sidecar", "prove"]);
+    expect(back).toEqual(["point-facts", "restore-search", "index-notes", "stop-sidecar", "prove"]);
     expect(makePlan(INSTALLED, options("--no-embeddings")).steps.at(-1)).toMatchObject({ facts: undefined });
   });
 
@@ -206,6 +206,80 @@ describe("an installation", () => {
   });
 });
 
+describe("the built-in model", () => {
+  const none: Facts = { ...FACTS, docker: { state: "missing" } };
+  const built = withJournal(
+    {
+      installedModel: true,
+      facts: { embeddings: { provider: "builtin" } },
+      search: undefined,
+      startedSidecar: false,
+    },
+    withOpenClaw({ hasModel: true, facts: { provider: "builtin" } }, { ...INSTALLED, docker: none.docker }),
+  );
+
+  it("is put in its place after the plugin and before the setting that names it", () => {
+    const { steps } = makePlan(none, options("--embeddings", "builtin"));
+    expect(steps.map(({ kind }) => kind)).toEqual([
+      ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts", "prove"],
+    ]);
+    expect(steps).toContainEqual({ kind: "install-model", stateFolder: "/home/u", version: "0.1.0" });
+    expect(steps.at(-1)).toMatchObject({ kind: "prove", facts: { provider: "builtin" } });
+  });
+
+  it("changes nothing the second time, and is repaired if a file is missing or changed", () => {
+    expect(kinds(built, "--embeddings", "builtin")).toEqual(["prove"]);
+    const damaged = withOpenClaw({ hasModel: false }, built);
+    expect(kinds(damaged, "--embeddings", "builtin")).toContain("install-model");
+    expect(kinds(damaged, "--repair")).toEqual(["install-model"]);
+    expect(kinds(withOpenClaw({ facts: { provider: "none" } }, damaged), "--repair")).toEqual([]);
+  });
+
+  it("replaces the sidecar of an earlier run, which is stopped last", () => {
+    expect(kinds(INSTALLED, "--embeddings", "builtin")).toEqual([
+      ...["install-model", "point-facts", "restore-search", "index-notes", "stop-sidecar", "prove"],
+    ]);
+  });
+
+  it("keeps the address of an Ollama that stays, so that its vectors serve until there are new ones", () => {
+    const url = "http://10.0.0.5:11434";
+    const own = withJournal(
+      { startedSidecar: false, facts: { embeddings: { ...SERVICE, url } } },
+      withOpenClaw({ facts: { ...SERVICE, url } }, INSTALLED),
+    );
+    const plan = makePlan(own, options("--embeddings", "builtin"));
+    expect(plan.steps).toContainEqual(
+      expect.objectContaining({
+        kind: "point-facts",
+        provider: "builtin",
+        former: { url, model: SERVICE.model },
+      }),
+    );
+    const sidecar = makePlan(INSTALLED, options("--embeddings", "builtin")).steps;
+    expect(sidecar.find(({ kind }) => kind === "point-facts")).not.toHaveProperty("former");
+  });
+
+  it("is deleted by an uninstallation only if the installer put it there", () => {
+    expect(kinds(built, "--uninstall")).toContain("remove-model");
+    const theirs = withJournal({ installedModel: false }, built);
+    expect(kinds(theirs, "--uninstall")).not.toContain("remove-model");
+  });
+
+  it("is tested by --verify also where it is used without a setting", () => {
+    const unset = withOpenClaw({ facts: { provider: "unset" } }, built);
+    expect(makePlan(unset, options("--verify")).steps.at(-1)).toMatchObject({
+      facts: { provider: "builtin" },
+    });
+    const gone = withOpenClaw({ hasModel: false }, unset);
+    expect(makePlan(gone, options("--verify")).steps.at(-1)).toMatchObject({ facts: undefined });
+  });
+
+  it("is neither installed nor set if an engine elsewhere keeps memory", () => {
+    const engine = ["--engine", "https://memory.example", "--token-file", "/t"];
+    expect(kinds(none, ...engine)).not.toContain("point-facts");
+  });
+});
+
 describe("missing requirements", () => {
   it("are all listed at once, each with a remedy, and nothing is planned", () => {
     const facts: Facts = { ...FACTS, docker: { state: "missing" }, openclaw: { state: "missing" } };
@@ -213,7 +287,7 @@ describe("missing requirements", () => {
     expect(plan.unmet.map(({ what }) => what)).toEqual(["openclaw", "docker"]);
     expect(plan.unmet.every(({ remedy }) => remedy.length > 10)).toBe(true);
     expect(plan.unmet[0]?.remedy).toContain("npm install -g openclaw");
-    expect(plan.unmet[1]?.remedy).toMatch(/--embeddings-url.*--no-embeddings/);
+    expect(plan.unmet[1]?.remedy).toMatch(/--embeddings builtin.*--embeddings-url/);
     expect(plan.steps).toEqual([]);
   });
 
@@ -313,6 +387,9 @@ describe("the command line", () => {
     [["--openclaw", "container:"]],
     [["--purge"]],
     [["--gpu", "--no-embeddings"]],
+    [["--gpu", "--embeddings", "builtin"]],
+    [["--embeddings", "ollama"]],
+    [["--engine", "https://e", "--token-file", "/t", "--embeddings", "builtin"]],
     [["--uninstall", "--verify"]],
     [["--unknown"]],
     [["extra"]],

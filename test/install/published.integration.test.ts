@@ -1,5 +1,5 @@
 /**
- * The two packages as they will be published: npm, npx and OpenClaw install them from their tarballs, and a dry run of the publication
+ * The three packages as they will be published: npm, npx and OpenClaw install them from their tarballs, and a dry run of the publication
  * gives no warnings. npm fetches the dependencies, so this needs the network.
  *
  * Budget: two minutes on two idle cores, most of it OpenClaw's own commands.
@@ -8,9 +8,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PLUGIN_DIST } from "../../scripts/build/build.ts";
+import { MODEL_DIST, PLUGIN_DIST } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
+import { packModel } from "../../scripts/pack-model.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { pathWithOpenClaw } from "../docker/package.ts";
 import { run } from "../docker/rig.ts";
@@ -20,6 +21,9 @@ const TIMEOUT_MS = 600_000;
 let folder: string;
 let engine: string;
 let plugin: string;
+let model: string;
+/** A registry on loopback for our scope: the engine's package depends on the model's. */
+let registry: Awaited<ReturnType<typeof publishLocally>>;
 let host: OpenClawHost;
 /** The path includes the command that npm installed. */
 let env: Readonly<Record<string, string>>;
@@ -30,6 +34,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-published-"));
   engine = await packEngine(folder);
   plugin = await packPlugin(folder);
+  model = await packModel(folder);
+  registry = await publishLocally(JSON.parse(readFileSync(join(MODEL_DIST, "package.json"), "utf8")), model);
   host = await OpenClawHost.make({ config: { memory: null } });
   const prefix = join(folder, "prefix");
   const PATH = [join(prefix, "bin"), pathWithOpenClaw(join(folder, "bin"))].join(delimiter);
@@ -40,6 +46,7 @@ beforeAll(async () => {
     ...env,
     npm_config_cache: join(folder, "cache"),
     npm_config_offline: "false",
+    "npm_config_@helmdeck:registry": registry.url,
   };
   mkdirSync(prefix);
   const installed = await run("npm", ["install", "-g", "--prefix", prefix, "--ignore-scripts", engine], npm);
@@ -48,6 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await host?.stop();
+  registry?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -55,6 +63,7 @@ describe("npm publish --dry-run", () => {
   it.each([
     ["helmdeck-memory", () => engine],
     ["@helmdeck/helmdeck-memory", () => plugin],
+    ["@helmdeck/helmdeck-memory-model", () => model],
   ])("corrects nothing in %s and warns only of the missing login", async (name, tarball) => {
     const published = await publishForShow(tarball());
     expect(published.code).toBe(0);
@@ -69,12 +78,14 @@ describe("npm publish --dry-run", () => {
 });
 
 describe("helmdeck-memory from its tarball", () => {
-  it("has one dependency, which cannot be bundled because it has binaries", () => {
+  it("has two dependencies: one that cannot be bundled because it has binaries, and the built-in model", () => {
     const modules = join(folder, "prefix", "lib", "node_modules", "helmdeck-memory", "node_modules");
     expect(readdirSync(modules).filter((name) => !name.startsWith("."))).toEqual([
+      "@helmdeck",
       "better-sqlite3",
       "node-addon-api",
     ]);
+    expect(readdirSync(join(modules, "@helmdeck"))).toEqual(["helmdeck-memory-model"]);
   });
 
   it(
@@ -95,7 +106,7 @@ describe("helmdeck-memory from its tarball", () => {
     async () => {
       const { code, stdout, stderr } = await run(
         "helmdeck-memory",
-        ["install", "--yes", "--no-embeddings", "--audit-tools", "all"],
+        ["install", "--yes", "--embeddings", "builtin", "--audit-tools", "all"],
         env,
       );
       expect([code, stderr]).toEqual([0, ""]);
@@ -104,7 +115,11 @@ describe("helmdeck-memory from its tarball", () => {
       expect(stdout).toContain("Then run: helmdeck-memory key saved. Until then doctor reminds you.");
       expect(stdout).not.toContain("in your path");
       const { entries } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins;
-      expect(entries["helmdeck-memory"]).toEqual({ enabled: true, config: { auditTools: "all" } });
+      expect(entries["helmdeck-memory"]).toEqual({
+        enabled: true,
+        config: { auditTools: "all", embeddings: { provider: "builtin" } },
+      });
+      expect(existsSync(join(host.home.stateDir, "helmdeck-memory-model"))).toBe(true);
     },
     TIMEOUT_MS,
   );
@@ -114,6 +129,7 @@ describe("helmdeck-memory from its tarball", () => {
     async () => {
       const { code, stdout } = await run("helmdeck-memory", ["install", "--uninstall", "--yes"], env);
       expect(code).toBe(0);
+      expect(existsSync(join(host.home.stateDir, "helmdeck-memory-model"))).toBe(false);
       expect(stdout).toMatch(/What is left, and how to delete it:\n {2}your memory: .*memory\.sqlite/);
       const { entries = {} } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins ?? {};
       expect(entries).toEqual({});

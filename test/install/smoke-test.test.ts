@@ -156,7 +156,11 @@ describe("a failing smoke test exits with 5, gives the reason, and leaves no mar
   it.each<[string, JsonObject, RegExp]>([
     ["the service fails", { failure: "connection refused" }, /no embeddings from .*\(connection refused\)/],
     ["embedding makes no progress", { state: "working", waiting: 7 }, /of 8 entries, 7 are not embedded yet/],
-    ["the model does not match the paraphrase", {}, /nomic-embed-text does not match.*--embedding-model/],
+    [
+      "the model does not match the paraphrase",
+      {},
+      /nomic-embed-text on \S+ does not match.*--embedding-model/,
+    ],
   ])("%s", async (_, status, reason) => {
     statuses = [{ embeddings: { ...EMBEDS, ...status } }];
     finds = (query) => query === asked[0];

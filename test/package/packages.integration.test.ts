@@ -180,7 +180,7 @@ test("npm unpacks the model's tarball without a registry, and a changed one is r
   await expect(install(join(changed, basename(tarballs[2])))).rejects.toMatchObject({
     stderr: expect.stringContaining("model_changed"),
   });
-  expect(existsSync(state) && readdirSync(join(state, "helmdeck-memory-model"))).toBeFalsy();
+  expect(existsSync(state) ? readdirSync(join(state, "helmdeck-memory-model")) : []).toEqual([]);
   const { stdout } = await install(tarballs[2]);
   expect(JSON.parse(stdout)).toMatchObject({ installed: true, changed: true, from: tarballs[2] });
 });
