@@ -3,7 +3,7 @@
  * hour.
  *
  * Why a process: only its end gives the runtime's memory back, it cannot take a gateway down with it, and the system's allocator
- * can be told to keep little (docs/decisions/0062-the-built-in-model-is-a-process.md).
+ * can be told to keep little (docs/decisions/0063-the-built-in-model-is-a-process.md).
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync } from "node:fs";
