@@ -89,10 +89,10 @@ async function rankedChunks(
   }
   const cut = characters >= PAGE_CHARACTERS ? "The hits are large, so there may be more." : undefined;
   const possible = chunks.some(({ metadata }) => metadata.possible === true) ? ONLY_POSSIBLE : undefined;
-  const { mode, reason, unmatched } = answer;
+  const { mode, reason, unmatched, hint } = answer;
   const isIncomplete = answer.incomplete ?? answer.partial ?? (unreadable > 0 || cut !== undefined);
   const missed = unmatched && unmatchedText(unmatched, "my-memory lists them");
-  const notes = [possible, missed, reason, unreadableNote(unreadable), cut];
+  const notes = [possible, missed, hint, reason, unreadableNote(unreadable), cut];
   return {
     chunks,
     mode,
@@ -106,7 +106,7 @@ async function rankedChunks(
 async function chunkOf(
   context: UseCaseContext,
   namespace: Namespace,
-  { docid, score, snippet, possible }: RecallHit,
+  { docid, score, snippet, possible, why }: RecallHit,
 ): Promise<Chunk | "unreadable" | undefined> {
   const place = parseDocid(docid);
   if (place === undefined) return undefined;
@@ -116,7 +116,7 @@ async function chunkOf(
   const projection = entry.category === category ? projectEntry(entry) : undefined;
   if (projection?.kind !== "chunk") return undefined;
   const { chunk } = projection.entry;
-  const metadata = possible ? { ...chunk.metadata, possible } : chunk.metadata;
+  const metadata = possible ? { ...chunk.metadata, possible, ...defined({ why }) } : chunk.metadata;
   return { ...chunk, metadata, score, snippet };
 }
 

@@ -281,9 +281,11 @@ export interface StoredCounts {
   readonly auditRows: number;
 }
 
-export interface SearchAnswer extends RecallAnswer {
+export interface SearchAnswer extends Omit<RecallAnswer, "otherLanguage"> {
   /** The searched entries, when a complete search found nothing. Not for strangers. */
   readonly unmatched?: StoredCounts;
+  /** What could find more, for a person. Only with `unmatched`. */
+  readonly hint?: string;
   /** The source shows only a part of the memory; `reason` says how much was searched. `incomplete` for programs. */
   readonly partial?: true;
 }

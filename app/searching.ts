@@ -5,8 +5,9 @@ import { invalidField } from "../engine/errors.ts";
 import { withoutCitation } from "../engine/projections/naming.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { RecallQuery } from "../recall/search-contract.ts";
-import type { SearchAnswer } from "./memory.ts";
+import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
+import { OTHER_LANGUAGE, SEMANTIC_OFF } from "./presenters/words.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Recall's results; when there are none, also how much was searched. */
@@ -16,9 +17,23 @@ export async function search(
   given: RecallQuery,
 ): Promise<SearchAnswer> {
   const query = requireQuery(given);
-  const answer = await context.recall.search(namespace, query);
+  const { otherLanguage = false, ...answer } = await context.recall.search(namespace, query);
   if (answer.results.length > 0 || answer.incomplete) return answer;
-  return { ...answer, unmatched: await storedCounts(context, namespace) };
+  const unmatched = await storedCounts(context, namespace);
+  return { ...answer, unmatched, ...defined({ hint: hintFor(answer, unmatched, otherLanguage) }) };
+}
+
+function hintFor(
+  { mode, reason }: Pick<SearchAnswer, "mode" | "reason">,
+  { facts }: StoredCounts,
+  otherLanguage: boolean,
+): string | undefined {
+  if (facts === 0) return undefined;
+  const hints = [
+    ...(otherLanguage ? [OTHER_LANGUAGE] : []),
+    ...(mode === "keyword" && reason === undefined ? [SEMANTIC_OFF] : []),
+  ];
+  return hints.length === 0 ? undefined : hints.join(" ");
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { RecallHit, RecallQuery, SearchAnswer } from "../app/memory.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { localMinute, unmatchedText } from "../app/presenters/words.ts";
+import { localMinute, possiblyRelated, SEMANTIC_OFF, unmatchedText } from "../app/presenters/words.ts";
 import { searchReply } from "../app/wire/replies.ts";
 import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
@@ -79,9 +79,9 @@ function searchText(answer: SearchAnswer, voice: Voice): Presented {
 }
 
 function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
-  const { possible, snippet, parts } = hit;
+  const { possible, why, snippet, parts } = hit;
   const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
-  const mark = possible ? "  (only possibly related)" : "";
+  const mark = possible ? `  (${possiblyRelated(why)})` : "";
   return [
     `${score}  ${style("bold", frameOf(hit, { time: localMinute, bare: true }))}${mark}`,
     ...(parts === undefined ? [] : [`      ${style("dim", partsLine(parts))}`]),
@@ -108,11 +108,11 @@ function leftOutLines(leftOut: NonNullable<SearchAnswer["leftOut"]>, { style }: 
   return lines.length === 0 ? [] : ["", "Not shown:", ...lines];
 }
 
-/** Other words could have found more. */
-function keywordNotes({ mode, reason, results: [best], unmatched }: SearchAnswer): readonly string[] {
-  const isSure = best !== undefined && !best.possible;
-  if (mode === "hybrid" || reason !== undefined || isSure || unmatched?.facts === 0) return [];
-  return ["Note: Searched by keywords only: no embedding service is configured."];
+/** What could find more. */
+function keywordNotes({ mode, reason, results: [best], hint }: SearchAnswer): readonly string[] {
+  if (best === undefined) return hint === undefined ? [] : [`Note: ${hint}`];
+  if (mode === "hybrid" || reason !== undefined || !best.possible) return [];
+  return [`Note: ${SEMANTIC_OFF}`];
 }
 
 function missNotes(

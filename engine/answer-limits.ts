@@ -39,6 +39,14 @@ export type RecallMode = (typeof RECALL_MODES)[number];
 export const RECALL_TEXT =
   "What to show when no hit is certain: at most two possible hits (balanced), none (quiet), at most three (eager).";
 
+/**
+ * Why a possible hit is not sure. `owner`: it does not name whose matter is asked about. `answer`: it lacks the time, number or
+ * person asked for. `name`: this memory has never seen a name of the question. `words`: it has only some of the words.
+ * `synonyms`, `meaning`: it has none of them.
+ */
+export const POSSIBLE_REASONS = ["owner", "answer", "name", "words", "synonyms", "meaning"] as const;
+export type PossibleReason = (typeof POSSIBLE_REASONS)[number];
+
 /** The requested count, or the default. Throws `invalid_input` when the count is out of range. */
 export function requireCount(field: string, count: unknown, limits: CountLimits): number {
   const { least, most, byDefault } = limits;

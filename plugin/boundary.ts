@@ -6,7 +6,7 @@
  * malformed fields are left out, long text is cut, and control and invisible characters are escaped. Stored text is quoted
  * under a header line, so that no key or value can pass for another hit or for a record.
  */
-import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { ANSWER_LIMITS, POSSIBLE_REASONS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { isCategory } from "../engine/facts/facts-policy.ts";
 import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -32,7 +32,7 @@ const POSSIBLE_MOST_SCORE = 0.01;
 /** Memory scores possible hits below 0.35. */
 const POSSIBLE_SCALE = 0.02;
 const POSSIBLE_MAX_CHARS = ANSWER_LIMITS.possibleSnippetCharacters;
-const POSSIBLE_TEXT = "Only possibly related: ";
+const POSSIBLE_TEXT = "Only possibly related";
 /** The part of a hit's text that the header may use up. */
 const FRAME_SHARE = 0.75;
 const POSSIBLE_LABEL = "helmdeck: only possibly related";
@@ -115,7 +115,7 @@ function hitForHost(result: unknown, before: number, note: string | undefined): 
     path,
     score: isPossible ? possibleScore(score, before) : rounded(score),
     snippet: isPossible
-      ? framedText(POSSIBLE_TEXT, entry, snippet, POSSIBLE_MAX_CHARS)
+      ? framedText(possibleText(given.why), entry, snippet, POSSIBLE_MAX_CHARS)
       : framedText("", entry, snippet, SNIPPET_MAX_CHARS),
     source: CORPUS,
     title: nameOf(entry, LINE_MAX_CHARS),
@@ -134,6 +134,11 @@ function knownTime(at: number): string | undefined {
 function labelOf(isPossible: boolean, note: string | undefined): string | undefined {
   if (!isPossible) return lineOf(note);
   return lineOf(note === undefined ? POSSIBLE_LABEL : `${POSSIBLE_LABEL}; ${note}`);
+}
+
+function possibleText(why: unknown): string {
+  const reason = POSSIBLE_REASONS.find((known) => known === why);
+  return reason === undefined ? `${POSSIBLE_TEXT}: ` : `${POSSIBLE_TEXT} (${reason}): `;
 }
 
 /** The host sorts hits with equal scores by path. A slightly lower score than the previous hit's keeps our order. */

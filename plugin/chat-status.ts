@@ -1,7 +1,7 @@
 /** /helmdeck: status, search and help, for callers who may see the agent's memory. */
 import type { Memory, RecallQuery, SearchAnswer } from "../app/memory.ts";
 import { statusText } from "../app/presenters/status-text.ts";
-import { unmatchedText } from "../app/presenters/words.ts";
+import { possiblyRelated, unmatchedText } from "../app/presenters/words.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -40,9 +40,9 @@ export async function helmdeckReply(
 export async function searchReply(memory: Memory, verdict: Admitted, query: string): Promise<string> {
   const quiet = isQuiet(verdict);
   const asked: RecallQuery = { query, limit: CHAT_HITS, ...(quiet && { recall: "quiet" }) };
-  const { unmatched, ...found }: SearchAnswer = await memory.search(verdict.subject, asked);
+  const { unmatched, hint, ...found }: SearchAnswer = await memory.search(verdict.subject, asked);
   // A count would tell strangers how much there is that they may not see.
-  return answerText(query, { ...found, ...(!quiet && defined({ unmatched })) });
+  return answerText(query, { ...found, ...(!quiet && defined({ unmatched, hint })) });
 }
 
 /** Enough of a passage to recognise it. */
@@ -57,16 +57,16 @@ function answerText(query: string, answer: SearchAnswer): string {
     : [];
   const hits = answer.results.map((hit, index) =>
     [
-      `${index + 1}. ${frameOf(hit, { bare: true })}${hit.possible ? "  (only possibly related)" : ""}`,
+      `${index + 1}. ${frameOf(hit, { bare: true })}${hit.possible ? `  (${possiblyRelated(hit.why)})` : ""}`,
       ...passageLines(hit.snippet).map((line) => `   ${line}`),
     ].join("\n"),
   );
   return [...heading, ...hits, ...reason].join("\n\n");
 }
 
-function nothingFound(query: string, { unmatched }: SearchAnswer): string {
+function nothingFound(query: string, { unmatched, hint }: SearchAnswer): string {
   const counted = unmatched === undefined ? "" : ` ${unmatchedText(unmatched, `/memories shows the newest`)}`;
-  return `Nothing found for "${plainLine(query)}".${counted}`;
+  return `Nothing found for "${plainLine(query)}".${counted}${hint === undefined ? "" : ` ${hint}`}`;
 }
 
 function passageLines(snippet: string): readonly string[] {

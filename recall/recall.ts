@@ -13,6 +13,7 @@ import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import { isDistinctive } from "./lexical/analyse-query.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
+import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
 import {
   coverageNote,
@@ -40,7 +41,7 @@ import type {
   RecallQuery,
   ScorePart,
 } from "./search-contract.ts";
-import { type Selection, selectHits } from "./select-hits.ts";
+import { type Selection, selectHits, whyPossible } from "./select-hits.ts";
 import { withToolCalls } from "./tool-calls.ts";
 import { areAlike, topicOf } from "./topic.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
@@ -204,9 +205,15 @@ class HybridRecall implements Recall {
     const results = shown.map((one): RecallHit => {
       if (excerpt === undefined) return hitOf(one, explain);
       const passage = excerpt(one.document.content, one.passage);
-      return { ...hitOf({ ...one, passage }, explain), possible: true };
+      return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };
     });
-    return { results, mode, ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }) };
+    const isForeign = results.length === 0 && areForeign(query, index);
+    return {
+      results,
+      mode,
+      ...(isForeign && { otherLanguage: true }),
+      ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }),
+    };
   }
 
   #withToolCalls(
@@ -229,6 +236,16 @@ function isEnglishDocument(document: IndexedDocument): boolean {
   const known = englishDocuments.get(document) ?? isEnglish(document.content);
   englishDocuments.set(document, known);
   return known;
+}
+
+/** So many documents tell the language of a memory. */
+const LANGUAGE_SAMPLE = 50;
+
+/** Whether a question is English and most documents are not, or the other way round. */
+function areForeign(question: string, index: LexicalIndex): boolean {
+  const sample = [...index.documents()].slice(-LANGUAGE_SAMPLE);
+  const isAsked = isEnglish(question);
+  return sample.filter((document) => isEnglishDocument(document) !== isAsked).length * 2 > sample.length;
 }
 
 /** By certainty alone, whatever the verdicts. */

@@ -1,6 +1,6 @@
 /** Recall's interface: the corpus source that it reads (with a change cursor), and the ranked, scored hits that it returns. */
 
-import type { RecallMode } from "../engine/answer-limits.ts";
+import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
 import type { CorpusEntry, DocumentKind } from "../engine/projections/corpus.ts";
 import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
@@ -41,6 +41,8 @@ export interface RecallHit {
   readonly score: number;
   /** Only possibly related. An answer holds either such hits or sure ones, never both. */
   readonly possible?: true;
+  /** Why a possible hit is not sure. */
+  readonly why?: PossibleReason;
   /**
    * At most 700 characters of the best passage (100 for a possible hit); spans startLine to endLine of the chunk's content,
    * counted from 1.
@@ -85,6 +87,8 @@ export interface RecallAnswer {
   readonly mode: "keyword" | "hybrid";
   /** Why the answer may be incomplete, for a person: still indexing, no embeddings. */
   readonly reason?: string;
+  /** Nothing was found, and most of what is stored is in another language than the question. */
+  readonly otherLanguage?: true;
   /** With `explain`: the best candidates that are not shown. */
   readonly leftOut?: readonly LeftOut[];
   /** The index is still being built, so a later search may find more. */

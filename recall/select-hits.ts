@@ -2,7 +2,7 @@
  * Selects the candidates to show: the sure ones or, when there are none, the best few as possible hits. A reader tells "the wifi
  * is called Kolibri" from a coincidence at a glance; an empty answer hides that the fact exists.
  */
-import type { RecallMode } from "../engine/answer-limits.ts";
+import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { bestPerDocument, type ScoredCandidate } from "./scoring.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
@@ -89,6 +89,15 @@ function whyNotSure({ isSure, merit, doubt, sureFrom }: ScoredCandidate): string
   return merit - doubt < sureFrom
     ? `not sure: ${sum} is below ${sureFrom.toFixed(2)}`
     : `weaker than the best: ${sum}`;
+}
+
+/** In one word. */
+export function whyPossible({ features }: ScoredCandidate): PossibleReason {
+  if (features.otherOwner) return "owner";
+  if (features.otherAnswer) return "answer";
+  if (features.unknownNames > 0) return "name";
+  if (features.coverage > 0) return "words";
+  return features.synonyms > 0 ? "synonyms" : "meaning";
 }
 
 function whyNoPossible({ mode }: SelectionOptions): string {

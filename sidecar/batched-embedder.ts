@@ -31,7 +31,6 @@ export interface EmbeddingService {
   readonly who: string;
   /** The service's name for the model. */
   readonly model: string;
-  readonly language?: "english";
   /** Sends one request without retries: one checked unit vector per text. Rejects with `too_large` when a text is too long; `fits` in its details: how much of a single text is not. */
   send(texts: readonly string[], options: Required<CallOptions>): Promise<readonly Float32Array[]>;
   /** Called when a question was not answered in time, so that a model that is still loading is not given up each time. */

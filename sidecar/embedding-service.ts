@@ -74,6 +74,8 @@ export interface OllamaEmbedRequest {
 
 /** Matches recall's `Embedder`, which this module may not import; a test compares the two. */
 export interface SidecarEmbedder {
+  /** The only language that the model knows, if that was tried. */
+  readonly language?: "english";
   readonly model: string;
   readonly space: string;
   readonly dimensions: number | undefined;

@@ -1,6 +1,12 @@
 /** Ranked answers to a question. */
 import * as z from "zod";
-import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
+import {
+  ANSWER_LIMITS,
+  limitsText,
+  POSSIBLE_REASONS,
+  RECALL_MODES,
+  RECALL_TEXT,
+} from "../../engine/answer-limits.ts";
 import { DOCUMENT_KINDS } from "../../engine/projections/corpus.ts";
 import { searchReply } from "../wire/replies.ts";
 import { factSchema } from "./facts.ts";
@@ -24,6 +30,14 @@ const hitSchema = z.object({
   title: z.string(),
   score: z.number().min(0).max(1).meta({ description: "An exact answer near 0.9, a good one above 0.5." }),
   possible: z.literal(true).optional(),
+  why: z
+    .enum(POSSIBLE_REASONS)
+    .optional()
+    .meta({
+      description:
+        "Why a possible hit is not sure: it does not name whose matter is asked about (owner), lacks the time, number or person" +
+        " asked for (answer), a name is unknown here (name), it has only some of the words (words), or none (synonyms, meaning).",
+    }),
   snippet: z.string().meta({ description: "The lines that match best." }),
   start_line: z.int().min(1),
   end_line: z.int().min(1),
@@ -47,6 +61,7 @@ const searchReplySchema = z.object({
     .object({ facts: z.int().min(0), audit_rows: z.int().min(0) })
     .optional()
     .meta({ description: "When nothing was found: how much was searched." }),
+  hint: z.string().optional().meta({ description: "When nothing was found: what could find more." }),
 });
 
 const parts = z.record(z.string(), z.object({ value: z.number(), weight: z.number() }));

@@ -1,9 +1,13 @@
 /** Words for people: the beginning of a value, and numbers of things. */
+import type { PossibleReason } from "../../engine/answer-limits.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { cutText } from "../../engine/projections/frame.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { FactView, StoredCounts } from "../memory.ts";
 
+export const SEMANTIC_OFF =
+  "Semantic search is off: helmdeck-memory model install turns it on (in OpenClaw: openclaw helmdeck model install).";
+export const OTHER_LANGUAGE = "Most of what is stored is in another language than the question.";
 export const NOTHING_STORED = "Nothing has been stored yet.";
 
 /** Escaped, on one line; at most this many UTF-16 units, in whole words if possible; "…" marks a cut. */
@@ -22,6 +26,11 @@ export function firstWords(value: string, most = 80): string {
 /** `1 fact`, `12 facts` */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `only possibly related: words` */
+export function possiblyRelated(why: PossibleReason | undefined): string {
+  return why === undefined ? "only possibly related" : `only possibly related: ${why}`;
 }
 
 /** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: the end of the sentence. */

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import type { CorpusAnswer, CorpusQuery } from "../../app/memory.ts";
+import { OTHER_LANGUAGE, SEMANTIC_OFF } from "../../app/presenters/words.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import type { Origin } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
@@ -216,15 +217,17 @@ describe("the corpus with a query", () => {
     expect(await memory.corpusPage("main", query)).toEqual({
       chunks: [],
       mode: "keyword",
-      note: "1 fact, none matched; my-memory lists them.",
+      note: `1 fact, none matched; my-memory lists them. ${SEMANTIC_OFF}`,
       unmatched: { facts: 1, auditRows: 0 },
     });
     const missed = { results: [], mode: "keyword" };
     const one = { facts: 1, auditRows: 0 };
-    expect(await memory.search("main", query)).toEqual({ ...missed, unmatched: one });
+    expect(await memory.search("main", query)).toEqual({ ...missed, unmatched: one, hint: SEMANTIC_OFF });
     const quiet = { query: "wifi password", recall: "quiet" } as const;
-    expect(await memory.search("main", quiet)).toEqual({ ...missed, unmatched: one });
+    expect(await memory.search("main", quiet)).toEqual({ ...missed, unmatched: one, hint: SEMANTIC_OFF });
     expect(await memory.search("nobody", query)).toEqual({ ...missed, unmatched: none });
+    const german = await memory.search("main", { query: "wo liegt der Schlüssel" });
+    expect(german.hint).toBe(`${OTHER_LANGUAGE} ${SEMANTIC_OFF}`);
   });
 
   test("that is blank returns the newest entries, as helmdeck does", async () => {

@@ -227,12 +227,13 @@ describe("search", () => {
     const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(
-      /^Nothing in the memory of main answers this\. \d+ facts?, none matched; helmdeck-memory list shows the facts\.\nTry other or fewer words\.\nNote: Searched by keywords only: no embedding service is configured\.\n$/,
+      /^Nothing in the memory of main answers this\. \d+ facts?, none matched; helmdeck-memory list shows the facts\.\nTry other or fewer words\.\nNote: Semantic search is off: helmdeck-memory model install turns it on \(in OpenClaw: openclaw helmdeck model install\)\.\n$/,
     );
     expect(await json("search", "zeppelin")).toEqual({
       results: [],
       mode: "keyword",
       unmatched: { facts: 5, audit_rows: 0 },
+      hint: expect.stringMatching(/^Semantic search is off/),
     });
     const empty = await home.run(["search", "zeppelin", "--caller", "newcomer"]);
     expect(empty.stderr).toBe(
@@ -245,12 +246,14 @@ describe("search", () => {
     const { code, stdout, stderr } = await home.run(query);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^0\.\d\d {2}fact "deploy\/konflux" in \S+, stored .{16} {2}\(only possibly related\)\n/,
+      /^0\.\d\d {2}fact "deploy\/konflux" in \S+, stored .{16} {2}\(only possibly related: answer\)\n/,
     );
     expect(stderr).toBe(
-      "Nothing in the memory of main answers this for certain. These hits are only possibly related.\nNote: Searched by keywords only: no embedding service is configured.\n",
+      "Nothing in the memory of main answers this for certain. These hits are only possibly related.\nNote: Semantic search is off: helmdeck-memory model install turns it on (in OpenClaw: openclaw helmdeck model install).\n",
     );
-    expect(await json(...query)).toMatchObject({ results: [{ key: "deploy/konflux", possible: true }] });
+    expect(await json(...query)).toMatchObject({
+      results: [{ key: "deploy/konflux", possible: true, why: "answer" }],
+    });
   });
 
   test.each([["a limit beyond 50", ["search", "x", "--limit", "51"]]])(

@@ -110,7 +110,7 @@ describe("without settings that can be used", () => {
     await prepare();
     await home.run(FACT);
     expect(await search()).toContain(
-      "Note: Searched by keywords only: no embedding service is configured.\n",
+      "Note: Semantic search is off: helmdeck-memory model install turns it on (in OpenClaw: openclaw helmdeck model install).\n",
     );
     expect((await home.run(["search", "konflux"])).stderr).toBe("");
   });

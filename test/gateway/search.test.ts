@@ -61,7 +61,9 @@ describe("memory_search", () => {
     const ours = hits.findIndex(({ corpus }) => corpus === "helmdeck");
     expect(hits[ours]).toMatchObject({ path: PATH });
     expect(hits[ours]?.score).toBeLessThan(0.1);
-    expect(hits[ours]?.snippet).toMatch(/^Only possibly related: fact "konflux\/deployment-preference" in /);
+    expect(hits[ours]?.snippet).toMatch(
+      /^Only possibly related \(\w+\): fact "konflux\/deployment-preference" in /,
+    );
     expect(hits[ours]?.snippet.length).toBeLessThanOrEqual(200);
     expect(hits[ours]?.provenanceLabel).toContain("only possibly related");
     const note = hits.findIndex(({ path }) => path === "memory/2026-11-02.md");

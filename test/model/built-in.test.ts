@@ -83,6 +83,7 @@ describe("the model", () => {
   }, async () => {
     const embedder = createBuiltInEmbedder(found);
     onTestFinished(() => embedder.close());
+    expect(embedder.language).toBe("english");
     const texts = [FACT.value, "My cat likes salmon.", "word ".repeat(400)];
     const { vectors, truncated } = await embedder.embedDocuments(texts);
     const question = await embedder.embedQuery(QUESTION.query);

@@ -41,7 +41,8 @@ export function readPrinted(printed: string): readonly ReadHit[] {
   const hits = printed.trimEnd().split(/\n(?=\S)/);
   return hits.map((hit) => {
     const [first = "", ...quotation] = hit.split("\n").map((line) => line.trimEnd());
-    const [, frame = ""] = /^\d\.\d\d {2}(.*?)(?: {2}\(only possibly related\))?$/.exec(first) ?? [];
+    const [, frame = ""] =
+      /^\d\.\d\d {2}(.*?)(?: {2}\(only possibly related(?:: \w+)?\))?$/.exec(first) ?? [];
     return readHit(
       frame,
       quotation.map((line) => line.replace(/^ {6}/, "")),
@@ -62,7 +63,7 @@ export function readReply(reply: string): readonly ReadHit[] {
       .replace(/\n {3}…\n*$/, "")
       .trimEnd()
       .split("\n");
-    const possible = / {2}\(only possibly related\)$/;
+    const possible = / {2}\(only possibly related(?:: \w+)?\)$/;
     return readHit(
       frame.replace(possible, ""),
       quotation.map((line) => line.replace(/^ {3}/, "").trimEnd()),
