@@ -50,7 +50,7 @@ const backEdges = [
     rule: "sidecar-imports-only",
   },
   { file: "model/planted.ts", source: 'import "../sidecar/ollama.ts";', rule: "model-imports-only" },
-  { file: "commands/planted.ts", source: 'import "../model/planted.ts";', rule: "commands-imports-only" },
+  { file: "commands/planted.ts", source: 'import "../model/run-model.ts";', rule: "commands-imports-only" },
   { file: "app/planted.ts", source: 'import type {} from "../plugin/index.ts";', rule: "app-imports-only" },
   { file: "engine/planted.ts", source: 'import "../packs/server-context.ts";', rule: "engine-imports-only" },
   { file: "app/planted.ts", source: 'import "../packs/server-context.ts";', rule: "app-imports-only" },
