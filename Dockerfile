@@ -18,8 +18,9 @@ WORKDIR /app
 COPY --from=build /build/LICENSE /build/dist/THIRD_PARTY_NOTICES.md ./
 COPY --from=build /build/dist/helmdeck-memory.mjs /build/dist/cli.mjs /build/dist/model-process.mjs ./dist/
 COPY --from=build /build/dist/chunks ./dist/chunks
-# Everything else is in the bundle; this package has native binaries.
+# Everything else is in the bundle; these packages have native binaries, and the built-in model.
 COPY --from=build /build/node_modules/better-sqlite3 ./node_modules/better-sqlite3
+COPY --from=build /build/dist/model ./node_modules/@helmdeck/helmdeck-memory-model
 RUN install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data

@@ -25,7 +25,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { build } from "esbuild";
-import { DIST } from "../../scripts/build/build.ts";
+import { MODEL_PACKAGE } from "../../model/artefact.ts";
+import { DIST, MODEL_DIST } from "../../scripts/build/build.ts";
 import { postgresPrograms } from "../postgres/server.ts";
 import type { Engine } from "./engine.ts";
 
@@ -74,13 +75,14 @@ export async function makeOpenClawImage(engine: Engine): Promise<void> {
 /** The image that compose.engine.yml builds, made without its Dockerfile, which would fetch Node from a registry. */
 export async function makeMemoryImage(engine: Engine): Promise<void> {
   await withTree(async (tree) => {
-    for (const name of ["helmdeck-memory.mjs", "cli.mjs", "chunks"])
+    for (const name of ["helmdeck-memory.mjs", "cli.mjs", "model-process.mjs", "chunks"])
       cpSync(join(DIST, name), join(tree, "app", "dist", name), { recursive: true });
     const library = join("node_modules", "better-sqlite3");
     cpSync(join(root, library), join(tree, "app", library), {
       recursive: true,
       filter: (path) => !/better-sqlite3\/(deps|src)$/.test(path),
     });
+    cpSync(MODEL_DIST, join(tree, "app", "node_modules", MODEL_PACKAGE), { recursive: true });
     mkdirSync(join(tree, "data"), { mode: 0o700 });
     chownSync(join(tree, "data"), 1000, 1000);
     await importTree(engine, tree, "helmdeck-memory", [

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
+import { MODEL_PACKAGE } from "../../model/artefact.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 const composeText = readRoot("compose.engine.yml");
@@ -161,6 +162,11 @@ describe("Dockerfile", () => {
     const allowed = readRoot(".dockerignore").split("\n");
     expect(folders.split(",").filter((name) => !allowed.includes(`!${name}`))).toEqual([]);
     expect(folders).toContain("engine");
+  });
+
+  it("has the built-in model where its programs look for a package", () => {
+    expect(last).toContain(`/build/dist/model ./node_modules/${MODEL_PACKAGE}\n`);
+    expect(last).toContain("/build/dist/model-process.mjs");
   });
 
   it("contains no secret: no build argument, no key in the environment, and only sources in its context", () => {
