@@ -8,13 +8,6 @@ import manifest from "../package.json" with { type: "json" };
 /** OpenClaw's default agent, so that a shell shares that agent's memory. */
 const DEFAULT_CALLER = "main";
 
-/** For a command that opens no memory. */
-export function refusePlace(command: Command): void {
-  const { db, store } = command.optsWithGlobals();
-  if (db !== undefined || store !== undefined)
-    command.error(`${command.name()} opens no memory: leave out --db and --store.`);
-}
-
 export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readShared" | "memoryOptions"> = {
   version: manifest.version,
   declareShared: (root: Command) =>

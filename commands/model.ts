@@ -17,7 +17,7 @@ import {
 import manifest from "../package.json" with { type: "json" };
 import type { CommandContext, Runs } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
-import { nonEmpty, withExamples } from "./option-parsers.ts";
+import { nonEmpty, refusePlace, withExamples } from "./option-parsers.ts";
 import { refuseRemote } from "./with-memory.ts";
 
 const MEGABYTES = Math.round(MODEL_BYTES / 1e6);
@@ -36,7 +36,10 @@ export function declareModel(program: Command, runs: Runs): void {
     .description(
       "Check every byte of the model against the checksums in this program. The exit code is 1 if it is missing or changed.",
     )
-    .action((_options: unknown, command: Command) => runs(command, statusCommand));
+    .action((_options: unknown, command: Command) => {
+      refusePlace(command);
+      return runs(command, statusCommand);
+    });
   withExamples(status, ["helmdeck-memory model status", "helmdeck-memory model status --json"]);
   const remove = model
     .command("remove")
@@ -45,9 +48,10 @@ export function declareModel(program: Command, runs: Runs): void {
       "Delete the model from OpenClaw's state folder. Facts and vectors stay. Search then uses keywords, until you install it again or choose a service.",
     )
     .option("--dry-run", "Only show what it would do.")
-    .action((_options: unknown, command: Command) =>
-      runs(command, (context) => removeCommand(context, isDry(command))),
-    );
+    .action((_options: unknown, command: Command) => {
+      refusePlace(command);
+      return runs(command, (context) => removeCommand(context, isDry(command)));
+    });
   withExamples(remove, ["helmdeck-memory model remove"]);
 }
 
@@ -65,6 +69,7 @@ function declareInstall(model: Command, runs: Runs): void {
     )
     .option("--dry-run", "Only show what it would do.")
     .action((_options: unknown, command: Command) => {
+      refusePlace(command);
       const { from } = command.opts<{ readonly from?: string }>();
       return runs(command, (context) => installCommand(context, from, isDry(command)));
     });

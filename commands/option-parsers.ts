@@ -47,3 +47,10 @@ export function parseSeconds(text: string): number | undefined {
   if (match === null) return undefined;
   return Number(match[1]) * (SECONDS_PER[match[2] ?? ""] ?? 1);
 }
+
+/** For a command that opens no memory. */
+export function refusePlace(command: Command): void {
+  const { db, store } = command.optsWithGlobals();
+  if (db !== undefined || store !== undefined)
+    command.error(`${command.name()} opens no memory: leave out --db and --store.`);
+}

@@ -3,10 +3,9 @@ import { access } from "node:fs/promises";
 import { Argument, type Command, type Option } from "commander";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
-import { withExamples } from "../../commands/option-parsers.ts";
+import { refusePlace, withExamples } from "../../commands/option-parsers.ts";
 import type { Output } from "../../commands/output.ts";
 import { defined } from "../../engine/defined.ts";
-import { refusePlace } from "../shared-options.ts";
 
 /** Declares `completion`, and `complete`, which the shells call. */
 export function declareCompletion(program: Command, runs: Runs): void {

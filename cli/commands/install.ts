@@ -6,8 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
 import { EXIT_FAILED } from "../../commands/exit-codes.ts";
-import { withExamples } from "../../commands/option-parsers.ts";
-import { refusePlace } from "../shared-options.ts";
+import { refusePlace, withExamples } from "../../commands/option-parsers.ts";
 
 /** Declares `helmdeck-memory install`, which takes the installer's own flags. */
 export function declareInstall(program: Command, runs: Runs): void {

@@ -2,12 +2,11 @@
 import type { Command } from "commander";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
-import { collect, nonEmpty, seconds, withExamples } from "../../commands/option-parsers.ts";
+import { collect, nonEmpty, refusePlace, seconds, withExamples } from "../../commands/option-parsers.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { TokenRequest } from "../../server/tokens.ts";
-import { refusePlace } from "../shared-options.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;
 

@@ -34,7 +34,8 @@ export function judgeFor(question: string): Judge {
   });
 }
 
-const POSSESSIVE = /([\p{L}\p{M}]+)['’]s(?!\p{L})/gu;
+/** From a word's start on: otherwise a long word would be read anew from each of its letters. */
+const POSSESSIVE = /(?<![\p{L}\p{M}])([\p{L}\p{M}]+)['’]s(?!\p{L})/gu;
 /** People whom a fact names by their role. */
 const ROLES = new Set(
   [

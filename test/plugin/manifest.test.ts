@@ -54,6 +54,7 @@ describe("the manifest", () => {
     expect(manifest.backupResources).toEqual([
       { disposition: "include", scope: "state", relativePath: "helmdeck-memory" },
       { disposition: "regenerable", scope: "state", relativePath: "helmdeck-memory.key" },
+      { disposition: "regenerable", scope: "state", relativePath: "helmdeck-memory-model" },
     ]);
     expect(manifest.configContracts.secretInputs.paths).toMatchObject([
       { path: "encryptionKey" },
