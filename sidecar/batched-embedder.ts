@@ -31,11 +31,14 @@ export interface EmbeddingService {
   readonly who: string;
   /** The service's name for the model. */
   readonly model: string;
+  readonly language?: "english";
   /** Sends one request without retries: one checked unit vector per text. Rejects with `too_large` when a text is too long; `fits` in its details: how much of a single text is not. */
   send(texts: readonly string[], options: Required<CallOptions>): Promise<readonly Float32Array[]>;
   /** Called when a question was not answered in time, so that a model that is still loading is not given up each time. */
   warm?(options: Required<CallOptions>): Promise<void>;
   close?(): void;
+  /** A late answer means a busy machine, not a broken service: it is asked again at once. */
+  readonly isLocal?: true;
 }
 
 /** Replaced by tests. */
@@ -200,6 +203,7 @@ class BatchedEmbedder implements SidecarEmbedder {
   /** Called on every attempt, so that the circuit knows its reason even when it opens between two attempts of one call. */
   #noteFailure(error: unknown): boolean {
     if (!speaksAgainstTheService(error)) return false;
+    if (this.#service.isLocal && isHelmdeckError(error, "deadline_exceeded")) return false;
     this.#reason = error.message;
     return true;
   }

@@ -34,6 +34,7 @@ export function createBuiltInEmbedder(
   return createBatchedEmbedder(
     {
       ...asked,
+      isLocal: true,
       send: async (texts, limits) => {
         const asking = () => Promise.all(texts.map((text) => model.embed(text)));
         const vectors = await withDeadline(limits, systemClock.timer, WHO, asking).catch((error) => {
