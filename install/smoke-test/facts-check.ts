@@ -39,7 +39,10 @@ export async function waitUntilFactsUse(
   }
 }
 
-/** Embedding runs in the background without a notification; status shows the progress. */
+/**
+ * Embedding runs in the background without a notification; status shows the progress. Asks nothing before the marker can be
+ * embedded, and nothing else first: OpenClaw 2026.8.1 serves plugins' memory only to the first search through `openclaw gateway call`.
+ */
 export async function waitUntilFoundByParaphrase(
   openclaw: OpenClaw,
   marker: Marker,
@@ -47,13 +50,27 @@ export async function waitUntilFoundByParaphrase(
   { now, pause }: Clock,
 ): Promise<void> {
   const deadline = now() + FOUND_WITHIN_MS;
-  let [embedded, since] = [-1, now()];
-  while (!(await isFound(openclaw, marker, QUESTIONS.paraphrased))) {
-    const seen = progressIn(await openclaw.callGateway("helmdeck.status"));
-    if (seen.embedded !== embedded) [embedded, since] = [seen.embedded, now()];
-    if (now() > deadline || now() - since > STANDSTILL_MS) throw smokeTestFailed(whyNot(seen, embeds));
+  const progress = async () => progressIn(await openclaw.callGateway("helmdeck.status"));
+  let [seen, since] = [await progress(), now()];
+  const before = seen.embedded;
+  for (;;) {
+    const canBeFound = seen.waiting === 0 || seen.embedded > before;
+    if (canBeFound && (await isFound(openclaw, marker, QUESTIONS.paraphrased))) return;
+    if (now() > deadline || now() - since > STANDSTILL_MS) break;
     await pause(LOOK_AGAIN_MS);
+    const next = await progress();
+    if (next.embedded !== seen.embedded) since = now();
+    seen = next;
   }
+  await requireFoundByWords(openclaw, marker);
+  throw smokeTestFailed(whyNot(seen, embeds));
+}
+
+export async function requireFoundByWords(openclaw: OpenClaw, marker: Marker): Promise<void> {
+  if (await isFound(openclaw, marker, QUESTIONS.verbatim)) return;
+  throw smokeTestFailed(
+    `OpenClaw's memory_search did not find a stored fact by its own words. See: openclaw helmdeck doctor; then: ${INSTALLER} --verify`,
+  );
 }
 
 function nameOf(embeds: EmbedsFacts): string {

@@ -1,5 +1,5 @@
 /**
- * The smoke test's marker: a neutral fact that is stored through the gateway, searched by its words and by a paraphrase, and forgotten.
+ * The smoke test's marker: a neutral fact that is stored through the gateway, searched by a paraphrase or by its words, and forgotten.
  *
  * It is forgotten through the gateway or, if the gateway has stopped, in the memory itself. It expires after an hour anyway.
  */
