@@ -59,9 +59,9 @@ export function historyLines(now: Date): string {
 /** The questions, each with the path prefix of its answer. */
 export const QUESTIONS = [
   {
-    // No word of the fact, nor a synonym of one: only its meaning leads to it.
-    query: "until when can I leave my car in the evening",
-    mustFind: "helmdeck/user_facts/office/parking.md",
+    // No word of the fact: only its meaning makes it a sure hit.
+    query: "which indentation do I like when programming",
+    mustFind: "helmdeck/user_facts/editor.md",
   },
   {
     query: "what was that thing about my Konflux deployment preference",
