@@ -15,6 +15,7 @@ import { isDistinctive } from "./lexical/analyse-query.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
+import type { Passage } from "./lexical/passages.ts";
 import {
   coverageNote,
   foreignNote,
@@ -43,7 +44,7 @@ import type {
 } from "./search-contract.ts";
 import { type Selection, selectHits, whyPossible } from "./select-hits.ts";
 import { withToolCalls } from "./tool-calls.ts";
-import { areAlike, topicOf } from "./topic.ts";
+import { alikeTo, type Topic, topicOf } from "./topic.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -102,6 +103,8 @@ class HybridRecall implements Recall {
   readonly #indexes: IndexCache;
   readonly #questions: Questions;
   readonly #lexical = new LexicalSearch();
+  /** Of facts of one passage that a new fact was compared with; gone with them. */
+  readonly #topics = new WeakMap<IndexedDocument, Topic>();
 
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
@@ -134,14 +137,25 @@ class HybridRecall implements Recall {
       const { index } = view;
       const candidates = this.#lexical.candidates(text, index, this.#options.now(), near);
       const scored = inOrder(scoreCandidates(text, candidates, meant, index), ALIKE_LOOKED_AT);
-      const topic = topicOf(text);
-      const found = scored.filter(({ document, passage, unit }) => {
+      const isAlike = alikeTo(topicOf(text));
+      const found: ScoredCandidate[] = [];
+      for (const one of scored) {
+        if (found.length === limit) break;
+        const { document, passage, unit } = one;
         const isRead = meant?.knows?.(document) !== false;
         const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        return areAlike(topic, topicOf(document.content.slice(passage.start, passage.end)), deviations);
-      });
-      return found.slice(0, limit).map((one) => hitOf(one, false));
+        if (isAlike(this.#topicOf(document, passage), deviations)) found.push(one);
+      }
+      return found.map((one) => hitOf(one, false));
     });
+  }
+
+  #topicOf(document: IndexedDocument, { start, end }: Passage): Topic {
+    const known = this.#topics.get(document);
+    if (known !== undefined) return known;
+    const topic = topicOf(document.content.slice(start, end));
+    if (document.units.length === 1) this.#topics.set(document, topic);
+    return topic;
   }
 
   async warm(namespace: Namespace): Promise<void> {

@@ -34,29 +34,65 @@ export function topicOf(text: string): Topic {
 }
 
 /** @param deviations of their similarity from that of unrelated texts, if a model has read both */
-export function areAlike(one: Topic, other: Topic, deviations = Number.NEGATIVE_INFINITY): boolean {
-  const { share: least, subject, word, meaning } = WEIGHTS.similar;
-  if (deviations >= meaning) return true;
-  const common = one.reduce((sum, asked) => sum + Math.max(0, ...other.map((has) => matchOf(asked, has))), 0);
-  const share = common / Math.max(1, Math.min(weightOf(one), weightOf(other)));
-  if (common >= word && share >= least) return true;
-  const [first, second] = [subjectOf(one), subjectOf(other)];
-  return first !== undefined && second !== undefined && matchOf(first, second) > 0 && share >= subject;
+export type IsAlike = (other: Topic, deviations?: number) => boolean;
+
+/** What is looked up of the topic is prepared once: a new fact is compared with up to fifty. */
+export function alikeTo(topic: Topic): IsAlike {
+  const readings = readingsOf(topic);
+  const subject = subjectOf(topic);
+  const { share: least, subject: leastWithSubject, word, meaning } = WEIGHTS.similar;
+  return (other, deviations = Number.NEGATIVE_INFINITY) => {
+    if (deviations >= meaning) return true;
+    const common = weightInCommon(topic, readings, other);
+    const share = common / Math.max(1, Math.min(weightOf(topic), weightOf(other)));
+    if (common >= word && share >= least) return true;
+    if (share < leastWithSubject || subject === undefined) return false;
+    const terms = subjectOf(other)?.terms ?? [];
+    return terms.some((term) => readings.get(term)?.some(({ place }) => topic[place] === subject));
+  };
+}
+
+/** A word of the topic that a term stands for, by its place. */
+interface Reading {
+  readonly place: number;
+  /** 1 for the word itself, less for a synonym. */
+  readonly closeness: number;
+}
+
+type Readings = ReadonlyMap<string, readonly Reading[]>;
+
+function readingsOf(topic: Topic): Readings {
+  const readings = new Map<string, Reading[]>();
+  const add = (term: string, reading: Reading) => {
+    const known = readings.get(term);
+    if (known === undefined) readings.set(term, [reading]);
+    else known.push(reading);
+  };
+  for (const [place, { terms }] of topic.entries()) {
+    for (const term of terms) {
+      add(term, { place, closeness: 1 });
+      for (const [synonym, { closeness }] of synonymsOf(term))
+        add(synonym, { place, closeness: closeness * WEIGHTS.words.related });
+    }
+  }
+  return readings;
+}
+
+/** For each word of the topic, the closest of the other's words counts. */
+function weightInCommon(topic: Topic, readings: Readings, other: Topic): number {
+  const closest = topic.map(() => 0);
+  for (const has of other) {
+    for (const { place, closeness } of has.terms.flatMap((term) => readings.get(term) ?? [])) {
+      const weight = Math.min(topic[place]?.weight ?? 0, has.weight) * closeness;
+      closest[place] = Math.max(closest[place] ?? 0, weight);
+    }
+  }
+  return closest.reduce((sum, weight) => sum + weight, 0);
 }
 
 /** "vim" in "we use vim". */
 function subjectOf(topic: Topic): TopicWord | undefined {
   return topic.find(({ weight }) => weight === CONTENT_WORD) ?? topic[0];
-}
-
-function matchOf(one: TopicWord, other: TopicWord): number {
-  const weight = Math.min(one.weight, other.weight);
-  if (one.terms.some((term) => other.terms.includes(term))) return weight;
-  const closeness = one.terms.flatMap((term) => {
-    const synonyms = synonymsOf(term);
-    return other.terms.map((synonym) => synonyms.get(synonym)?.closeness ?? 0);
-  });
-  return weight * WEIGHTS.words.related * Math.max(0, ...closeness);
 }
 
 function weightOf(topic: Topic): number {
