@@ -55,7 +55,7 @@ const COLD_ENTRIES = 10_000;
 const PROBE_OUTPUT_MAX_BYTES = 10_000_000;
 
 export async function measurePlugin(options: PluginBenchOptions = {}): Promise<Measured> {
-  const { rounds = 7, entries = 100_000, onProgress = () => {} } = options;
+  const { rounds = 7, entries = 99_000, onProgress = () => {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-"));
   try {
     onProgress("packing the plugin, and an empty one");
