@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } fro
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { backUp, planBackUp } from "../../app/keys/back-up.ts";
 import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
 import { planRestore, restore } from "../../app/keys/restore.ts";
@@ -10,6 +11,7 @@ import { rotateKey } from "../../app/keys/rotate-key.ts";
 import { readNotes } from "../../app/keys/store-notes.ts";
 import { examineMemory, openMemory } from "../../app/open-memory.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
@@ -21,12 +23,21 @@ const options = (place: StorageLocation) => ({ ...place, env: {}, driver });
 /** Enough for a backup of more than one chunk. */
 const FACTS = 60;
 
+async function storeFacts({ store }: OpenMemory): Promise<void> {
+  const fact = { namespace: namespaceOf("main"), origin: "fact", category: "user_facts", tags: [] } as const;
+  await store.putMany(
+    Array.from({ length: FACTS }, (_, i) => ({
+      ...fact,
+      key: `k${i}`,
+      value: Buffer.from(`value ${i} ${"x".repeat(4_000)}`),
+    })),
+  );
+}
+
 async function madePlace(): Promise<StorageLocation> {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
-  for (let i = 0; i < FACTS; i += 1) {
-    await memory.storeFact("main", { key: `k${i}`, value: `value ${i} ${"x".repeat(4_000)}` });
-  }
+  await storeFacts(memory);
   await memory.close();
   return place;
 }
@@ -156,9 +167,7 @@ describe("an incomplete backup", () => {
     const folder = await mkdtemp(join(tmpdir(), "helmdeck-app-"));
     place = { databasePath: join(folder, "data", "memory.sqlite"), keyPath: join(folder, "key") };
     const memory = await openMemory({ ...options(place), sweepEveryMs: 0 });
-    for (let i = 0; i < FACTS; i += 1) {
-      await memory.storeFact("main", { key: `k${i}`, value: "x".repeat(4_000) });
-    }
+    await storeFacts(memory);
     await memory.close();
     await backUp({ ...options(place), file: join(folder, "one") });
     await backUp({ ...options(place), file: join(folder, "two") });

@@ -45,7 +45,8 @@ export class CommandHome {
 
   /** Passes nothing of this machine's own OpenClaw or helmdeck to the command. */
   protected environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
-    return { PATH: process.env.PATH ?? "", HOME: this.folder, TZ: "UTC", ...env };
+    const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+    return { PATH, NODE_COMPILE_CACHE, HOME: this.folder, TZ: "UTC", ...env };
   }
 
   path(name: string): string {

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { afterAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { BUNDLED_COMMAND, COMMAND_FROM_SOURCE, CommandHome } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
-const home = new CommandHome();
+const home = new InProcessHome();
 afterAll(() => home.remove());
 
 const SECRET = "hunter2-correct-horse";

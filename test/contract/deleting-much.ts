@@ -5,9 +5,9 @@ import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { ANA, allKeys, fact, type OpenRig, refTo, withRig } from "./rig.ts";
 import { madeOf } from "./vectors.ts";
 
-/** More than one slice. */
-const MANY = 3_000;
-const LITTLE = { eraseAtOnce: 10 };
+/** Some hundred slices. */
+const MANY = 600;
+const LITTLE = { eraseAtOnce: 2 };
 
 export function describeDeletingMuch(open: OpenRig, { isOnServer }: { readonly isOnServer: boolean }): void {
   describe("deleting much", () => {

@@ -96,7 +96,11 @@ describe("the model", () => {
     expect(truncated).toEqual([{ index: 2, usedLength: 254 * "word ".length }]);
   });
 
-  test("ends with the memory, and when nobody asked for half an hour", { timeout: LONG }, async () => {
+  test("knows nothing of its starter's environment, and ends with the memory or after half an hour without a question", {
+    timeout: LONG,
+  }, async () => {
+    process.env.HELMDECK_MEMORY_KEY_FOR_TEST = "s3cr3t";
+    onTestFinished(() => void delete process.env.HELMDECK_MEMORY_KEY_FOR_TEST);
     const timers: { readonly callback: () => void; readonly delayMs: number }[] = [];
     const model = new BuiltInModel({
       find: found,
@@ -110,6 +114,7 @@ describe("the model", () => {
     await model.embed("a");
     const [first] = await modelProcesses();
     expect(model.processId).toBe(first);
+    expect(await readFile(`/proc/${first}/environ`, "utf8")).not.toContain("s3cr3t");
     expect(timers.at(-1)?.delayMs).toBe(30 * 60_000);
     timers.at(-1)?.callback();
     await until(modelProcesses, (running) => running.length === 0);
@@ -122,15 +127,6 @@ describe("the model", () => {
     const model = new BuiltInModel({ find: found, nodeOptions: ["--wasm-max-mem-pages=600"] });
     onTestFinished(() => model.close());
     await expect(model.embed("a")).rejects.toMatchObject({ code: "embeddings_out_of_memory" });
-  });
-
-  test("knows nothing of its starter's environment", { timeout: LONG }, async () => {
-    process.env.HELMDECK_MEMORY_KEY_FOR_TEST = "s3cr3t";
-    onTestFinished(() => void delete process.env.HELMDECK_MEMORY_KEY_FOR_TEST);
-    const model = new BuiltInModel({ find: found });
-    onTestFinished(() => model.close());
-    await model.load();
-    expect(await readFile(`/proc/${model.processId}/environ`, "utf8")).not.toContain("s3cr3t");
   });
 });
 
@@ -254,14 +250,14 @@ describe("a model that is there and then is not", () => {
 
   test("loses nothing if its process is killed while it embeds", { timeout: LONG }, async () => {
     const memory = await openTestMemory(await placeWithModel());
-    for (let i = 0; i < 40; i += 1)
+    for (let i = 0; i < 20; i += 1)
       await memory.storeFact("main", { key: `f-${i}`, value: `Room ${i} is painted.` });
     await embedded(memory, 1);
     const [running] = await modelProcesses();
     process.kill(Number(running), "SIGKILL");
     const answer = await memory.search("main", { query: "room 7 painted" });
     expect(answer.results[0]?.key).toBe("f-7");
-    await embedded(memory, 40);
+    await embedded(memory, 20);
     expect(await modelProcesses()).not.toContain(running);
   });
 });

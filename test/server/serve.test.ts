@@ -5,16 +5,16 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CommandHome } from "../cli/command.ts";
+import { InProcessHome } from "../cli/in-process.ts";
 
 const SECRET = "a-secret-for-the-tests-of-the-serve-command";
 const KEY = "0f".repeat(32);
 
-let home: CommandHome;
-const running = new Set<ReturnType<CommandHome["start"]>>();
+let home: InProcessHome;
+const running = new Set<ReturnType<InProcessHome["start"]>>();
 
 beforeEach(() => {
-  home = new CommandHome();
+  home = new InProcessHome();
 });
 afterEach(async () => {
   for (const child of running) {
@@ -28,7 +28,7 @@ afterEach(async () => {
 interface Served {
   readonly url: string;
   readonly summary: Record<string, unknown>;
-  readonly process: ReturnType<CommandHome["start"]>;
+  readonly process: ReturnType<InProcessHome["start"]>;
   /** The complete stderr, once the process has ended. */
   readonly log: Promise<string>;
   readonly ended: Promise<unknown[]>;

@@ -1,8 +1,9 @@
 /** The import's result for each kind of row in helmdeck's database, and for each invalid one. */
 import { readdirSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import * as files from "node:fs/promises";
+import files from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { basename, join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { openCopy } from "../../app/transfer/formats/helmdeck/database-copy.ts";
 import { helmdeckKey } from "../../app/transfer/formats/helmdeck/key.ts";
@@ -14,7 +15,16 @@ import { DAY_MS, NOW, openTestMemory, tempFolder } from "../app/fixtures/memorie
 import { goTime, type HelmdeckRow, KEY, KEY_HEX, makeDatabase, run, seal } from "./helmdeck-database.ts";
 import { factsOf } from "./notes.ts";
 
-vi.mock("node:fs/promises", { spy: true });
+/** Watches a function of `node:fs/promises` for one test, also in modules that have imported it. */
+function spyOn<Name extends "copyFile" | "mkdtemp">(name: Name) {
+  const spy = vi.spyOn(files, name);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return spy;
+}
 
 const SESSION = "openclaw-configure:0b9a4c1e-5a5e-4c57-9d7e-0123456789ab";
 const NOTES = `swe.solve/${"a1".repeat(8)}/notes`;
@@ -320,7 +330,7 @@ describe("the database", () => {
     const folder = await tempFolder();
     const path = makeDatabase(folder, [{ key: "k", value: "v" }], { now: NOW });
     symlinkSync(path, join(folder, "link.db"));
-    const mkdtemp = vi.mocked(files.mkdtemp);
+    const mkdtemp = spyOn("mkdtemp");
     const { connection, close } = await openCopy(join(folder, "link.db"));
     const made = String(await mkdtemp.mock.results.at(-1)?.value);
     expect(statSync(made).mode & 0o777).toBe(0o700);
@@ -336,8 +346,8 @@ describe("the database", () => {
   test("is copied again if it was written during the copy, but not endlessly", async () => {
     const memory = await openTestMemory();
     const path = makeDatabase(await tempFolder(), [{ key: "k", value: "v" }], { now: NOW });
-    const copying = vi.mocked(files.copyFile);
-    const { copyFile } = await vi.importActual<typeof files>("node:fs/promises");
+    const { copyFile } = files;
+    const copying = spyOn("copyFile");
     let writes = 1;
     copying.mockImplementation(async (from, to) => {
       await copyFile(from, to);
@@ -353,7 +363,6 @@ describe("the database", () => {
       utimesSync(path, 1, at);
     });
     await expect(importPath(memory, path)).rejects.toMatchObject({ code: "store_locked" });
-    copying.mockRestore();
   });
 
   test("of another program is reported, and no copy of it is left", async () => {

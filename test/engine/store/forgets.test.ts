@@ -6,12 +6,14 @@ import { ANA, allKeys, BEN, DAY_MS, fact, refTo } from "../../contract/rig.ts";
 import { scanFiles } from "./scanning.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
 
-const MANY = 4_000;
+/** Many slices of few entries. */
+const MANY = 400;
+const SLICE = { eraseAtOnce: 4 };
 const ALL_MEANT = { namespace: ANA, prefix: "many/" };
 
 describe.each(DRIVERS)("with $name,", (driver) => {
   const withMany = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
-    const rig = await openSqliteRig(driver);
+    const rig = await openSqliteRig(driver, SLICE);
     try {
       await rig.store.putMany(Array.from({ length: MANY }, (_, i) => fact(`many/${i}`, `value ${i}`)));
       await rig.store.put(fact("stays", "here"));
@@ -120,7 +122,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test("correcting the clock does not restore entries that are being forgotten", async () => {
-    const rig = await openSqliteRig(driver);
+    const rig = await openSqliteRig(driver, SLICE);
     const { clock } = rig;
     const right = clock.now + 90 * DAY_MS;
     clock.now = 5_000; // before the program's build date, so certainly wrong

@@ -30,7 +30,7 @@ export interface GitServer {
 }
 
 export async function startGitServer(root: string): Promise<GitServer> {
-  const tls = await makeCertificate(root);
+  const tls = await placeCertificate(root);
   const asked: string[] = [];
   let answer = (request: IncomingMessage, response: ServerResponse) => serveGit(root, request, response);
   const server = createServer(tls, (request, response) => {
@@ -79,12 +79,24 @@ const GIT_ENV = {
   GIT_COMMITTER_EMAIL: WHO.EMAIL,
 };
 
+/** One for all servers of a test file. */
+let certificate: Promise<{ readonly key: Buffer; readonly cert: Buffer }> | undefined;
+
+async function placeCertificate(root: string) {
+  certificate ??= makeCertificate(root);
+  const caFile = join(root, "cert.pem");
+  const tls = await certificate;
+  await writeFile(caFile, tls.cert);
+  return { ...tls, caFile };
+}
+
 async function makeCertificate(root: string) {
   const [keyFile, caFile] = [join(root, "key.pem"), join(root, "cert.pem")];
   const names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
   const files = ["-keyout", keyFile, "-out", caFile];
-  await run("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...names, ...files]);
-  return { key: await readFile(keyFile), cert: await readFile(caFile), caFile };
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  await run("openssl", ["req", "-x509", ...kind, ...names, ...files]);
+  return { key: await readFile(keyFile), cert: await readFile(caFile) };
 }
 
 /** CGI, as git-http-backend(1) describes it. */
