@@ -1,9 +1,12 @@
 /** Two memories over one store change only what they have seen: in one process, and in two threads over one SQLite file. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
 import { startWorkerMemory } from "../../app/worker/worker-client.ts";
 import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { describeRaces, type Racer } from "../contract/races.ts";
+import { bundledScript } from "../run/bundles.ts";
 import { tempPlace } from "./fixtures/memories.ts";
 
 describeRaces("a store in memory", async () => {
@@ -16,8 +19,9 @@ describeRaces("a store in memory", async () => {
 
 describeRaces("one SQLite file", async () => {
   const place = await tempPlace();
+  const script = await bundledScript(join(import.meta.dirname, "fixtures", "memory-worker.ts"));
+  const workerUrl = pathToFileURL(script);
   const open = (): Racer => {
-    const workerUrl = new URL("./fixtures/memory-worker.ts", import.meta.url);
     const memory = startWorkerMemory({ ...place, env: {}, workerUrl });
     onTestFinished(() => memory.close());
     return memory;

@@ -43,7 +43,7 @@ describe("a dev loop", () => {
     const PATH = [home.path("bin"), dirname(process.execPath), process.env.PATH].join(":");
     const flags = shell === "bash" ? ["--posix"] : [];
     const played = await run(shell, [...flags, SCRIPT, home.path("repo")], {
-      env: { PATH, HOME: home.folder, TZ: "UTC" },
+      env: { PATH, HOME: home.folder, TZ: "UTC", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" },
     });
     expect(played).toEqual({ stdout: "the dev loop has been played\n", stderr: "" });
   });

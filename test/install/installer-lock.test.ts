@@ -130,6 +130,7 @@ function spawned(program: string, args: readonly string[] = [], flags: readonly 
   }
   const env = {
     PATH: `${bin}:/usr/bin:/bin`,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
     ...{ HOME: folder, XDG_STATE_HOME: join(folder, "xdg"), LOCK: file, ROOT: folder },
   };
   const child = spawn(process.execPath, [...flags, "--input-type=module", "-e", program, "--", ...args], {

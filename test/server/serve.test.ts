@@ -252,13 +252,13 @@ describe("a server that is stopped", () => {
   // verifies P-durable-kill
   it("by kill -9 between request and answer keeps every acknowledged write", async () => {
     const acknowledged: string[] = [];
-    for (let cycle = 0; cycle < 3; cycle += 1) {
+    for (let cycle = 0; cycle < 2; cycle += 1) {
       const served = await serve();
       await storeUntilKilled(served, `cycle-${cycle}`, acknowledged);
     }
     const { url } = await serve();
     const kept = await allKeys(url);
-    expect(acknowledged.length).toBeGreaterThanOrEqual(90);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(60);
     expect(acknowledged.filter((key) => !kept.has(key))).toEqual([]);
   });
 });

@@ -27,18 +27,20 @@ const MANY = 1_300;
 
 // verifies P-key-change
 describe.each(DRIVERS)("with $name,", (driver) => {
-  const withRows = (run: (rig: SqliteRig) => Promise<void>, rows = FEW) => async (): Promise<void> => {
-    const rig = await openSqliteRig(driver);
-    try {
-      await rig.store.putMany([
-        ...Array.from({ length: rows }, (_, i) => fact(`key-${i}`, `value ${i}`)),
-        fact("theirs", "Ben's", { namespace: BEN, writer: { surface: "cli" } }),
-      ]);
-      await run(rig);
-    } finally {
-      await rig.dispose();
-    }
-  };
+  const withRows =
+    (run: (rig: SqliteRig) => Promise<void>, rows = FEW) =>
+    async (): Promise<void> => {
+      const rig = await openSqliteRig(driver);
+      try {
+        await rig.store.putMany([
+          ...Array.from({ length: rows }, (_, i) => fact(`key-${i}`, `value ${i}`)),
+          fact("theirs", "Ben's", { namespace: BEN, writer: { surface: "cli" } }),
+        ]);
+        await run(rig);
+      } finally {
+        await rig.dispose();
+      }
+    };
 
   async function beginIn({ options }: SqliteRig, key = KEY) {
     const store = await openSqliteStoreToChangeKey({ ...options, key });
