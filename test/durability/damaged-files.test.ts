@@ -22,7 +22,7 @@ import { type Held, isSame } from "./operations.ts";
 import { DRIVERS, makeQuickFolder } from "./place.ts";
 import { Random } from "./random.ts";
 
-const FILES = sized(300, 10_000) / DRIVERS.length;
+const FILES = sized(200, 10_000) / DRIVERS.length;
 const FOLDED_ENTRIES = 30;
 const ENTRIES = 60;
 const SEED = 20_261_122;

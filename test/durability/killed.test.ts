@@ -15,7 +15,7 @@ import { childOf, DRIVERS, makeQuickFolder } from "./place.ts";
 
 const KEY_HEX = "5a".repeat(32);
 const LIVES_OF_A_FILE = sized(10, 20);
-const FILES_OF_A_DRIVER = sized(5, 50);
+const FILES_OF_A_DRIVER = sized(3, 50);
 const KILLS = DRIVERS.length * FILES_OF_A_DRIVER * LIVES_OF_A_FILE;
 
 /** All acknowledged changes to a file, from every process that had it open. */

@@ -20,7 +20,7 @@ import { carryOut, type Held, heldAfter, heldIn, isSame, operationsOf } from "./
 import { DRIVERS, makeQuickFolder } from "./place.ts";
 import { Random } from "./random.ts";
 
-const WORKLOADS = sized(50, 1_000) / DRIVERS.length;
+const WORKLOADS = sized(30, 1_000) / DRIVERS.length;
 const OPERATIONS = 40;
 const SEED = 20_261_122;
 const KEY = parseKey("5a".repeat(32), "test");

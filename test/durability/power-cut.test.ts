@@ -17,7 +17,7 @@ import { childOf, DRIVERS, makeQuickFolder, openIn } from "./place.ts";
 import { Random } from "./random.ts";
 import { type Call, callsIn, trace, whyNoTrace } from "./traced-calls.ts";
 
-const IMAGES = sized(500, 20_000);
+const IMAGES = sized(300, 20_000);
 /** The long workload causes a checkpoint, which leaves the log's old bytes in place. */
 const LENGTHS = [40, 300];
 const IMAGES_OF_A_TRACE = IMAGES / (DRIVERS.length * LENGTHS.length * sized(1, 5));

@@ -25,7 +25,7 @@ import { sized } from "../run/size.ts";
 import { environmentIn, runSteps } from "./fixtures.ts";
 import { type HostPatch, loadHostWriter } from "./host-writer.ts";
 
-const RUNS = sized(40, 200);
+const RUNS = sized(20, 200);
 /** Up to a thousand writes, a tenth of a second each, more on a busy machine. */
 const TIMEOUT_MS = 600_000;
 const ID = "helmdeck-memory";

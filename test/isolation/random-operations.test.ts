@@ -13,7 +13,7 @@ import { sized } from "../run/size.ts";
 import { type Asker, COMMON_WORD, SHARED_KEY, type Surface, surfacesOver } from "./askers.ts";
 import { HOSTILE_NAMES } from "./names.ts";
 
-const OPERATIONS = sized(10_000, 500_000);
+const OPERATIONS = sized(5_000, 500_000);
 const OPERATIONS_OF_A_RUN = 200;
 const SUBJECTS_OF_A_RUN = 6;
 const ALIKE_OF_A_RUN = 4;
