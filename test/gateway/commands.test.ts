@@ -21,14 +21,10 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(status.subject.facts).toBeGreaterThan(0);
   });
 
-  it("list prints keys and values, and complete facts as JSON", async () => {
-    const [text, json] = await Promise.all([
-      openclaw.openclaw(["helmdeck", "list", "observatory/"]),
-      openclaw.openclaw(["helmdeck", "list", "--category", "places", "--json"]),
-    ]);
-    expect(text.stdout).toMatch(/^observatory\/dome .*places/m);
-    expect(text.stdout).toContain(VALUE);
-    expect(JSON.parse(json.stdout).facts).toMatchObject([{ key: KEY, category: "places", value: VALUE }]);
+  it("list prints keys and values", async () => {
+    const { stdout } = await openclaw.openclaw(["helmdeck", "list", "--category", "places"]);
+    expect(stdout).toMatch(/^observatory\/dome .*places/m);
+    expect(stdout).toContain(VALUE);
   });
 
   it("search finds the same as the agent", async () => {
@@ -40,11 +36,7 @@ describe.concurrent("openclaw helmdeck", () => {
     const path = "helmdeck/leavings/observatory/old-dome.md";
     const fact = { key: "observatory/old-dome", value: "The old dome was copper.", category: "leavings" };
     await openclaw.invokeTool("helmdeck__memory_store", fact);
-    const [dry, unasked] = await Promise.all([
-      openclaw.openclaw(["helmdeck", "forget", "category:leavings", "--dry-run", "--json"]),
-      openclaw.openclaw(["helmdeck", "forget", "category:leavings"]),
-    ]);
-    expect(JSON.parse(dry.stdout)).toMatchObject({ deleted: 1, dry_run: true });
+    const unasked = await openclaw.openclaw(["helmdeck", "forget", "category:leavings"]);
     expect(unasked.code).toBe(2);
     expect(unasked.stderr).toContain("--yes");
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
@@ -63,28 +55,25 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(shared).toMatchObject({ level: "ok", message: expect.stringContaining("dmScope") });
   });
 
-  it("stores, edits and reads like helmdeck-memory, in the agent's memory", async () => {
+  it("stores and reads like helmdeck-memory, in the agent's memory", async () => {
     const [key, path] = ["observatory/key", "helmdeck/user_facts/observatory/key.md"];
     const stored = await openclaw.openclaw(["helmdeck", "add", key, "The key hangs by the door."]);
     expect(stored).toMatchObject({ code: 0, stdout: expect.stringContaining(`Stored ${key} (user_facts)`) });
     expect((await openclaw.invokeTool("memory_get", { path })).text).toContain("by the door");
-    await openclaw.openclaw(["helmdeck", "edit", key, "The key is with the porter."]);
     const read = await openclaw.openclaw(["helmdeck", "get", key]);
-    expect(read.stdout).toBe("The key is with the porter.\n");
+    expect(read.stdout).toBe("The key hangs by the door.\n");
     expect((await helmdeckMemory(openclaw, "get", key)).stdout).toBe(read.stdout);
   });
 
   it("has its own help, error messages and exit codes", async () => {
-    const [help, helpOfStore, unknown] = await Promise.all([
+    const [help, unknown] = await Promise.all([
       openclaw.openclaw(["helmdeck", "--help"]),
-      openclaw.openclaw(["helmdeck", "store", "--help"]),
       openclaw.openclaw(["helmdeck", "serach", "x"]),
     ]);
     expect(help).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("Usage: openclaw helmdeck [options]"),
     });
-    expect(helpOfStore.stdout).toContain("Usage: openclaw helmdeck store|add [options] <key> [value]");
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean search?") });
   });
 

@@ -1,7 +1,7 @@
 /** If our memory fails, OpenClaw's own search continues, with one warning. When memory works again, our search continues too. */
 
 import { globSync } from "node:fs";
-import { copyFile, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { copyFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { build } from "esbuild";
@@ -64,18 +64,6 @@ describe("an error with the key or the database", () => {
       cause: () => overwrite(files.database),
       warning: "the database is damaged",
       code: "store_corrupt",
-    },
-    {
-      trouble: "the database is cut off",
-      cause: () => truncate(files.database, 5_000),
-      warning: "the database is damaged",
-      code: "store_corrupt",
-    },
-    {
-      trouble: "the database is no database",
-      cause: () => writeFile(files.database, "once upon a time\n".repeat(1_000)),
-      warning: "the database file is not helmdeck's",
-      code: "store_not_ours",
     },
     {
       trouble: "the database is another program's",

@@ -421,9 +421,9 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       },
     );
 
-    // verifies P-forget-full-disk
     // The library makes no difference to what is freed, so one shows it after an import too.
     const filledBy = driver === DRIVERS[0] ? ["stores", "import"] : ["stores"];
+    // verifies P-forget-full-disk
     test.runIf(process.platform === "linux").for(filledBy)(
       "can be freed after %s: forgetting works without a free byte, and frees its space",
       async (by, context) => {
