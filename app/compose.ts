@@ -120,6 +120,8 @@ export interface Composition {
   readonly keepsVectors?: boolean;
   /** For queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
+  /** How long a search waits for its question's vector. Default 1.5 seconds. */
+  readonly questionBudgetMs?: number;
 }
 
 /** Takes ownership of the store: `close` closes it. */
@@ -136,6 +138,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       source: recallOverStore(store),
       now,
       ...defined({ timer, clock: parts.clock, limits: parts.indexes, mode: parts.recall }),
+      ...defined({ questionBudgetMs: parts.questionBudgetMs }),
       ...(embeddings.active && {
         semantic: embeddings.active.index,
         references: embeddings.active.references,

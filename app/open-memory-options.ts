@@ -48,6 +48,8 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly embeddings?: EmbeddingSettings;
   /** False in a short-lived process, which uses existing vectors only. Default true. */
   readonly embedsEntries?: boolean;
+  /** How long a search waits for its question's vector. Default 1.5 seconds. */
+  readonly questionBudgetMs?: number;
   /** What a search shows when no hit is certain, for queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
   /** Which indexes are kept in memory. Default: 256 MiB of them, for as long as the process lives. */
@@ -56,13 +58,13 @@ export interface OpenMemoryOptions extends StorageLocation {
 
 /** What does not depend on where memory lies. */
 export async function settingsOf(options: OpenMemoryOptions) {
-  const { timer, clock, random, recall, indexes } = options;
+  const { timer, clock, random, recall, indexes, questionBudgetMs } = options;
   return {
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,
     // The key lies in the state folder, and so does the model.
     builtIn: await modelPlaceIn(dirname(options.keyPath)),
-    ...defined({ timer, clock, random, recall, indexes }),
+    ...defined({ timer, clock, random, recall, indexes, questionBudgetMs }),
   } satisfies Partial<Composition>;
 }

@@ -1,5 +1,6 @@
 /** Declares `search`. */
 import { type Command, Option } from "commander";
+import type { CommandMemory } from "../app/compose.ts";
 import type { RecallHit, RecallQuery, SearchAnswer } from "../app/memory.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { localMinute, possiblyRelated, SEMANTIC_OFF, unmatchedText } from "../app/presenters/words.ts";
@@ -14,6 +15,8 @@ import { count, withExamples } from "./option-parsers.ts";
 import { embedSearched, withMemory } from "./with-memory.ts";
 
 const { least, most, byDefault } = ANSWER_LIMITS.hits;
+/** As long as the built-in model may take to load. */
+const PATIENT = { questionBudgetMs: 60_000 };
 
 export function declareSearch(program: Command, runs: Runs): void {
   const search = program
@@ -28,12 +31,13 @@ export function declareSearch(program: Command, runs: Runs): void {
         .default("balanced"),
     )
     .option("--explain", "Show how each score is computed.")
+    .option("--wait", "Wait for the built-in model, up to a minute, instead of 1.5 seconds.")
     .action((words: string[], _options: unknown, command: Command) => {
-      const { limit, explain, recall } = command.opts<SearchOptions>();
+      const { limit, explain, recall, wait } = command.opts<SearchOptions>();
       const query = words.join(" ").trim();
       if (query === "") command.error("give the words to search for.");
       return runs(command, async (context) => {
-        return searchCommand(context, { query, limit, recall, ...defined({ explain }) });
+        return searchCommand(context, { query, limit, recall, ...defined({ explain }) }, wait ? PATIENT : {});
       });
     });
   withExamples(search, [
@@ -47,12 +51,17 @@ interface SearchOptions {
   readonly limit: number;
   readonly explain?: boolean;
   readonly recall: RecallMode;
+  readonly wait?: boolean;
 }
 
 /** `search`: ranked hits, as OpenClaw's memory_search gets them. */
-async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
+async function searchCommand(
+  context: CommandContext,
+  query: RecallQuery,
+  patience: { readonly questionBudgetMs?: number },
+): Promise<number> {
   const { output, options } = context;
-  return withMemory(context, async (memory) => {
+  const answered = async (memory: CommandMemory): Promise<number> => {
     // A gateway may answer from a partial index, because the next search sees more. A command runs only once, so it waits.
     await memory.warm(options.caller);
     const answer = await memory.search(options.caller, query);
@@ -60,7 +69,8 @@ async function searchCommand(context: CommandContext, query: RecallQuery): Promi
     else await present(context, searchText(answer, voiceOf(context)));
     await embedSearched(memory, options.caller);
     return EXIT_DONE;
-  });
+  };
+  return withMemory(context, answered, patience);
 }
 
 function searchText(answer: SearchAnswer, voice: Voice): Presented {

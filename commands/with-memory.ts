@@ -23,8 +23,9 @@ export async function placeOf(context: CommandContext): Promise<OpenMemoryOption
 export async function withMemory<Answer>(
   context: CommandContext,
   use: (memory: CommandMemory) => Promise<Answer>,
+  how: Omit<How, "access"> = {},
 ): Promise<Answer> {
-  return useOpen(context, await openAnywhere(context, READING), use);
+  return useOpen(context, await openAnywhere(context, { ...READING, ...how }), use);
 }
 
 /** Like {@link withMemory}, for work on the store itself. Throws like {@link refuseRemote}. */
@@ -110,7 +111,7 @@ async function openAnywhere(context: CommandContext, how: How): Promise<CommandM
   return (await context.line.remote?.()) ?? openHere(context, how);
 }
 
-type How = Pick<OpenMemoryOptions, "access">;
+type How = Pick<OpenMemoryOptions, "access" | "questionBudgetMs">;
 
 async function openHere(context: CommandContext, how: How): Promise<OpenMemory> {
   const options = await context.line.memoryOptions(context);

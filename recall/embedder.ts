@@ -13,6 +13,8 @@ export interface Embedder {
   readonly dimensions: number | undefined;
   /** The only language that the model knows. Absent: it knows many, or nobody tried. Texts in others are left to keywords. */
   readonly language?: "english";
+  /** It runs on this machine, for this process: it may have to be loaded first. */
+  readonly isLocal?: true;
   /**
    * One vector per text, in the order of the texts. Many texts become several requests. All or nothing: when one request finally
    * fails, the promise rejects, and the caller decides which texts to retry.

@@ -188,7 +188,8 @@ class HybridRecall implements Recall {
       this.#questions.read(text, embedder),
       expanded === undefined ? undefined : this.#questions.read(expanded, embedder),
     ]);
-    if (read.kind === "missed") return { why: missedNote(read.code) };
+    if (read.kind === "missed")
+      return { why: missedNote(read.code, { ...semantic.status(), isLocal: embedder.isLocal === true }) };
     const near = meantBy([read, again?.kind === "read" ? again : undefined], semantic, namespace, view);
     return {
       meant: embedder.language === undefined ? near : { ...near, knows: isEnglishDocument },

@@ -71,6 +71,7 @@ export function createBatchedEmbedder(
 class BatchedEmbedder implements SidecarEmbedder {
   readonly model: string;
   readonly language?: "english";
+  readonly isLocal?: true;
   readonly space: string;
   readonly #service: EmbeddingService;
   readonly #parts: EmbedderParts;
@@ -102,6 +103,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     const profile = profileOf(service.model);
     this.model = service.model;
     if (profile.language !== undefined) this.language = profile.language;
+    if (service.isLocal) this.isLocal = true;
     this.#service = service;
     this.#parts = parts;
     this.#prefixes = settings.prefixes ?? profile.prefixes;

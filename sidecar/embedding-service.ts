@@ -76,6 +76,8 @@ export interface OllamaEmbedRequest {
 export interface SidecarEmbedder {
   /** The only language that the model knows, if that was tried. */
   readonly language?: "english";
+  /** This process runs the model. */
+  readonly isLocal?: true;
   readonly model: string;
   readonly space: string;
   readonly dimensions: number | undefined;

@@ -6,18 +6,26 @@ const NOTHING_EMBEDDED = "Searched by keywords only: no entry is embedded yet.";
 const UNDER_WAY = "Embedding continues in the background; try again in a moment.";
 const HOW_TO_EMBED =
   "Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.";
+const TRY_AGAIN = "; try again in a moment.";
+const HOW_TO_WAIT = "; search --wait waits for it.";
+
+type Embedding = Pick<EmbeddingStatus, "isLocal" | "embeds">;
 
 const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
-  deadline_exceeded: "the embedding service did not answer in time",
-  embeddings_out_of_memory: "the embedding service has too little memory for its model",
+  deadline_exceeded: "WHO did not answer in time",
+  embeddings_out_of_memory: "WHO has too little memory",
   model_missing: "the embedding model is not installed",
   model_changed: "the built-in model was changed, and is not loaded",
-  rate_limited: "the embedding service received too many requests",
+  rate_limited: "WHO received too many requests",
   dimension_mismatch: "the embedding model changed",
 };
 
-export function missedNote(code: ErrorCode): string {
-  return `Searched by keywords only: ${PHRASES[code] ?? "the embedding service is not available"}.`;
+export function missedNote(code: ErrorCode, { isLocal, embeds }: Embedding): string {
+  const phrase = PHRASES[code] ?? "WHO is not available";
+  const why = phrase.replace("WHO", isLocal ? "the built-in model" : "the embedding service");
+  // Each command begins with a model that is not loaded; a program that stays loads it once.
+  const remedy = isLocal && code === "deadline_exceeded" ? (embeds ? TRY_AGAIN : HOW_TO_WAIT) : ".";
+  return `Searched by keywords only: ${why}${remedy}`;
 }
 
 export function foreignNote(): string {
@@ -29,8 +37,9 @@ export function unusableNote(problem: string): string {
 }
 
 /** With a remedy, or the reason why there are no vectors yet. */
-export function nothingEmbeddedNote({ lastError, embeds }: EmbeddingStatus): string {
-  if (lastError !== undefined) return missedNote(lastError);
+export function nothingEmbeddedNote({ lastError, ...embedding }: EmbeddingStatus): string {
+  if (lastError !== undefined) return missedNote(lastError, embedding);
+  const { embeds } = embedding;
   return `${NOTHING_EMBEDDED} ${embeds ? UNDER_WAY : HOW_TO_EMBED}`;
 }
 

@@ -103,6 +103,8 @@ export interface EmbeddingStatus {
   readonly lastError: ErrorCode | undefined;
   /** False in a read-only index; its owner says how to embed the rest. */
   readonly embeds: boolean;
+  /** This process runs the model. */
+  readonly isLocal: boolean;
 }
 
 /**

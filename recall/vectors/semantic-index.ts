@@ -156,6 +156,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
       state: (["closed", "waiting", "working"] as const).find((one) => states.includes(one)) ?? "idle",
       lastError: this.#embedding.lastError ?? this.#loading.lastError,
       embeds: this.#embeds,
+      isLocal: this.#options.embedder.isLocal === true,
     };
   }
 

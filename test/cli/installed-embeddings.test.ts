@@ -75,6 +75,19 @@ describe("with the settings of the installation", () => {
   });
 });
 
+test("a search with --wait waits for a vector that takes longer than 1.5 seconds", async () => {
+  await installed();
+  await home.run(FACT);
+  await home.run(["embed"]);
+  service.setLatency(() => 1_600);
+  const inTime = await home.run([...SEARCH]);
+  expect(inTime.stderr).toContain("Searched by keywords only: the embedding service did not answer in time.");
+  expect(JSON.parse((await home.run([...SEARCH, "--wait", "--json"])).stdout)).toMatchObject({
+    mode: "hybrid",
+    results: [{ key: "deploy" }],
+  });
+});
+
 describe("without settings that can be used", () => {
   const search = async () => (await home.run([...SEARCH])).stderr;
 

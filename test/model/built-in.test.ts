@@ -12,6 +12,7 @@ import { startWorkerMemory } from "../../app/worker/worker-client.ts";
 import { type FoundModel, installModel, modelFolderIn } from "../../model/artefact.ts";
 import { BuiltInModel, MODEL_NAME } from "../../model/run-model.ts";
 import { openTestMemory, tempFolder } from "../app/fixtures/memories.ts";
+import { InProcessHome } from "../cli/in-process.ts";
 import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { gatherModel } from "./gathered.ts";
 
@@ -259,6 +260,24 @@ describe("a model that is there and then is not", () => {
     expect(answer.results[0]?.key).toBe("f-7");
     await embedded(memory, 20);
     expect(await modelProcesses()).not.toContain(running);
+  });
+});
+
+describe("a command", () => {
+  test("with --wait waits until the model is loaded, however busy the machine is", {
+    timeout: LONG,
+  }, async () => {
+    const home = new InProcessHome();
+    onTestFinished(() => home.remove());
+    const run = async (...args: string[]) => JSON.parse((await home.run([...args, "--json"])).stdout);
+    await home.run(["model", "install", "--from", folder]);
+    await home.run(["store", FACT.key, FACT.value]);
+    await home.run(["embed"]);
+    // Nothing is embedded for the question before the command starts.
+    expect(await run("search", QUESTION.query, "--wait")).toMatchObject({
+      mode: "hybrid",
+      results: [{ key: FACT.key }],
+    });
   });
 });
 

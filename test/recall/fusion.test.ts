@@ -201,6 +201,24 @@ describe("without semantic search", () => {
     },
   );
 
+  test.each([
+    ["a service", {}, "the embedding service did not answer in time."],
+    [
+      "the built-in model",
+      { isLocal: true },
+      "the built-in model did not answer in time; try again in a moment.",
+    ],
+    [
+      "the built-in model in a process that ends",
+      { isLocal: true, embeds: false },
+      "the built-in model did not answer in time; search --wait waits for it.",
+    ],
+  ] as const)("a late vector of %s: the reason says what to do", async (_, space, reason) => {
+    const late = { embedQuery: () => Promise.reject(new HelmdeckError("deadline_exceeded", "Late.")) };
+    const { search } = await recallOver([DEPLOY], { ...space, ...late });
+    expect((await search(QUESTION)).reason).toBe(`Searched by keywords only: ${reason}`);
+  });
+
   test("the next question tries again", async () => {
     let isUp = false;
     const { embedder } = drawSpace({ places: PLACES });

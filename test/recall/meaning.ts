@@ -41,6 +41,9 @@ export interface SpaceOptions {
   /** How much all vectors resemble each other, as they do in some models. */
   readonly squeezed?: number;
   readonly language?: "english";
+  readonly isLocal?: true;
+  /** False: this process makes no vectors of entries. */
+  readonly embeds?: boolean;
   readonly embedQuery?: Embedder["embedQuery"];
   readonly embedDocuments?: Embedder["embedDocuments"];
 }
@@ -56,6 +59,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
     space: "drawn",
     dimensions: DIMENSIONS,
     ...(own.language && { language: own.language }),
+    ...(own.isLocal && { isLocal: own.isLocal }),
     embedDocuments: own.embedDocuments ?? (async (texts) => ({ vectors: texts.map(placeOf), truncated: [] })),
     embedQuery: (text, options) => {
       asked.push(text);
@@ -94,7 +98,8 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
       refused: 0,
       state: "idle",
       lastError: undefined,
-      embeds: true,
+      embeds: own.embeds ?? true,
+      isLocal: own.isLocal === true,
     }),
     close: () => {},
   };

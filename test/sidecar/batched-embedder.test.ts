@@ -59,6 +59,19 @@ const runs = fc.record({
     .map((all) => all.map((fails, at) => fails && at % 2 === 0)),
 });
 
+it.each([
+  ["a service opens the circuit", {}, "open"],
+  ["a local model does not", { isLocal: true }, "closed"],
+] as const)("a late answer of %s", async (_, own, circuit) => {
+  const clock = new FakeClock();
+  const late = new HelmdeckError("deadline_exceeded", "Late.");
+  const service = { who: "It", model: "late", send: () => Promise.reject(late), ...own };
+  const limits = { concurrency: 1, requestTimeoutMs: 1_000 };
+  const embedder = createBatchedEmbedder(service, { model: "late" }, limits, { clock, random: () => 0 });
+  for (let asked = 0; asked < 5; asked += 1) await expect(embedder.embedQuery("where")).rejects.toBe(late);
+  expect(embedder.state()).toMatchObject({ circuit });
+});
+
 it("keeps the order, the limits and every text, and reports exactly what was truncated", async () => {
   await fc.assert(
     fc.asyncProperty(runs, async ({ texts, longest, failures, ...limits }) => {
