@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { measureCli } from "./bench-cli.ts";
 import { keepRaw, showSection, writeSection } from "./bench-report.ts";
 import { measureStore } from "./bench-store.ts";
+import { measureBuiltInModel } from "./embedder/built-in-model.ts";
 import type { Measured } from "./measured.ts";
 import { measurePlugin } from "./plugin/bench-plugin.ts";
 import { measureSearch } from "./search/bench-search.ts";
@@ -16,6 +17,7 @@ const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
   store: () => measureStore(),
   cli: () => measureCli(),
   plugin: () => measurePlugin({ onProgress }),
+  model: () => measureBuiltInModel({ onProgress }),
 };
 
 async function main(): Promise<void> {

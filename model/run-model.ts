@@ -26,6 +26,8 @@ export interface ModelOptions {
   readonly timer?: Timer;
   /** More options of its Node, for tests. */
   readonly nodeOptions?: readonly string[];
+  /** Its program. Default: of the same build. */
+  readonly program?: string;
 }
 
 const IDLE_MS = 30 * 60_000;
@@ -130,7 +132,8 @@ export class BuiltInModel {
     if (!found.ok)
       throw new HelmdeckError(found.why === "changed" ? "model_changed" : "model_missing", found.problem);
     if (this.#isClosed) throw new HelmdeckError("cancelled", "The memory is closed.");
-    const child = forkModel(found.folder, this.#options.nodeOptions ?? []);
+    const { program = processFile(), nodeOptions = [] } = this.#options;
+    const child = forkModel(program, found.folder, nodeOptions);
     const rpc = createBirpc<ModelFunctions, object>(
       {},
       {
@@ -152,9 +155,9 @@ export class BuiltInModel {
 }
 
 /** Without the environment: it may hold keys, and options for another Node. */
-function forkModel(folder: string, nodeOptions: readonly string[]): ChildProcess {
+function forkModel(program: string, folder: string, nodeOptions: readonly string[]): ChildProcess {
   try {
-    return fork(processFile(), [folder], {
+    return fork(program, [folder], {
       env: SMALL_HEAP,
       execArgv: ["--expose-gc", ...nodeOptions],
       serialization: "advanced",

@@ -8,10 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { createBuiltInEmbedder } from "../../app/embedding/built-in-embedder.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
+import { gatherModel } from "../../test/model/gathered.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
-import { createBuiltinEmbedder } from "../embedder/builtin-embedder.ts";
 import type { Measured } from "../measured.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
 import { keepEmbeddings } from "./kept-embeddings.ts";
@@ -32,6 +33,7 @@ const BUILTIN = "builtin";
 const NO_EMBEDDER = "none";
 /** Outside of the repository: vectors of private data may be among them. */
 const KEPT_VECTORS = join(tmpdir(), "helmdeck-memory-bench");
+const MODEL_FOLDER = join(KEPT_VECTORS, "model");
 
 /** Undefined if there is nothing to read. The reason is then printed on standard error. */
 function findConversations(
@@ -56,7 +58,7 @@ export function benchEmbedder(named: string, model: string = DEFAULT_MODEL): Emb
   if (named === NO_EMBEDDER) return undefined;
   const embedder =
     named === BUILTIN
-      ? createBuiltinEmbedder()
+      ? createBuiltInEmbedder(async () => ({ ok: true, folder: await gatherModel(MODEL_FOLDER) }))
       : createOllamaEmbedder(createOllamaSidecar({ address: named }), { model });
   return keepEmbeddings(embedder, KEPT_VECTORS);
 }
