@@ -47,9 +47,10 @@ export const SOURCE: ConfigSection = {
   address: ["source", "url"],
 };
 
-/** The section with our setting. Each key is replaced completely, never merged with its former value. */
-export function withSetting({ inner }: ConfigSection, now: Maybe, setting: JsonObject): Json {
-  const inside = { ...objectIn(at(now, ...inner)), ...objectIn(at(setting, ...inner)) };
+/** The section with our setting. Its keys are replaced together, never merged with their former values. */
+export function withSetting({ inner, keys }: ConfigSection, now: Maybe, setting: JsonObject): Json {
+  const others = filtered(objectIn(at(now, ...inner)), (key) => !keys.includes(key));
+  const inside = { ...others, ...objectIn(at(setting, ...inner)) };
   return nested(inner, now, inside) ?? {};
 }
 

@@ -21,6 +21,7 @@ export function withEarlierChoices(given: GivenOptions, entries: JournalEntries,
     embeddings: embeddings ?? ({ kind: "sidecar" } as const),
     model: given.model ?? earlier?.model ?? DEFAULT_MODEL,
     gpu: given.gpu ?? earlier?.gpu ?? false,
+    notes: given.notes ?? earlier?.notes,
     variables: sidecarVariables(env),
     isEmbeddingOpen: embeddings === undefined,
   };
@@ -35,9 +36,9 @@ export function withEarlierVariables<Env extends Variables>(env: Env, { choices 
 /** Recorded before the first step, so that a killed run is continued as it was begun. */
 export async function recordChoices(
   journal: Journal,
-  { embeddings, model, gpu, variables }: Choices,
+  { embeddings, model, gpu, variables, notes }: Choices,
 ): Promise<void> {
-  const choices = { embeddings, model, gpu, variables };
+  const choices = { embeddings, model, gpu, variables, ...defined({ notes }) };
   if (!isDeepStrictEqual(journal.entries.choices, choices)) await journal.record({ choices });
 }
 
@@ -68,14 +69,14 @@ function isOnThisMachine(url: string): boolean {
 /** In the form of the command line. Defaults are left out. */
 function keptOptions(
   given: GivenOptions,
-  { embeddings, model, gpu, variables }: Choices,
+  { embeddings, model, gpu, variables, notes }: Choices,
   { target, choices }: JournalEntries,
 ): readonly string[] {
   const kept: string[] = [];
   if (given.openclaw === undefined && target?.kind === "container")
     kept.push(`--openclaw ${targetName(target)}`);
   if (given.embeddings === undefined && embeddings.kind === "none") kept.push("--no-embeddings");
-  if (given.embeddings === undefined && embeddings.kind === "builtin") kept.push("--embeddings builtin");
+  if (embeddings.kind === "builtin") kept.push(...keptBuiltIn(given, notes));
   if (given.embeddings === undefined && embeddings.kind === "url")
     kept.push(`--embeddings-url ${embeddings.url}`);
   if (given.model === undefined && model !== DEFAULT_MODEL && embedsElsewhere(embeddings))
@@ -83,6 +84,13 @@ function keptOptions(
   if (given.gpu === undefined && gpu && embeddings.kind === "sidecar") kept.push("--gpu");
   if (embeddings.kind === "sidecar") kept.push(...keptVariables(choices?.variables ?? {}, variables));
   return kept;
+}
+
+function keptBuiltIn(given: GivenOptions, notes: Choices["notes"]): readonly string[] {
+  return [
+    ...(given.embeddings === undefined ? ["--embeddings builtin"] : []),
+    ...(given.notes === undefined && notes === "builtin" ? ["--notes builtin"] : []),
+  ];
 }
 
 /** With a service, whose model can be chosen. */

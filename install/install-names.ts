@@ -16,6 +16,14 @@ const GPU_FILE = "compose.embeddings.gpu.yml";
 export const INSTALLER = process.env.HELMDECK_INSTALLER || "install.sh";
 
 export const PLUGIN_ID = "helmdeck-memory";
+/** The plugin that embeds OpenClaw's own notes, and the provider that it registers. */
+export const NOTES_PLUGIN_ID = "helmdeck-memory-notes";
+export const NOTES_PROVIDER = "helmdeck-builtin";
+/** OpenClaw's embedding providers that an installation may set. */
+export const OUR_PROVIDERS = ["ollama", NOTES_PROVIDER] as const;
+/** A plugin's folder in dist/. */
+export const PLUGIN_FOLDERS = { [PLUGIN_ID]: "plugin", [NOTES_PLUGIN_ID]: "notes-plugin" } as const;
+export type PluginId = keyof typeof PLUGIN_FOLDERS;
 /** OpenClaw's plugin for Ollama; it must be allowed if `plugins.allow` is set. */
 export const OLLAMA_PLUGIN_ID = "ollama";
 export const OLDEST_OPENCLAW = "2026.8.1";

@@ -20,6 +20,8 @@ export interface Facts {
   /** The embedding service to use; undefined if none is wanted. */
   readonly service: ServiceFacts | undefined;
   readonly plugin: PluginPackage;
+  /** The plugin for OpenClaw's own notes. */
+  readonly notesPlugin: PluginPackage;
   /** Changes of an earlier run that have not been undone. */
   readonly journal: JournalFacts;
 }
@@ -97,12 +99,17 @@ export interface OpenClawReady {
   readonly unfitIndexes: readonly UnfitIndex[] | undefined;
   /** Ids of agents with their own provider. */
   readonly agentsWithProvider: readonly string[];
-  readonly installed: "absent" | "same" | "other";
+  readonly installed: InstalledPlugin;
+  /** The plugin for OpenClaw's own notes. */
+  readonly installedNotes: InstalledPlugin;
   /** Present if it runs in a container. */
   readonly attachment: AttachmentFacts | undefined;
   /** The storage location, if OpenClaw runs on the machine itself. */
   readonly memory: (MemoryLocation & { readonly key: "file" | "given" | "none" }) | undefined;
 }
+
+/** `other`: from another build. */
+export type InstalledPlugin = "absent" | "same" | "other";
 
 /** An engine on another server that keeps memory. */
 export interface EngineChoice {
@@ -218,6 +225,7 @@ export interface JournalFacts {
   readonly configIsAsLeft: boolean;
   readonly madeNetwork: boolean;
   readonly installedPlugin: boolean;
+  readonly installedNotes: boolean;
   readonly installedModel: boolean;
   readonly attached: string | undefined;
   readonly startedSidecar: boolean;

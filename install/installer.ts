@@ -175,6 +175,7 @@ async function answersTo(questions: readonly Question[], options: Options, ask: 
   for (const { about, text } of questions) {
     const isYes = await ask.agrees(text);
     if (about === "tools") answered = { ...answered, auditTools: isYes ? "all" : "helmdeck" };
+    else if (about === "notes") answered = { ...answered, notes: isYes ? "builtin" : "none" };
     else if (isYes) answered = { ...answered, replaces: [...answered.replaces, about] };
   }
   return answered;

@@ -42,6 +42,8 @@ const CHOICES = z.strictObject({
   model: z.string(),
   gpu: z.boolean(),
   variables: SIDECAR_VARIABLES.default({}),
+  /** What embeds OpenClaw's own notes beside the built-in model. Absent: nobody was asked. */
+  notes: z.enum(["builtin", "none"]).optional(),
 });
 
 const ENTRIES = z.strictObject({
@@ -73,6 +75,7 @@ const ENTRIES = z.strictObject({
   /** sha256 of the configuration after our last write; a fixed word if others wrote in between. */
   leftAs: z.string().optional(),
   installedPlugin: z.boolean().optional(),
+  installedNotes: z.boolean().optional(),
   /** The built-in model was not in OpenClaw's state folder before. */
   installedModel: z.boolean().optional(),
   madeNetwork: z.boolean().optional(),

@@ -21,6 +21,7 @@ export interface GivenOptions extends CommonOptions {
   readonly embeddings: Choices["embeddings"] | undefined;
   readonly model: string | undefined;
   readonly gpu: boolean | undefined;
+  readonly notes: Choices["notes"];
 }
 
 interface CommonOptions {
@@ -41,6 +42,7 @@ interface CommonOptions {
 
 /** The ways to embed that `--embeddings` names. */
 const WAYS = ["builtin", "sidecar", "none"] as const;
+const NOTES = ["builtin", "none"] as const;
 
 interface Parsed {
   readonly embeddings?: (typeof WAYS)[number] | false;
@@ -48,6 +50,7 @@ interface Parsed {
   readonly embeddingModel?: string;
   readonly openclaw?: Target;
   readonly gpu?: boolean;
+  readonly notes?: (typeof NOTES)[number];
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly uninstall?: boolean;
@@ -69,6 +72,7 @@ Examples:
   $ ${INSTALLER} --dry-run                  show what would be done
   $ ${INSTALLER} --yes                      do it, without questions
   $ ${INSTALLER} --embeddings builtin       search by meaning with the built-in model, no Docker needed
+  $ ${INSTALLER} --notes builtin            … OpenClaw's own notes, too
   $ ${INSTALLER} --embeddings sidecar       … or with the sidecar, which knows more languages
   $ ${INSTALLER} --no-embeddings            search by keywords only
   $ ${INSTALLER} --embeddings-url http://127.0.0.1:11434
@@ -96,6 +100,7 @@ export function parseOptions(
     model: parsed.embeddingModel,
     openclaw: parsed.openclaw,
     gpu: parsed.gpu,
+    notes: parsed.notes,
     yes: parsed.yes === true,
     dryRun: parsed.dryRun === true,
     purge: parsed.purge === true,
@@ -131,6 +136,12 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     )
     .option("--embeddings-url <url>", "Use an Ollama that is already running.", httpUrl)
     .option("--embedding-model <model>", `The embedding model; ${DEFAULT_MODEL} by default.`, modelName)
+    .addOption(
+      new Option(
+        "--notes <which>",
+        "What embeds OpenClaw's own notes beside the built-in model: the same model, or nothing. Asked once on a terminal; by default nothing. builtin means --embeddings builtin, too.",
+      ).choices(NOTES),
+    )
     .option("--openclaw <where>", "host, or container:NAME; detected by default.", target)
     .addOption(
       new Option(
@@ -171,6 +182,8 @@ function refuseContradictions(parsed: Parsed, command: Command): void {
   const { uninstall, purge, verify, repair, auditTools } = parsed;
   const both = (left: string, right: string) => command.error(`${left} and ${right} exclude each other.`);
   refuseTwoServices(parsed, both);
+  if (parsed.notes !== undefined && modeOf(parsed) !== "install")
+    command.error("--notes is only for an installation.");
   if (uninstall && verify) both("--uninstall", "--verify");
   if (uninstall && repair) both("--uninstall", "--repair");
   if (verify && repair) both("--verify", "--repair");
@@ -180,17 +193,19 @@ function refuseContradictions(parsed: Parsed, command: Command): void {
 }
 
 function refuseTwoServices(
-  { embeddings, embeddingsUrl, gpu }: Parsed,
+  { embeddings, embeddingsUrl, gpu, notes }: Parsed,
   both: (left: string, right: string) => never,
 ): void {
   if (embeddings !== undefined && embeddingsUrl !== undefined)
     both(embeddings ? "--embeddings" : "--no-embeddings", "--embeddings-url");
   if (gpu && ((embeddings !== undefined && embeddings !== "sidecar") || embeddingsUrl !== undefined))
     both("--gpu", "a run without the sidecar");
+  const isElsewhere = gpu || embeddingsUrl !== undefined || (embeddings ?? "builtin") !== "builtin";
+  if (notes === "builtin" && isElsewhere) both("--notes builtin", "a run without the built-in model");
 }
 
 function refuseBesideEngine(parsed: Parsed, command: Command): void {
-  const { embeddings, embeddingsUrl, gpu } = parsed;
+  const { embeddings, embeddingsUrl, gpu, notes } = parsed;
   const beside =
     embeddingsUrl !== undefined
       ? "--embeddings-url"
@@ -198,7 +213,9 @@ function refuseBesideEngine(parsed: Parsed, command: Command): void {
         ? "--embeddings"
         : gpu
           ? "--gpu"
-          : undefined;
+          : notes === "builtin"
+            ? "--notes builtin"
+            : undefined;
   if (beside !== undefined) command.error(`--engine and ${beside} exclude each other.`);
   if (modeOf(parsed) !== "install") command.error("--engine is only for an installation.");
 }
@@ -240,13 +257,14 @@ function fingerprint(text: string): string {
   throw new InvalidArgumentError("Write the 64 hexadecimal digits of the certificate's SHA-256.");
 }
 
-/** With an engine, there is nothing to embed here. Graphics cards are for the sidecar. */
-function embeddingsOf({ embeddings, embeddingsUrl, engine, gpu }: Parsed): GivenOptions["embeddings"] {
+/** With an engine, there is nothing to embed here. Graphics cards are for the sidecar, notes for the built-in model. */
+function embeddingsOf({ embeddings, embeddingsUrl, engine, gpu, notes }: Parsed): GivenOptions["embeddings"] {
   if (engine !== undefined) return { kind: "none" };
   if (embeddingsUrl !== undefined) return { kind: "url", url: embeddingsUrl };
   if (embeddings === false) return { kind: "none" };
   if (embeddings !== undefined) return { kind: embeddings };
-  return gpu ? { kind: "sidecar" } : undefined;
+  if (gpu) return { kind: "sidecar" };
+  return notes === "builtin" ? { kind: "builtin" } : undefined;
 }
 
 function httpUrl(text: string): string {

@@ -8,13 +8,14 @@ import { findStorage } from "../../app/storage-location.ts";
 import { defined } from "../../engine/defined.ts";
 import { checkModel, modelFolderIn } from "../../model/artefact.ts";
 import type { Environment } from "../environment.ts";
-import { PLUGIN_ID } from "../install-names.ts";
+import { NOTES_PLUGIN_ID, PLUGIN_FOLDERS, PLUGIN_ID, type PluginId } from "../install-names.ts";
 import {
   type AuditTools,
   type EngineChoice,
   type FactsEmbedder,
   type GatewayFacts,
   type GatewayLock,
+  type InstalledPlugin,
   type OpenClawFacts,
   type OpenClawReady,
   type SearchFacts,
@@ -86,7 +87,7 @@ async function inspectFound(
     const config = await openclaw.authoredConfig(configPath);
     const memory = target.kind === "host" ? memoryFacts(environment, config) : undefined;
     const isNotesDue = notes === "always" || (notes !== "never" && wereHere(environment, config, memory));
-    const [{ value: search, complaint }, gateway, { installed, hasModel }, indexes] = await Promise.all([
+    const [{ value: search, complaint }, gateway, installed, indexes] = await Promise.all([
       asked,
       inspectGateway(openclaw, config),
       installedFacts(environment, openclaw, config, memory),
@@ -108,7 +109,7 @@ async function inspectFound(
       ...pluginFacts(config),
       unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
-      ...{ installed, hasModel },
+      ...installed,
       attachment: await inspectAttachment(environment, target),
       memory,
     };
@@ -201,36 +202,48 @@ async function installedFacts(
   openclaw: OpenClaw,
   config: Json | undefined,
   memory: OpenClawReady["memory"],
-): Promise<Pick<OpenClawReady, "installed" | "hasModel">> {
-  const installed = await installedPlugin(environment, openclaw, config);
+): Promise<Pick<OpenClawReady, "installed" | "installedNotes" | "hasModel">> {
+  const [installed, installedNotes] = await Promise.all([
+    installedPlugin(environment, openclaw, config, PLUGIN_ID),
+    installedPlugin(environment, openclaw, config, NOTES_PLUGIN_ID),
+  ]);
   if (memory !== undefined) {
     const { ok } = await checkModel(modelFolderIn(dirname(memory.keyPath)));
-    return { installed, hasModel: ok };
+    return { installed, installedNotes, hasModel: ok };
   }
   // In a container its own plugin knows; an older one does not.
   const answer = installed === "same" ? await openclaw.ask(MODEL_STATUS) : undefined;
-  return { installed, hasModel: at(answer, "installed") === true };
+  return { installed, installedNotes, hasModel: at(answer, "installed") === true };
 }
 
-/** Compares the contents of its two files, because two builds can have the same version. */
+/** Two files of a plugin that hold its program. */
+const PROGRAMS = {
+  [PLUGIN_ID]: ["index.js", "worker.js"],
+  [NOTES_PLUGIN_ID]: ["index.js", "model-process.js"],
+} as const;
+
+/** Compares their contents, because two builds can have the same version. */
 async function installedPlugin(
   { root }: Environment,
   openclaw: OpenClaw,
   config: Json | undefined,
-): Promise<OpenClawReady["installed"]> {
-  if (at(config, "plugins", "entries", PLUGIN_ID) === undefined) return "absent";
-  const folder = await openclaw.pluginFolder(PLUGIN_ID);
+  id: PluginId,
+): Promise<InstalledPlugin> {
+  if (at(config, "plugins", "entries", id) === undefined) return "absent";
+  const folder = await openclaw.pluginFolder(id);
   if (folder === undefined) return "absent";
-  const ours = await filesHash((name) => readFile(join(root, "dist", "plugin", "dist", name), "utf8"));
+  const dist = join(root, "dist", PLUGIN_FOLDERS[id], "dist");
+  const ours = await filesHash(PROGRAMS[id], (name) => readFile(join(dist, name), "utf8"));
   const theirs = await filesHash(
+    PROGRAMS[id],
     async (name) => (await openclaw.exec(["cat", `${folder}/dist/${name}`])).stdout,
   );
   return ours === theirs ? "same" : "other";
 }
 
-async function filesHash(read: (name: string) => Promise<string>): Promise<string> {
+async function filesHash(names: readonly string[], read: (name: string) => Promise<string>): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of ["index.js", "worker.js"]) hash.update(await read(name));
+  for (const name of names) hash.update(await read(name));
   return hash.digest("hex");
 }
 

@@ -4,6 +4,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import { embedsElsewhere } from "../earlier-choices.ts";
 import type { Environment } from "../environment.ts";
+import { NOTES_PLUGIN_ID, PLUGIN_FOLDERS, PLUGIN_ID, type PluginId } from "../install-names.ts";
 import type {
   DockerFacts,
   Facts,
@@ -26,9 +27,10 @@ export interface Inspected {
 }
 
 export async function inspect(environment: Environment, options: Options): Promise<Inspected> {
-  const [machine, plugin, found] = await Promise.all([
+  const [machine, plugin, notesPlugin, found] = await Promise.all([
     inspectMachine(environment),
-    inspectPlugin(environment),
+    inspectPlugin(environment, PLUGIN_ID),
+    inspectPlugin(environment, NOTES_PLUGIN_ID),
     inspectOpenClaw(environment, options.openclaw ?? environment.journal.entries.target, {
       notes: askForNotes(environment, options),
     }),
@@ -40,7 +42,7 @@ export async function inspect(environment: Environment, options: Options): Promi
   const service = await inspectService(environment, options, docker, found.facts);
   const journal = await inspectJournal(environment.journal, found);
   return {
-    facts: { machine, plugin, docker, ollama, service, journal, openclaw: found.facts },
+    facts: { machine, plugin, notesPlugin, docker, ollama, service, journal, openclaw: found.facts },
     openclaw: found.openclaw,
   };
 }
@@ -58,17 +60,20 @@ async function inspectMachine({ homeDir }: Environment): Promise<MachineFacts> {
   return { freeDiskBytes: bavail * bsize, memoryBytes: totalmem() };
 }
 
-async function inspectPlugin({ root }: Environment): Promise<PluginPackage> {
+async function inspectPlugin({ root }: Environment, id: PluginId): Promise<PluginPackage> {
   const manifest = JSON.parse(
-    await readFile(join(root, "dist", "plugin", "openclaw.plugin.json"), "utf8"),
+    await readFile(join(root, "dist", PLUGIN_FOLDERS[id], "openclaw.plugin.json"), "utf8"),
   ) as Json; // written by our own build
   const version = at(manifest, "version");
   const tools = strings(at(manifest, "contracts", "tools"));
   const commands = names(at(manifest, "cliCommands")).map((name) => `openclaw ${name}`);
+  const providers = strings(at(manifest, "contracts", "embeddingProviders")).map(
+    (name) => `the embedding provider ${name}`,
+  );
   const slashes = names(at(manifest, "commandAliases")).map((name) => `/${name}`);
   return {
     version: typeof version === "string" ? version : "unknown",
-    capabilities: [...tools, ...commands, ...slashes],
+    capabilities: [...tools, ...commands, ...slashes, ...providers],
   };
 }
 
@@ -107,6 +112,7 @@ async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenCl
     configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),
     madeNetwork: entries.madeNetwork === true,
     installedPlugin: entries.installedPlugin === true,
+    installedNotes: entries.installedNotes === true,
     installedModel: entries.installedModel === true,
     attached: entries.attached?.container,
     startedSidecar: entries.startedSidecar === true,

@@ -1,13 +1,21 @@
 /** Makes the plan from facts and options. Pure, so that --dry-run and a real run cannot differ. */
 
-import { INSTALLER, NETWORK, PLUGIN_ID } from "../install-names.ts";
+import {
+  INSTALLER,
+  NETWORK,
+  NOTES_PLUGIN_ID,
+  NOTES_PROVIDER,
+  OUR_PROVIDERS,
+  PLUGIN_ID,
+} from "../install-names.ts";
 import type { EmbedsFacts, Facts, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
+import type { SearchWanted } from "../steps/point-search.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Plan } from "./plan.ts";
-import { modelRepairSteps, planEmbeddings } from "./plan-embeddings.ts";
+import { type EmbeddingsPlan, modelRepairSteps, planEmbeddings } from "./plan-embeddings.ts";
 import { planAuditTools, planFacts, planSource } from "./plan-facts.ts";
-import { indexSteps, planSearch, repairSteps } from "./plan-search.ts";
+import { indexSteps, planSearch, repairSteps, type SearchPlan } from "./plan-search.ts";
 import { uninstallPlan } from "./plan-uninstall.ts";
 import { unmetPrerequisites } from "./prerequisites.ts";
 
@@ -30,8 +38,9 @@ export function makePlan(facts: Facts, options: Options): Plan {
 
 function verifyPlan(openclaw: OpenClawReady): Plan {
   const { search, engine } = openclaw;
+  const { provider } = search;
   const embedded = {
-    search: search.provider === "ollama",
+    search: OUR_PROVIDERS.find((one) => one === provider),
     facts: engine === undefined ? embeddedNow(openclaw) : undefined,
     engineUrl: engine?.url,
   };
@@ -50,7 +59,8 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const wanted = source.engineUrl === undefined ? embeddings.facts : undefined;
   const own = planFacts(openclaw, facts, options, wanted);
   // The search setting comes last, because a running gateway reloads when it changes.
-  const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
+  const search = planSearch(openclaw, facts, options, searchWanted(embeddings, options));
+  const notes = planNotesPlugin(openclaw, facts, search);
   const tools = planAuditTools(openclaw, facts, options);
   const changes = [
     ...pluginSteps(openclaw, facts),
@@ -58,6 +68,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
     ...own.steps,
     ...source.steps,
     ...tools.steps,
+    ...notes.before,
     ...search.steps,
   ];
   const steps = [
@@ -68,6 +79,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
     ...copySteps(openclaw, facts, changes),
     ...changes,
     ...indexSteps(openclaw, facts, search),
+    ...notes.after,
     ...embeddings.after,
     smokeTest(openclaw, {
       search: search.embeds,
@@ -93,7 +105,7 @@ function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
 }
 
 interface Embedded {
-  readonly search: boolean;
+  readonly search: SearchPlan["embeds"];
   readonly facts: EmbedsFacts | undefined;
   readonly engineUrl: string | undefined;
 }
@@ -102,7 +114,7 @@ function smokeTest({ gateway, memory }: OpenClawReady, { search, facts, engineUr
   const isHere = engineUrl === undefined;
   return {
     kind: "prove",
-    embeddings: search ? { provider: "ollama" } : undefined,
+    embeddings: search && { provider: search },
     facts,
     engineUrl,
     gateway: gateway === "running" ? "running" : "for-the-proof",
@@ -119,6 +131,30 @@ function keySteps({ memory }: OpenClawReady): readonly Step[] {
 function pluginSteps({ installed, configPath }: OpenClawReady, { plugin }: Facts): readonly Step[] {
   if (installed === "same") return [];
   return [{ kind: "install-plugin", plugin: PLUGIN_ID, configPath, ...plugin }];
+}
+
+function searchWanted(
+  { baseUrl }: EmbeddingsPlan,
+  { embeddings, model, notes }: Options,
+): SearchWanted | undefined {
+  if (baseUrl !== undefined) return { provider: "ollama", model, baseUrl };
+  return notes === "builtin" && embeddings.kind === "builtin" ? { provider: NOTES_PROVIDER } : undefined;
+}
+
+/** Removed only after nothing names its provider any more. */
+function planNotesPlugin(
+  { installedNotes, configPath }: OpenClawReady,
+  { notesPlugin, journal }: Facts,
+  { embeds }: SearchPlan,
+): { readonly before: readonly Step[]; readonly after: readonly Step[] } {
+  const plugin = NOTES_PLUGIN_ID;
+  if (embeds === NOTES_PROVIDER) {
+    const install = { kind: "install-notes-plugin", plugin, configPath, ...notesPlugin } as const;
+    return { before: installedNotes === "same" ? [] : [install], after: [] };
+  }
+  const isThere = installedNotes !== "absent";
+  const uninstall = { kind: "uninstall-notes-plugin", plugin, configPath, isThere } as const;
+  return { before: [], after: journal.installedNotes ? [uninstall] : [] };
 }
 
 /** Only before the first change, because the copy must show the state before us. */

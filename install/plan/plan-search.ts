@@ -1,9 +1,10 @@
 /** Plans the embedding provider of OpenClaw's own search. Asks before it replaces an operator's provider. */
-import { INSTALLER, OLLAMA_PLUGIN_ID } from "../install-names.ts";
+import { INSTALLER, NOTES_PLUGIN_ID, OLLAMA_PLUGIN_ID } from "../install-names.ts";
 import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
 import { indexNotesStep, isDueOnceTakenBack, isStuck, searchesInGateway } from "../steps/index-notes.ts";
+import { nameOfWanted, type SearchWanted } from "../steps/point-search.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Question } from "./plan.ts";
 
@@ -11,17 +12,17 @@ export interface SearchPlan {
   readonly steps: readonly Step[];
   readonly warnings: readonly string[];
   readonly questions: readonly Question[];
-  /** Whether OpenClaw uses our service after the plan. */
-  readonly embeds: boolean;
+  /** What OpenClaw embeds its notes with after the plan, if it is ours. */
+  readonly embeds: SearchWanted["provider"] | undefined;
 }
 
 export function planSearch(
   openclaw: OpenClawReady,
   { journal }: Facts,
   options: Options,
-  baseUrl: string | undefined,
+  wanted: SearchWanted | undefined,
 ): SearchPlan {
-  if (baseUrl === undefined) return withoutService(openclaw, journal.search !== undefined);
+  if (wanted === undefined) return withoutService(openclaw, journal.search, options);
   const { search, disabledPlugins } = openclaw;
   const warnings = agentWarnings(openclaw);
   if (!search.enabled)
@@ -29,13 +30,16 @@ export function planSearch(
       ...warnings,
       "OpenClaw's memory.search is switched off (memory.search.enabled); it stays off.",
     ]);
-  if (disabledPlugins.includes(OLLAMA_PLUGIN_ID))
+  const plugin = wanted.provider === "ollama" ? OLLAMA_PLUGIN_ID : NOTES_PLUGIN_ID;
+  if (disabledPlugins.includes(plugin))
     return kept([
       ...warnings,
-      `OpenClaw's plugin ${OLLAMA_PLUGIN_ID} is disabled, so its search is not changed. To enable it: openclaw plugins enable ${OLLAMA_PLUGIN_ID}, then run this again.`,
+      `OpenClaw's plugin ${plugin} is disabled, so its search is not changed. To enable it: openclaw plugins enable ${plugin}, then run this again.`,
     ]);
-  if (isRight(search, options.model, baseUrl) && pluginsToAllow(openclaw).length === 0)
-    return { ...kept([...warnings, DOWN_WARNING]), embeds: true };
+  const { provider: embeds } = wanted;
+  const down = embeds === "ollama" ? DOWN_WARNING : NOTES_WARNING;
+  if (isRight(search, wanted) && pluginsToAllow(openclaw, wanted).length === 0)
+    return { ...kept([...warnings, down]), embeds };
   const own = ownProvider(search, journal.search);
   if (own !== undefined && !options.replaces.includes("search"))
     return {
@@ -43,13 +47,15 @@ export function planSearch(
         ...warnings,
         `OpenClaw's own search keeps its provider ${own}: you chose it, and nobody said to replace it.`,
       ]),
-      questions: [questionAbout(own, baseUrl)],
+      questions: [questionAbout(own, wanted)],
     };
+  const allow = pluginsToAllow(openclaw, wanted);
+  const { configPath } = openclaw;
   return {
-    steps: [pointStep(openclaw, options.model, baseUrl, own)],
-    warnings: [...warnings, DOWN_WARNING],
+    steps: [{ kind: "point-search", configPath, ...wanted, replaces: own, allow }],
+    warnings: [...warnings, down],
     questions: [],
-    embeds: true,
+    embeds,
   };
 }
 
@@ -58,55 +64,56 @@ const DOWN_WARNING =
   `(keyword search still finds helmdeck's facts). To go back: ${INSTALLER} --no-embeddings; or openclaw config set memory.search.provider none, ` +
   "then openclaw memory index --force.";
 
-function pointStep(
-  openclaw: OpenClawReady,
-  model: string,
-  baseUrl: string,
-  replaces: string | undefined,
-): Step {
+const NOTES_WARNING =
+  `From now on, OpenClaw's search of its own notes needs the plugin ${NOTES_PLUGIN_ID}. While it is disabled, or if it is removed by anything but this ` +
+  `installer, OpenClaw finds none of its own notes. To go back: ${INSTALLER} --notes none`;
+
+function withoutService(openclaw: OpenClawReady, set: JsonObject | undefined, options: Options): SearchPlan {
   const { configPath } = openclaw;
-  return {
-    kind: "point-search",
-    configPath,
-    provider: "ollama",
-    model,
-    baseUrl,
-    replaces,
-    allow: pluginsToAllow(openclaw),
-  };
+  const steps: readonly Step[] = set === undefined ? [] : [{ kind: "restore-search", configPath }];
+  const isOpen = options.notes === undefined && options.embeddings.kind === "builtin";
+  return { ...kept([]), steps, questions: isOpen && mayAsk(openclaw, set) ? [NOTES_QUESTION] : [] };
 }
 
-function withoutService({ configPath }: OpenClawReady, wasSet: boolean): SearchPlan {
-  return { ...kept([]), steps: wasSet ? [{ kind: "restore-search", configPath }] : [] };
+const NOTES_QUESTION: Question = {
+  about: "notes",
+  text:
+    `Shall OpenClaw search its own notes by meaning, too? This installs our plugin ${NOTES_PLUGIN_ID}. While that is disabled or removed by hand, ` +
+    "OpenClaw finds none of its notes.",
+};
+
+/** Whoever chose a provider has decided already. */
+function mayAsk({ search }: OpenClawReady, set: JsonObject | undefined): boolean {
+  return search.enabled && ownProvider(search, set) === undefined;
 }
 
 function kept(warnings: readonly string[]): SearchPlan {
-  return { steps: [], warnings, questions: [], embeds: false };
+  return { steps: [], warnings, questions: [], embeds: undefined };
 }
 
-function questionAbout(own: string, baseUrl: string): Question {
+function questionAbout(own: string, wanted: SearchWanted): Question {
   return {
     about: "search",
-    text: `OpenClaw embeds with your own provider ${own}. Use ${baseUrl} instead (--uninstall restores yours)?`,
+    text: `OpenClaw embeds with your own provider ${own}. Use ${nameOfWanted(wanted)} instead (--uninstall restores yours)?`,
   };
 }
 
-function isRight(
-  { provider, model: current, baseUrl: at }: SearchFacts,
-  model: string,
-  baseUrl: string,
-): boolean {
-  return provider === "ollama" && current === model && at === baseUrl;
+function isRight({ provider, model, baseUrl }: SearchFacts, wanted: SearchWanted): boolean {
+  if (wanted.provider !== "ollama") return provider === wanted.provider;
+  return provider === wanted.provider && model === wanted.model && baseUrl === wanted.baseUrl;
 }
 
 /** A provider that a person chose: not the host's default, not "none", and not our own earlier setting. */
 function ownProvider({ provider, baseUrl }: SearchFacts, set: JsonObject | undefined): string | undefined {
   if (provider === undefined || provider === "auto" || provider === "none") return undefined;
-  const isOurs = provider === "ollama" && baseUrl === at(set, "search", "remote", "baseUrl");
+  const isOurs =
+    provider === at(set, "search", "provider") && baseUrl === at(set, "search", "remote", "baseUrl");
   return isOurs ? undefined : provider;
 }
 
-function pluginsToAllow({ allowedPlugins }: OpenClawReady): readonly string[] {
+/** Our own plugin is allowed by its installation. */
+function pluginsToAllow({ allowedPlugins }: OpenClawReady, { provider }: SearchWanted): readonly string[] {
+  if (provider !== "ollama") return [];
   return allowedPlugins === undefined || allowedPlugins.includes(OLLAMA_PLUGIN_ID) ? [] : [OLLAMA_PLUGIN_ID];
 }
 
@@ -122,7 +129,7 @@ function agentWarnings({ agentsWithProvider }: OpenClawReady): readonly string[]
  */
 export function indexSteps(openclaw: OpenClawReady, facts: Facts, search: SearchPlan): readonly Step[] {
   const isDue = search.steps.length > 0 || facts.journal.indexDue || isStuck(openclaw);
-  return isDue ? [indexNotesStep(openclaw, search.embeds)] : [];
+  return isDue ? [indexNotesStep(openclaw, search.embeds !== undefined)] : [];
 }
 
 /** For --repair: also repairs an index whose provider somebody chose. */

@@ -22,6 +22,6 @@ export interface UnmetPrerequisite {
 }
 
 export interface Question {
-  readonly about: "search" | "facts" | "tools";
+  readonly about: "search" | "facts" | "tools" | "notes";
   readonly text: string;
 }

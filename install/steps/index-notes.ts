@@ -2,7 +2,7 @@
 
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
-import { INSTALLER } from "../install-names.ts";
+import { INSTALLER, OUR_PROVIDERS } from "../install-names.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
 import { indexedNotes, type UnfitIndex, unfitIndexes } from "../notes-index.ts";
 import { at, type Json } from "../openclaw-json.ts";
@@ -170,12 +170,16 @@ async function waitUntilGatewayFollows(
   configPath: string,
   context: StepContext,
 ): Promise<boolean> {
-  if (at(await openclaw.authoredConfig(configPath), "memory", "search", "provider") === "ollama")
-    return false;
-  const trouble = await untilGateway(openclaw, context, (details) => at(details, "provider") !== "ollama");
+  if (isOurs(at(await openclaw.authoredConfig(configPath), "memory", "search", "provider"))) return false;
+  const trouble = await untilGateway(openclaw, context, (details) => !isOurs(at(details, "provider")));
   if (trouble === undefined) return true;
   context.warn(`The gateway may still use its former settings. ${restartRemedy(openclaw)}`);
   return false;
+}
+
+/** One that an installation may have set. */
+function isOurs(provider: Json | undefined): boolean {
+  return OUR_PROVIDERS.some((one) => one === provider);
 }
 
 /** Only the gateway's own search tells whether it accepts the index that was built behind its back. */
@@ -187,9 +191,7 @@ async function waitUntilGatewaySearches(openclaw: OpenClaw, context: StepContext
 
 function searchesNotes(details: Json | undefined): boolean {
   return (
-    at(details, "provider") !== "ollama" &&
-    at(details, "unavailable") !== true &&
-    at(details, "stale") !== true
+    !isOurs(at(details, "provider")) && at(details, "unavailable") !== true && at(details, "stale") !== true
   );
 }
 

@@ -6,7 +6,9 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { patchAt, patchBetween } from "../config-section.ts";
 import type { Environment } from "../environment.ts";
-import { PLUGIN_ID } from "../install-names.ts";
+import { NOTES_PLUGIN_ID, PLUGIN_FOLDERS, PLUGIN_ID, type PluginId } from "../install-names.ts";
+import type { OpenClawReady } from "../installation-facts.ts";
+import type { JournalChanges } from "../journal.ts";
 import { at, isObject, type Json, type JsonObject, objectOf, own, parseJson5 } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 import { writeConfig } from "./config-changes.ts";
@@ -18,71 +20,97 @@ import {
   type UninstallFacts,
 } from "./step-definition.ts";
 
-interface InstallPlugin {
-  readonly kind: "install-plugin";
-  readonly plugin: string;
+interface InstallPlugin<Name extends string> {
+  readonly kind: `install-${Name}`;
+  readonly plugin: PluginId;
   readonly version: string;
   readonly configPath: string;
   readonly capabilities: readonly string[];
 }
-interface UninstallPlugin {
-  readonly kind: "uninstall-plugin";
-  readonly plugin: string;
+interface UninstallPlugin<Name extends string> {
+  readonly kind: `uninstall-${Name}`;
+  readonly plugin: PluginId;
   readonly configPath: string;
   /** False after a killed run: then only its traces in the configuration are removed. */
   readonly isThere: boolean;
 }
 
-export const installPlugin: StepDefinition<InstallPlugin, UninstallPlugin> = {
-  kind: "install-plugin",
-  title: ({ plugin, version }) => `install the plugin ${plugin} ${version} into OpenClaw`,
-  detail: ({ capabilities }) => `it brings: ${capabilities.join(", ")}`,
-  exitCode: EXIT.openclaw,
-  record: (_, context) => ({ target: requireOpenClaw(context).target, installedPlugin: true }),
-  run: async ({ configPath }, context) => {
-    const openclaw = requireOpenClaw(context);
-    const folder = await mkdtemp(join(tmpdir(), "helmdeck-plugin-"));
-    try {
-      const tarball = await packPlugin(folder, context.environment);
-      await writeConfig(configPath, context, async () => {
-        await withFileThere(openclaw, tarball, (path) => openclaw.installPlugin(path));
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  },
-  undo: {
-    kind: "uninstall-plugin",
-    title: ({ plugin, isThere }) => `${isThere ? "uninstall" : "remove the rest of"} the plugin ${plugin}`,
-    exitCode: EXIT.openclaw,
-    plan: planUninstallation,
-    run: (step, context) =>
-      writeConfig(step.configPath, context, async () => {
-        const openclaw = requireOpenClaw(context);
-        const plugins = async () => at(await openclaw.authoredConfig(step.configPath), "plugins");
-        const [before, last] = [at(await configBefore(context), "plugins"), await plugins()];
-        if (step.isThere) await openclaw.uninstallPlugin(step.plugin);
-        // A running gateway leaves a disabled entry, without the operator's settings.
-        const now = await plugins();
-        const allowed = context.environment.journal.entries.search?.allowed ?? [];
-        const patch = patchBetween(now, withoutPlugin({ before, last, now }, step.plugin, allowed));
-        if (patch !== undefined) await openclaw.patchConfig(patchAt(["plugins"], patch));
-      }),
-    forgets: ["installedPlugin"],
-  },
-};
-
 /** A plugin from before our installation stays. A plugin without a record, or its rest, counts as ours. */
-function planUninstallation({ journal, openclaw }: UninstallFacts): UninstallPlugin | undefined {
-  if (openclaw === undefined) return undefined;
-  const { installed, configPath } = openclaw;
-  const isThere = installed !== "absent";
-  const isOurs = journal.installedPlugin || (isThere && !journal.hasConfigCopy);
-  return isOurs ? { kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath, isThere } : undefined;
+export const installPlugin = pluginSteps("plugin", {
+  plugin: PLUGIN_ID,
+  record: { installedPlugin: true },
+  isThere: ({ installed }) => installed !== "absent",
+  isOurs: ({ journal }, isThere) => journal.installedPlugin || (isThere && !journal.hasConfigCopy),
+});
+
+export const installNotesPlugin = pluginSteps("notes-plugin", {
+  plugin: NOTES_PLUGIN_ID,
+  record: { installedNotes: true },
+  isThere: ({ installedNotes }) => installedNotes !== "absent",
+  isOurs: ({ journal }) => journal.installedNotes,
+});
+
+interface OnePlugin {
+  readonly plugin: PluginId;
+  readonly record: Pick<JournalChanges, "installedPlugin" | "installedNotes">;
+  readonly isThere: (openclaw: OpenClawReady) => boolean;
+  readonly isOurs: (facts: UninstallFacts, isThere: boolean) => boolean;
 }
 
-async function packPlugin(folder: string, { run, root }: Environment): Promise<string> {
-  const plugin = join(root, "dist", "plugin");
+function pluginSteps<const Name extends string>(
+  name: Name,
+  { plugin, record, isThere, isOurs }: OnePlugin,
+): StepDefinition<InstallPlugin<Name>, UninstallPlugin<Name>> {
+  return {
+    kind: `install-${name}`,
+    title: ({ plugin, version }) => `install the plugin ${plugin} ${version} into OpenClaw`,
+    detail: ({ capabilities }) => `it brings: ${capabilities.join(", ")}`,
+    exitCode: EXIT.openclaw,
+    record: (_, context) => ({ target: requireOpenClaw(context).target, ...record }),
+    run: async ({ plugin, configPath }, context) => {
+      const openclaw = requireOpenClaw(context);
+      const folder = await mkdtemp(join(tmpdir(), "helmdeck-plugin-"));
+      try {
+        const tarball = await packPlugin(plugin, folder, context.environment);
+        await writeConfig(configPath, context, async () => {
+          await withFileThere(openclaw, tarball, (path) => openclaw.installPlugin(path));
+        });
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+    undo: {
+      kind: `uninstall-${name}`,
+      title: ({ plugin, isThere }) => `${isThere ? "uninstall" : "remove the rest of"} the plugin ${plugin}`,
+      exitCode: EXIT.openclaw,
+      plan: (facts) => {
+        const { openclaw } = facts;
+        const isStill = openclaw !== undefined && isThere(openclaw);
+        if (openclaw === undefined || !isOurs(facts, isStill)) return undefined;
+        const { configPath } = openclaw;
+        return { kind: `uninstall-${name}`, plugin, configPath, isThere: isStill };
+      },
+      run: (step, context) =>
+        writeConfig(step.configPath, context, async () => {
+          const openclaw = requireOpenClaw(context);
+          const plugins = async () => at(await openclaw.authoredConfig(step.configPath), "plugins");
+          const [before, last] = [at(await configBefore(context), "plugins"), await plugins()];
+          if (step.isThere) await openclaw.uninstallPlugin(step.plugin);
+          // A running gateway leaves a disabled entry, without the operator's settings.
+          const now = await plugins();
+          const { search } = context.environment.journal.entries;
+          // Those stay as long as memory does.
+          const allowed = plugin === PLUGIN_ID ? (search?.allowed ?? []) : [];
+          const patch = patchBetween(now, withoutPlugin({ before, last, now }, step.plugin, allowed));
+          if (patch !== undefined) await openclaw.patchConfig(patchAt(["plugins"], patch));
+        }),
+      forgets: Object.keys(record) as (keyof typeof record)[], // keys of the journal
+    },
+  };
+}
+
+async function packPlugin(id: PluginId, folder: string, { run, root }: Environment): Promise<string> {
+  const plugin = join(root, "dist", PLUGIN_FOLDERS[id]);
   const packed = await run("npm", ["pack", "--silent", "--pack-destination", folder, plugin]);
   const name = packed.stdout.trim().split("\n").at(-1);
   if (packed.exitCode !== 0 || !name)

@@ -1,20 +1,23 @@
 /** Sets the provider of OpenClaw's `memory.search` and allows its plugin, and restores the former state. */
 import { changeOf, patchAt, patchBetween, restored, SEARCH } from "../config-section.ts";
+import type { NOTES_PROVIDER } from "../install-names.ts";
 import { at, isEqual, isObject, type Json, type JsonObject } from "../openclaw-json.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
 import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
-interface PointSearch {
+/** What is to embed OpenClaw's notes. */
+export type SearchWanted =
+  | { readonly provider: "ollama"; readonly model: string; readonly baseUrl: string }
+  | { readonly provider: typeof NOTES_PROVIDER };
+
+type PointSearch = SearchWanted & {
   readonly kind: "point-search";
   readonly configPath: string;
-  readonly provider: "ollama";
-  readonly model: string;
-  readonly baseUrl: string;
   /** The operator's own provider that is replaced. */
   readonly replaces: string | undefined;
   /** Plugins to add to `plugins.allow`; otherwise the gateway does not load the provider. */
   readonly allow: readonly string[];
-}
+};
 interface RestoreSearch {
   readonly kind: "restore-search";
   readonly configPath: string;
@@ -23,10 +26,10 @@ type Maybe = Json | undefined;
 
 export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
   kind: "point-search",
-  title: ({ model, baseUrl, replaces, allow }) => {
+  title: ({ replaces, allow, ...wanted }) => {
     const insteadOf = replaces === undefined ? "" : `, instead of ${replaces}`;
     const allowed = allow.length === 0 ? "" : `, and allow the plugin ${allow.join(", ")}`;
-    return `point OpenClaw's memory.search at ${model} on ${baseUrl}${insteadOf}${allowed}`;
+    return `point OpenClaw's memory.search at ${nameOfWanted(wanted)}${insteadOf}${allowed}`;
   },
   exitCode: EXIT.openclaw,
   record: async (step, context) => {
@@ -34,12 +37,12 @@ export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
     const now = at(await openclaw.authoredConfig(step.configPath), ...SEARCH.path);
     const { search: earlier } = context.environment.journal.entries;
     const allowed = [...new Set([...(earlier?.allowed ?? []), ...step.allow])];
-    const search = { ...changeOf(SEARCH, earlier, now, searchSetting(step.model, step.baseUrl)), allowed };
+    const search = { ...changeOf(SEARCH, earlier, now, searchSetting(step)), allowed };
     return { target: openclaw.target, search, indexDue: true };
   },
   run: async (step, context) => {
     const config = await requireOpenClaw(context).authoredConfig(step.configPath);
-    const search = settingPatch(SEARCH, config, searchSetting(step.model, step.baseUrl));
+    const search = settingPatch(SEARCH, config, searchSetting(step));
     await patchConfig(step.configPath, context, { ...search, ...allowPatch(config, step.allow) });
   },
   undo: {
@@ -67,9 +70,15 @@ export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
   },
 };
 
+export function nameOfWanted(wanted: SearchWanted): string {
+  return wanted.provider === "ollama" ? `${wanted.model} on ${wanted.baseUrl}` : "the built-in model";
+}
+
 /** `remote` is replaced completely, because a key for the former provider must not reach another service. */
-export function searchSetting(model: string, baseUrl: string): JsonObject {
-  return { search: { provider: "ollama", model, remote: { baseUrl } } };
+export function searchSetting(wanted: SearchWanted): JsonObject {
+  const { provider } = wanted;
+  if (wanted.provider !== "ollama") return { search: { provider } };
+  return { search: { provider, model: wanted.model, remote: { baseUrl: wanted.baseUrl } } };
 }
 
 function allowPatch(config: Maybe, ids: readonly string[]): JsonObject {

@@ -12,7 +12,7 @@ import { deleteMemory, deleteMemoryInContainer } from "./delete-memory.ts";
 import { forgetJournal } from "./forget-journal.ts";
 import { indexNotes } from "./index-notes.ts";
 import { installModel } from "./install-model.ts";
-import { installPlugin } from "./install-plugin.ts";
+import { installNotesPlugin, installPlugin } from "./install-plugin.ts";
 import { makeKey } from "./make-key.ts";
 import { pointFacts } from "./point-facts.ts";
 import { pointSearch } from "./point-search.ts";
@@ -34,6 +34,7 @@ const STEPS = [
   indexNotes,
   backUpConfig,
   installPlugin,
+  installNotesPlugin,
   pointSearch,
   pointFacts,
   pointSource,

@@ -17,7 +17,12 @@ import { memory } from "./configuration.ts";
 
 const model = fc.constantFrom("nomic-embed-text", "mxbai-embed-large");
 const url = fc.constantFrom("http://a:1", "http://b:2");
-const searchSet = fc.tuple(model, url).map(([name, address]) => searchSetting(name, address));
+const searchSet = fc.oneof(
+  fc
+    .tuple(model, url)
+    .map(([name, address]) => searchSetting({ provider: "ollama", model: name, baseUrl: address })),
+  fc.constant(searchSetting({ provider: "helmdeck-builtin" })),
+);
 const factsSet = fc
   .tuple(model, url)
   .map(([name, address]) => factsSetting({ provider: "ollama", model: name, url: address }));
@@ -25,7 +30,7 @@ const SECTIONS = [
   ["memory.search", SEARCH, searchSet],
   ["helmdeck's facts", FACTS, factsSet],
 ] as const;
-const OURS = searchSetting("nomic-embed-text", "http://a:1");
+const OURS = searchSetting({ provider: "ollama", model: "nomic-embed-text", baseUrl: "http://a:1" });
 const OURS_OF_FACTS = factsSetting({ provider: "ollama", model: "nomic-embed-text", url: "http://a:1" });
 const KEY = "sk-own";
 

@@ -41,6 +41,7 @@ const OPENCLAW: OpenClawReady = {
   agentsWithProvider: [],
   unfitIndexes: undefined,
   installed: "absent",
+  installedNotes: "absent",
   attachment: undefined,
   memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "none" },
 };
@@ -67,6 +68,7 @@ const JOURNAL: JournalFacts = {
   configIsAsLeft: false,
   madeNetwork: false,
   installedPlugin: false,
+  installedNotes: false,
   installedModel: false,
   attached: undefined,
   startedSidecar: false,
@@ -80,6 +82,7 @@ export const FACTS: Facts = {
   openclaw: OPENCLAW,
   service: { url: undefined, health: { reason: "it does not run yet" }, hasModel: false },
   plugin: { version: "0.1.0", capabilities: [] },
+  notesPlugin: { version: "0.1.0", capabilities: ["the embedding provider helmdeck-builtin"] },
   journal: JOURNAL,
 };
 

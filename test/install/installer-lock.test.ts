@@ -125,8 +125,10 @@ function spawned(program: string, args: readonly string[] = [], flags: readonly 
     const waits = `touch "${folder}/waiting"; while [ ! -e "${folder}/go-on" ]; do sleep 0.05; done; exit 1`;
     writeFileSync(join(bin, "openclaw"), `#!/bin/sh\n${waits}\n`, { mode: 0o755 });
     writeFileSync(join(bin, "docker"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
-    mkdirSync(join(folder, "dist", "plugin"), { recursive: true });
-    writeFileSync(join(folder, "dist", "plugin", "openclaw.plugin.json"), "{}");
+    for (const plugin of ["plugin", "notes-plugin"]) {
+      mkdirSync(join(folder, "dist", plugin), { recursive: true });
+      writeFileSync(join(folder, "dist", plugin, "openclaw.plugin.json"), "{}");
+    }
   }
   const env = {
     PATH: `${bin}:/usr/bin:/bin`,

@@ -25,11 +25,15 @@ let asked: string[];
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-installer-")));
-  mkdirSync(join(folder, "dist", "plugin"), { recursive: true });
-  writeFileSync(
-    join(folder, "dist", "plugin", "openclaw.plugin.json"),
-    JSON.stringify({ version: "1.2.3", contracts: { tools: ["helmdeck__memory_store"] } }),
-  );
+  const contracts = {
+    plugin: { tools: ["helmdeck__memory_store"] },
+    "notes-plugin": { embeddingProviders: ["helmdeck-builtin"] },
+  };
+  for (const [name, brings] of Object.entries(contracts)) {
+    mkdirSync(join(folder, "dist", name), { recursive: true });
+    const manifest = JSON.stringify({ version: "1.2.3", contracts: brings });
+    writeFileSync(join(folder, "dist", name, "openclaw.plugin.json"), manifest);
+  }
   writeFileSync(
     join(folder, "compose.embeddings.yml"),
     `image: \${HELMDECK_EMBEDDINGS_IMAGE:-ollama/ollama:0.0.1}\n`,
@@ -70,6 +74,35 @@ describe("without Docker", () => {
     expect(text).toMatch(/install the built-in model \(38 MB in .*claw\/helmdeck-memory-model\/[0-9a-f]+\)/);
     expect(text).not.toContain("sidecar");
     expectNothingChanged();
+  });
+
+  it("asks whether OpenClaw's notes are embedded too, and a dry run of a yes shows what would be done", async () => {
+    const yes = (question: string) => question.includes("built in") || question.includes("own notes");
+    const { asked, text } = await installLines([], (question) => yes(question));
+    expect(asked[1]).toMatch(
+      /^Shall OpenClaw search its own notes by meaning, too\?.*finds none of its notes\.$/,
+    );
+    expect(text).toMatch(/install the plugin helmdeck-memory-notes 1\.2\.3 into OpenClaw/);
+    expect(text).toContain("it brings: the embedding provider helmdeck-builtin");
+    expect(text).toContain("point OpenClaw's memory.search at the built-in model");
+    expect(text).toContain("rebuild OpenClaw's index of its notes");
+    expect(text).toContain("To go back: install.sh --notes none");
+    expectNothingChanged();
+  });
+
+  it("keeps the answer about notes, and asks no more", async () => {
+    const choices = { embeddings: { kind: "builtin" }, model: "nomic-embed-text", gpu: false };
+    for (const [notes, kept] of [
+      ["none", ["--embeddings builtin"]],
+      ["builtin", ["--embeddings builtin", "--notes builtin"]],
+    ] as const) {
+      writeJournal({ version: 1, target: { kind: "host" }, choices: { ...choices, notes } });
+      const { report } = await installJson(["--yes", "--dry-run"]);
+      expect(report.kept).toEqual(kept);
+      const hasPlugin = report.plan.some(({ kind }) => kind === "install-notes-plugin");
+      expect(hasPlugin).toBe(notes === "builtin");
+      expect((await installLines([], () => false)).asked.join()).not.toContain("own notes");
+    }
   });
 
   it("embeds nothing if keywords are chosen", async () => {

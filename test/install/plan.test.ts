@@ -8,6 +8,8 @@ import { FACTS, INSTALLED, options, SERVICE, withJournal, withOpenClaw, withSear
 const kinds = (facts: Facts, ...args: string[]) =>
   makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
 
+const SEARCHES = { enabled: true, provider: undefined, model: undefined, baseUrl: undefined };
+
 describe("the question about other tools", () => {
   const NEW = withOpenClaw({ auditTools: undefined }, INSTALLED);
   const about = (facts: Facts) => makePlan(facts, options()).questions.map((question) => question.about);
@@ -215,7 +217,10 @@ describe("the built-in model", () => {
       search: undefined,
       startedSidecar: false,
     },
-    withOpenClaw({ hasModel: true, facts: { provider: "builtin" } }, { ...INSTALLED, docker: none.docker }),
+    withOpenClaw(
+      { hasModel: true, facts: { provider: "builtin" }, search: SEARCHES },
+      { ...INSTALLED, docker: none.docker },
+    ),
   );
 
   it("is put in its place after the plugin and before the setting that names it", () => {
@@ -239,6 +244,81 @@ describe("the built-in model", () => {
     expect(kinds(INSTALLED, "--embeddings", "builtin")).toEqual([
       ...["install-model", "point-facts", "restore-search", "index-notes", "stop-sidecar", "prove"],
     ]);
+  });
+
+  // verifies P-notes-asked
+  describe("for OpenClaw's own notes", () => {
+    const BUILTIN = ["--embeddings", "builtin"] as const;
+    const pointed = withJournal(
+      { search: { search: { provider: "helmdeck-builtin" } }, installedNotes: true },
+      withOpenClaw(
+        {
+          installedNotes: "same",
+          search: { enabled: true, provider: "helmdeck-builtin", model: undefined, baseUrl: undefined },
+        },
+        built,
+      ),
+    );
+    const about = (facts: Facts, ...args: string[]) =>
+      makePlan(facts, options(...args)).questions.map((question) => question.about);
+
+    it("is a question, which --yes does not answer with yes", () => {
+      expect(about(built, ...BUILTIN, "--yes")).toEqual(["notes"]);
+      expect(kinds(built, ...BUILTIN, "--yes")).toEqual(["prove"]);
+    });
+
+    it.each<[string, Facts, readonly string[]]>([
+      ["an answer was given", built, ["--notes", "none"]],
+      ["the answer was yes", built, ["--notes", "builtin"]],
+      ["a service embeds them", INSTALLED, []],
+      ["nothing is embedded", built, ["--no-embeddings"]],
+      ["its search is switched off", withSearch({ enabled: false }), BUILTIN],
+      ["the operator chose a provider", withSearch({ provider: "openai" }), BUILTIN],
+    ])("is not asked about if %s", (_, facts, args) => {
+      expect(about(facts, ...args)).not.toContain("notes");
+    });
+
+    it("is set up after the model and the plugin are there, and is tested", () => {
+      const plan = makePlan(none, options("--notes", "builtin"));
+      expect(plan.steps.map(({ kind }) => kind)).toEqual([
+        ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts"],
+        ...["install-notes-plugin", "point-search", "index-notes", "prove"],
+      ]);
+      expect(plan.steps).toContainEqual(
+        expect.objectContaining({ kind: "point-search", provider: "helmdeck-builtin", allow: [] }),
+      );
+      expect(plan.steps.at(-1)).toMatchObject({ embeddings: { provider: "helmdeck-builtin" } });
+      expect(plan.warnings.join()).toMatch(/disabled.*finds none of its own notes.*--notes none/);
+    });
+
+    it("changes nothing the second time, and is verified", () => {
+      expect(kinds(pointed, "--notes", "builtin")).toEqual(["prove"]);
+      const verified = makePlan(pointed, options("--verify")).steps.at(-1);
+      expect(verified).toMatchObject({ embeddings: { provider: "helmdeck-builtin" } });
+    });
+
+    it("never replaces the operator's own provider without asking", () => {
+      const own = withOpenClaw({ search: { ...SEARCHES, provider: "openai" } }, built);
+      expect(about(own, "--notes", "builtin")).toEqual(["search"]);
+      expect(kinds(own, "--notes", "builtin", "--yes")).toEqual(["prove"]);
+    });
+
+    it("is taken back before its plugin goes: by --notes none, by a service, and by --uninstall", () => {
+      const last = ["index-notes", "uninstall-notes-plugin", "prove"];
+      expect(kinds(pointed, ...BUILTIN, "--notes", "none")).toEqual(["restore-search", ...last]);
+      const url = kinds({ ...pointed, service: INSTALLED.service }, "--embeddings-url", SERVICE.url);
+      expect(url.slice(-4)).toEqual(["point-search", ...last]);
+      const changed = withJournal({ configIsAsLeft: false }, pointed);
+      expect(kinds(changed, "--uninstall")).toEqual([
+        ...["restore-facts", "restore-search", "uninstall-notes-plugin", "uninstall-plugin"],
+        ...["index-notes", "remove-model", "forget-journal"],
+      ]);
+    });
+
+    it("leaves a plugin that somebody installed by hand", () => {
+      const theirs = withJournal({ installedNotes: false }, pointed);
+      expect(kinds(theirs, "--uninstall")).not.toContain("uninstall-notes-plugin");
+    });
   });
 
   it("keeps the address of an Ollama that stays, so that its vectors serve until there are new ones", () => {
