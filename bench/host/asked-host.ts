@@ -36,8 +36,15 @@ export class AskedHost {
     this.#keys = keys;
   }
 
-  /** Writes one file per note, so that each hit can be matched to a note. Always call `stop` afterwards. */
-  static async start(facts: readonly FactLine[], config: JsonObject): Promise<AskedHost> {
+  /**
+   * Writes one file per note, so that each hit can be matched to a note. Always call `stop` afterwards. `prepare` runs before the
+   * notes are indexed.
+   */
+  static async start(
+    facts: readonly FactLine[],
+    config: JsonObject,
+    prepare: (host: OpenClawHost) => Promise<void> = async () => undefined,
+  ): Promise<AskedHost> {
     const notes = facts.map(({ key, value }, number) => {
       const path = `memory/${String(number + 1).padStart(4, "0")}.md`;
       return { key, path, text: `# ${key}\n\n${value}\n` };
@@ -48,6 +55,7 @@ export class AskedHost {
     });
     const asked = new AskedHost(host, new Map(notes.map(({ path, key }) => [path, key])));
     try {
+      await prepare(host);
       await asked.#indexNotes();
       await host.startGateway();
       return asked;

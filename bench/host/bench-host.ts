@@ -1,6 +1,8 @@
 /**
  * `npm run bench:host [-- --embedder URL] [--model M] [--write]`: compares the real gateway's own search of Markdown notes with our search
  * of the same facts, and measures how many of the host's own notes our hits displace.
+ *
+ * `npm run bench:host -- --notes [--write]` compares what may embed OpenClaw's notes instead.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,10 +13,9 @@ import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import type { FactLine } from "../recall/conversations.ts";
-import { linesOfHalf } from "../recall/natural.ts";
-import { unrelatedFact } from "../recall/unrelated-facts.ts";
 import { AskedHost, type Shown } from "./asked-host.ts";
-import { type HostQuestion, heldOutQuestions, mixedQuestions } from "./host-questions.ts";
+import { factsOfSize, type HostQuestion, heldOutQuestions, mixedQuestions } from "./host-questions.ts";
+import { notesSection } from "./notes-providers.ts";
 
 interface Asked extends HostQuestion, Shown {}
 
@@ -69,11 +70,7 @@ async function twice<T>(
 }
 
 async function measureSize(setting: Setting, size: number): Promise<SizeFigures> {
-  const own = linesOfHalf("held-out");
-  const facts = [
-    ...own,
-    ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number)),
-  ];
+  const facts = factsOfSize(size);
   const [notes, ours] = await twice(setting, [facts, facts], (host, hasPlugin) =>
     askAll(host, heldOutQuestions(), hasPlugin ? "wiki" : undefined),
   );
@@ -185,22 +182,28 @@ async function main(): Promise<void> {
       embedder: { type: "string" },
       model: { type: "string", default: "all-minilm:l6-v2" },
       write: { type: "boolean", default: false },
+      notes: { type: "boolean", default: false },
     },
   });
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-host-"));
+  const report = (section: Measured) => {
+    showSection(section);
+    console.log(`\nRaw answers: ${keepRaw("host", [section])}`);
+    if (values.write) writeSection(section);
+  };
   try {
+    if (values.notes) return report(await notesSection(folder, SIZES));
     const setting = settingOf(await packPlugin(folder), values.embedder, values.model);
     const sizes: SizeFigures[] = [];
     for (const size of SIZES) sizes.push(await measureSize(setting, size));
     const cost = await measureCost(setting);
-    const section = hostSection(
-      sizes,
-      cost,
-      values.embedder === undefined ? "keyword search" : `semantic search with ${values.model}`,
+    report(
+      hostSection(
+        sizes,
+        cost,
+        values.embedder === undefined ? "keyword search" : `semantic search with ${values.model}`,
+      ),
     );
-    showSection(section);
-    console.log(`\nRaw answers: ${keepRaw("host", [section])}`);
-    if (values.write) writeSection(section);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

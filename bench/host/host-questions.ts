@@ -5,6 +5,7 @@ import { linesOfHalf, type NaturalAnswer } from "../recall/natural.ts";
 import { readNaturalSet } from "../recall/natural-set.ts";
 import { lineOf } from "../recall/paraphrases.ts";
 import { peopleQuestions } from "../recall/people-facts.ts";
+import { unrelatedFact } from "../recall/unrelated-facts.ts";
 
 export interface HostQuestion {
   readonly kind: NaturalAnswer["kind"];
@@ -24,6 +25,12 @@ export interface Mixed {
 }
 
 const ABOUT_EACH = 100;
+
+/** The facts of the held-out half, filled up with unrelated ones. */
+export function factsOfSize(size: number): readonly FactLine[] {
+  const own = linesOfHalf("held-out");
+  return [...own, ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number))];
+}
 
 /** The English questions of the held-out half, including those without an answer. */
 export function heldOutQuestions(): readonly HostQuestion[] {
