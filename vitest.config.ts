@@ -29,6 +29,7 @@ const OWN_GATEWAY_TESTS = [
   "installer-engine",
   "lifecycle",
   "notes-index",
+  "notes-model",
   "share-one-memory",
   "sources",
   "sources-helmdeck",
@@ -68,6 +69,7 @@ const TAKING_TURNS = ["shared-gateway", "other-host", "smoke"];
 const LONG_FILES = [
   "docker/host",
   "gateway/notes-index",
+  "gateway/notes-model",
   "docs/tutorial.integration",
   "install/published.integration",
   "shipped/solve",

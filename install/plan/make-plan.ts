@@ -59,8 +59,9 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const wanted = source.engineUrl === undefined ? embeddings.facts : undefined;
   const own = planFacts(openclaw, facts, options, wanted);
   // The search setting comes last, because a running gateway reloads when it changes.
-  const search = planSearch(openclaw, facts, options, searchWanted(embeddings, options));
-  const notes = planNotesPlugin(openclaw, facts, search);
+  const forNotes = searchWanted(embeddings, options);
+  const search = planSearch(openclaw, facts, options, forNotes);
+  const notes = planNotesPlugin(openclaw, facts, forNotes, search);
   const tools = planAuditTools(openclaw, facts, options);
   const changes = [
     ...pluginSteps(openclaw, facts),
@@ -145,12 +146,13 @@ function searchWanted(
 function planNotesPlugin(
   { installedNotes, configPath }: OpenClawReady,
   { notesPlugin, journal }: Facts,
+  wanted: SearchWanted | undefined,
   { embeds }: SearchPlan,
 ): { readonly before: readonly Step[]; readonly after: readonly Step[] } {
   const plugin = NOTES_PLUGIN_ID;
-  if (embeds === NOTES_PROVIDER) {
+  if (wanted?.provider === NOTES_PROVIDER) {
     const install = { kind: "install-notes-plugin", plugin, configPath, ...notesPlugin } as const;
-    return { before: installedNotes === "same" ? [] : [install], after: [] };
+    return { before: embeds === undefined || installedNotes === "same" ? [] : [install], after: [] };
   }
   const isThere = installedNotes !== "absent";
   const uninstall = { kind: "uninstall-notes-plugin", plugin, configPath, isThere } as const;

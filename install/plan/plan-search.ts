@@ -31,7 +31,8 @@ export function planSearch(
       "OpenClaw's memory.search is switched off (memory.search.enabled); it stays off.",
     ]);
   const plugin = wanted.provider === "ollama" ? OLLAMA_PLUGIN_ID : NOTES_PLUGIN_ID;
-  if (disabledPlugins.includes(plugin))
+  const isThere = wanted.provider === "ollama" || openclaw.installedNotes !== "absent";
+  if (isThere && disabledPlugins.includes(plugin))
     return kept([
       ...warnings,
       `OpenClaw's plugin ${plugin} is disabled, so its search is not changed. To enable it: openclaw plugins enable ${plugin}, then run this again.`,

@@ -73,7 +73,9 @@ function pluginSteps<const Name extends string>(
       try {
         const tarball = await packPlugin(plugin, folder, context.environment);
         await writeConfig(configPath, context, async () => {
+          const wasThere = (await openclaw.pluginFolder(plugin)) !== undefined;
           await withFileThere(openclaw, tarball, (path) => openclaw.installPlugin(path));
+          if (!wasThere) await enable(plugin, configPath, openclaw);
         });
       } finally {
         await rm(folder, { recursive: true, force: true });
@@ -107,6 +109,13 @@ function pluginSteps<const Name extends string>(
       forgets: Object.keys(record) as (keyof typeof record)[], // keys of the journal
     },
   };
+}
+
+/** OpenClaw's own uninstallation leaves a disabled entry, which a new installation does not enable. */
+async function enable(plugin: PluginId, configPath: string, openclaw: OpenClaw): Promise<void> {
+  const path = ["plugins", "entries", plugin, "enabled"];
+  const isOff = at(await openclaw.authoredConfig(configPath), ...path) === false;
+  if (isOff) await openclaw.patchConfig(patchAt(path, true));
 }
 
 async function packPlugin(id: PluginId, folder: string, { run, root }: Environment): Promise<string> {

@@ -315,6 +315,17 @@ describe("the built-in model", () => {
       ]);
     });
 
+    it("is repaired after OpenClaw's own uninstallation of the plugin, but a plugin that somebody disabled stays so", () => {
+      const gone = withOpenClaw(
+        { installedNotes: "absent", disabledPlugins: ["helmdeck-memory-notes"] },
+        pointed,
+      );
+      expect(kinds(gone, "--notes", "builtin")).toEqual(["install-notes-plugin", "prove"]);
+      const disabled = withOpenClaw({ disabledPlugins: ["helmdeck-memory-notes"] }, pointed);
+      const plan = makePlan(disabled, options("--notes", "builtin"));
+      expect([plan.steps.length, plan.warnings.join()]).toEqual([1, expect.stringContaining("is disabled")]);
+    });
+
     it("leaves a plugin that somebody installed by hand", () => {
       const theirs = withJournal({ installedNotes: false }, pointed);
       expect(kinds(theirs, "--uninstall")).not.toContain("uninstall-notes-plugin");
