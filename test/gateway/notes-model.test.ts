@@ -123,7 +123,7 @@ it(
     await installer("--uninstall");
     await finds(worded);
     expect(await ask(meant)).not.toContain(NOTE);
-    expect(readFileSync(host.home.configPath, "utf8")).not.toMatch(/helmdeck/);
+    expect(readFileSync(host.home.configPath, "utf8")).not.toMatch(/helmdeck-(memory|builtin)/);
   },
   TIMEOUT_MS,
 );
