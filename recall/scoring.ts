@@ -1,6 +1,6 @@
 /**
  * Scores every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
- * order; its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
+ * order; its lead over the others and its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/compare-text.ts";
 import { type Judge, judgeFor } from "./analysis/asked.ts";
@@ -20,10 +20,13 @@ export interface Features extends WordFeatures {
    * unknown.
    */
   readonly nearness: number;
-  /** Whether it lacks whose matter is asked about, the kind of answer, or the noun that is asked for (recall/analysis/asked.ts). */
+  /** What it lacks of what is asked for (recall/analysis/asked.ts). */
   readonly otherOwner: boolean;
   readonly otherAnswer: boolean;
   readonly otherNoun: boolean;
+  readonly otherMatter: boolean;
+  /** Whether it lacks the owner or the answer. */
+  readonly lacking: boolean;
 }
 
 /** A candidate with its score. */
@@ -33,8 +36,10 @@ export interface ScoredCandidate {
   readonly passage: Passage;
   readonly features: Features;
   readonly merit: number;
+  /** How far its merit is above that of all other documents; 0 if one is better. */
+  readonly lead: number;
   readonly doubt: number;
-  /** Least merit minus doubts of a sure candidate. */
+  /** Least merit plus weighted lead minus doubts of a sure candidate. */
   readonly sureFrom: number;
   /** 0 to 1, from merit alone. */
   readonly certainty: number;
@@ -70,7 +75,7 @@ export function scoreCandidates(
     const sureFrom = meant === undefined ? kind.sureFrom.words : kind.sureFrom.meaning;
     // Lines of a conversation leave out what the lines around them say.
     const judged = inThread ? ofKind : withLacking(ofKind, sureFrom, judgeFor(question), index);
-    return withVerdict(judged, kind, sureFrom);
+    return withVerdict(withLead(judged), kind, sureFrom);
   });
 }
 
@@ -86,16 +91,17 @@ const NO_WORDS: Features = {
     nearness: 0,
   },
   ...{ fewWords: false, inThread: false, isNamed: false },
-  ...{ otherOwner: false, otherAnswer: false, otherNoun: false },
+  ...{ otherOwner: false, otherAnswer: false, otherNoun: false, otherMatter: false, lacking: false },
 };
 
 /** For a document from the requested time, whatever its words. */
 export function sureByTime(document: IndexedDocument, passage: Passage): ScoredCandidate {
-  const verdict = { merit: 0, doubt: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
+  const verdict = { merit: 0, lead: 0, doubt: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
   return { unit: document.units[0] ?? -1, document, passage, features: NO_WORDS, ...verdict };
 }
 
 type Weighed = Pick<ScoredCandidate, "unit" | "document" | "passage" | "features" | "merit" | "doubt">;
+type Led = Weighed & Pick<ScoredCandidate, "lead">;
 
 function weigh(
   { unit, document, passage, features: words }: Candidate,
@@ -103,7 +109,7 @@ function weigh(
 ): Weighed {
   // The model has read the words that this memory has never seen.
   const unknown = isRead ? 0 : words.unknown;
-  const features = { ...words, unknown, nearness, otherOwner: false, otherAnswer: false, otherNoun: false };
+  const features = { ...NO_WORDS, ...words, unknown, nearness };
   const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   return { unit, document, passage, features, merit: sum(features, merit), doubt: sum(features, doubt) };
 }
@@ -128,8 +134,9 @@ function withLacking(
     if (one.features.isNamed || (one.merit < least && one.merit - one.doubt < sureFrom)) return one;
     const { document, passage } = one;
     const text = document.content.slice(passage.start, passage.end);
-    const { owner, answer, noun } = judge(text, wordsIn(document, index));
-    const features = { ...one.features, otherOwner: owner, otherAnswer: answer, otherNoun: noun };
+    const { owner, answer, noun, matter } = judge(text, wordsIn(document, index));
+    const lacks = { otherOwner: owner, otherAnswer: answer, otherNoun: noun, otherMatter: matter };
+    const features = { ...one.features, ...lacks, lacking: owner || answer };
     return { ...one, features, doubt: sum(features, WEIGHTS.fact.doubt) };
   });
 }
@@ -149,14 +156,26 @@ function wordsIn(document: IndexedDocument, index: LexicalIndex): (word: string)
   };
 }
 
+/** One passage of the best document has a lead. */
+function withLead(weighed: readonly Weighed[]): readonly Led[] {
+  const others = weighed.filter(({ features }) => !features.isNamed);
+  const best = others.reduce<Weighed | undefined>(
+    (top, one) => (one.merit > (top?.merit ?? 0) ? one : top),
+    undefined,
+  );
+  const rivals = others.filter(({ document }) => document !== best?.document);
+  const rival = rivals.reduce((top, { merit }) => Math.max(top, merit), 0);
+  return weighed.map((one) => ({ ...one, lead: one === best ? one.merit - rival : 0 }));
+}
+
 /** A document that the question names is sure, and has no effect on the others. */
 function withVerdict(
-  weighed: readonly Weighed[],
+  weighed: readonly Led[],
   kind: KindWeights,
   sureFrom: number,
 ): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
-  const isEnough = ({ merit, doubt }: Weighed) => merit - doubt >= sureFrom;
+  const isEnough = ({ merit, lead, doubt }: Led) => merit + kind.lead * lead - doubt >= sureFrom;
   const isOneSure = others.some(isEnough);
   const least = Math.max(...others.map(({ merit }) => merit)) - kind.gap;
   return weighed.map((one) => {

@@ -83,8 +83,9 @@ function leftOut(
 }
 
 /** Why a candidate is hidden when there are sure hits; undefined when it is sure itself. */
-function whyNotSure({ isSure, merit, doubt, sureFrom }: ScoredCandidate): string | undefined {
+function whyNotSure({ isSure, features, merit, doubt, sureFrom }: ScoredCandidate): string | undefined {
   if (isSure) return undefined;
+  if (features.lacking) return `lacks ${features.otherOwner ? "whom" : "what"} the question asks about`;
   const sum = `merit ${merit.toFixed(2)} minus doubts ${doubt.toFixed(2)}`;
   return merit - doubt < sureFrom
     ? `not sure: ${sum} is below ${sureFrom.toFixed(2)}`

@@ -7,8 +7,8 @@
  * `paraphrases` (paraphrase*), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. Method:
  * docs/howto/measure-recall.md.
  *
- * A candidate's merit, the sum of features times weights, determines its order. It is sure when merit minus doubts is high
- * enough; see recall/scoring.ts.
+ * A candidate's merit, the sum of features times weights, determines its order. It is sure when merit plus its lead minus
+ * doubts is high enough; see recall/scoring.ts.
  */
 
 /** Evidence for a candidate. */
@@ -30,17 +30,20 @@ interface DoubtWeights {
   readonly unknownNames: number;
   /** For matching none of the words, or one of several. */
   readonly fewWords: number;
-  /** For lacking whose matter is asked about, the kind of answer, or the noun that is asked for. */
-  readonly otherOwner: number;
-  readonly otherAnswer: number;
+  /** For lacking whose matter is asked about, or the kind of answer. */
+  readonly lacking: number;
+  /** For lacking the noun that is asked for; and for having only the person or thing. */
   readonly otherNoun: number;
+  readonly otherMatter: number;
 }
 
 /** How to score candidates of one kind. */
 export interface KindWeights {
   readonly merit: Partial<MeritWeights>;
   readonly doubt: Partial<DoubtWeights>;
-  /** Least merit minus doubts of a sure candidate, by words alone and with meaning: words alone reach less merit. */
+  /** How much the lead over the next document counts towards being sure, per merit. */
+  readonly lead: number;
+  /** Least merit plus lead minus doubts of a sure candidate, by words alone and with meaning: words alone reach less merit. */
   readonly sureFrom: { readonly words: number; readonly meaning: number };
   /** How far a sure candidate's merit may be below the best. */
   readonly gap: number;
@@ -160,13 +163,13 @@ export const WEIGHTS: Weights = {
     // people, everyday, natural, personal: the fewest wrong sure hits for as many right ones.
     doubt: {
       unknown: 0.35,
-      unknownNames: 1,
       fewWords: 0.3,
-      otherOwner: 0.6,
-      otherAnswer: 1.2,
+      lacking: 5, // more than merit and lead can reach
       otherNoun: 0.15,
+      otherMatter: 0.5,
     },
-    sureFrom: { words: 0.525, meaning: 0.65 },
+    lead: 0.6,
+    sureFrom: { words: 0.54, meaning: 0.7 },
     gap: 0.07,
     together: false,
     even: 0.65, // people: a fact in the question's own words scores about 0.9
@@ -175,6 +178,7 @@ export const WEIGHTS: Weights = {
     // LoCoMo: the best order; then the fewest sure hits for the people set's unanswerable questions.
     merit: { coverage: 0.65, synonyms: 0.47, bm25: 0.18, proximity: 0.3, context: 1, nearness: 0.06 },
     doubt: { unknown: 0.78, unknownNames: 1.3, fewWords: 1 },
+    lead: 0,
     sureFrom: { words: -0.2, meaning: -0.2 },
     gap: Number.POSITIVE_INFINITY,
     together: true,

@@ -6,32 +6,46 @@ import thesaurus from "../data/thesaurus.json" with { type: "json" };
 import { CONTENT_WORD, commonnessOf, FUNCTION_WORD } from "./commonness.ts";
 import { dateTermsOfQuery } from "./dates.ts";
 import { termOf } from "./english.ts";
+import { isEnglish } from "./language.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 /** What a text lacks of what is asked for. */
 interface Lacking {
   /** The person or thing whose matter is asked about. */
   readonly owner: boolean;
-  /** A time, a number or a person, if that is asked for. */
+  /** A time, a number, a name or the like, if that is asked for. */
   readonly answer: boolean;
   /** The noun after "which" or "what". */
   readonly noun: boolean;
+  /** Everything but the person or thing. */
+  readonly matter: boolean;
 }
 
 /** `isAbout`: whether a text has a word, or a synonym of it. */
 export type Judge = (text: string, isAbout: (word: string) => boolean) => Lacking;
 
+const NOTHING: Lacking = { owner: false, answer: false, noun: false, matter: false };
+
 export function judgeFor(question: string): Judge {
+  if (!isEnglish(question)) return () => NOTHING;
   const words = wordsOf(question);
   const owners = ownersIn(question, words);
   const noun = nounIn(words);
   const wanted = WANTED.find(({ asks }) => asks.test(question));
   const asked = new Set(words.map(({ text }) => termOf(text)));
+  const rest = restOf(words, owners);
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
-    answer: wanted !== undefined && !wanted.isIn(text, asked),
+    answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
     noun: noun !== undefined && !isAbout(noun),
+    matter: owners.length > 0 && rest.length > 0 && !rest.some(isAbout),
   });
+}
+
+function restOf(words: readonly Word[], owners: readonly string[]): readonly string[] {
+  const texts = words.map(({ text }) => text);
+  const commonness = commonnessOf(texts);
+  return texts.filter((text, place) => commonness[place] !== FUNCTION_WORD && !owners.includes(text));
 }
 
 /** From a word's start on: otherwise a long word would be read anew from each of its letters. */
@@ -63,8 +77,7 @@ function ownersIn(question: string, words: readonly Word[]): readonly string[] {
     place > 0 && showsNames && NAME.test(raw) && dates[place] === undefined && !WEEKDAY.test(raw);
   const owners = words.filter(({ raw, text }, place) => {
     if (ROLES.has(termOf(text))) return true;
-    if (possessive.has(raw)) return commonness[place] !== FUNCTION_WORD;
-    return isName(raw, place) && commonness[place] === CONTENT_WORD;
+    return (possessive.has(raw) || isName(raw, place)) && commonness[place] === CONTENT_WORD;
   });
   return owners.map(({ text }) => text);
 }
@@ -100,55 +113,128 @@ function lastOfPhrase(words: readonly Word[]): string | undefined {
   return last;
 }
 
+/** What a question's answer looks like. */
 interface Wanted {
   readonly asks: RegExp;
-  readonly isIn: (text: string, asked: ReadonlySet<string>) => boolean;
+  readonly isIn: (text: string, question: Question) => boolean;
+}
+
+interface Question {
+  /** The terms of its words. */
+  readonly asked: ReadonlySet<string>;
+  readonly isAbout: (word: string) => boolean;
 }
 
 const COUNTS =
   "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|half|dozen|hundred|thousand";
-const NUMBER = new RegExp(`\\d|\\b(?:${COUNTS}|once|twice|single|no|none|both|pair|couple)\\b`, "i");
-const AMOUNT = new RegExp(`${NUMBER.source}|\\b(?:free|cheap|expensive)\\b`, "i");
+/** Not the digits of "V50". */
+const NUMBER = new RegExp(
+  `(?<![\\p{L}\\d])\\d|\\b(?:${COUNTS}|once|twice|single|no|none|both|pair|couple)\\b`,
+  "iu",
+);
+const AGE = new RegExp(`${NUMBER.source}|\\b(?:born|birthday|baby|newborn|teenager)\\b`, "iu");
+const AMOUNT = new RegExp(`${NUMBER.source}|\\b(?:free|cheap|expensive)\\b`, "iu");
 const PHONE = /\d{3}/;
+const DIGIT = /\d/;
+const SIZE = new RegExp(
+  `${NUMBER.source}|\\b(?:small|medium|large|wide|narrow|tall|big|tiny|huge|king|queen|double|XS|S|M|L|XX?L)\\b`,
+  "iu",
+);
+const COLOUR =
+  /\b(?:red|green|blue|yellow|black|white|gr[ae]y|brown|orange|purple|violet|pink|silver|gold|golden|beige|cream|navy|turquoise|teal|mint|maroon|crimson|lilac|magenta|cyan|dark|light|blonde?|ginger|#[0-9a-f]{3,8})\b|#[0-9a-f]{3}/i;
 const CLOCK = new RegExp(
   `\\d[:.h]\\d\\d|\\b\\d{1,2} ?(?:am|pm|o'clock|h\\b)|\\b(?:noon|midnight|midday|morning|evening|afternoon|night|lunch|dawn|sunset)s?\\b|\\b(?:at|by|until|till|before|after|from|to|up|around) (?:${COUNTS}|\\d{1,2})\\b|\\b(?:half past|quarter)\\b`,
   "i",
 );
 const DAY =
   /\b(?:mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|day|sday|nesday|rsday|urday)?s?\b|\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|may|june|july|august|september|october|november|december)\b|\b(?:morning|evening|afternoon|night|noon|midday|week|weekend|weekday|month|year|quarter|spring|summer|autumn|winter|fall|easter|christmas|tomorrow|yesterday|today|birthday|day)s?\b|\b(?:daily|weekly|monthly|yearly|before|after|until|when|once|always|never|every|each|since|soon|later|first|last)\b/i;
-const WHEN = new RegExp(`${NUMBER.source}|${DAY.source}`, "i");
+const WHEN = new RegExp(
+  `${DAY.source}|\\b(?:19|20)\\d\\d\\b|\\b\\d{1,2}(?:st|nd|rd|th|[ap]m| [ap]m)\\b|\\d[:/.-]\\d|\\b(?:at|by|from|till|past|around) \\d|\\bago\\b`,
+  "i",
+);
 const DURATION = new RegExp(
   `(?:\\d|\\b(?:${COUNTS}|a|an|few|several|couple of)\\b)[ -]*(?:\\w+ ){0,2}(?:sec|min|hour|hr|h\\b|day|week|month|year|night|quarter|sprint|line|word|page|sentence|met|km|cm|mm|mile|feet|inch|character)|\\b(?:until|till|to|forever|always|short|long|brief|from|between|since)\\b|\\d ?[-–] ?\\d|\\d[mhdw]\\b`,
   "i",
 );
+const OFTEN =
+  /\b(?:every|each|per|once|twice|times|daily|hourly|weekly|fortnightly|monthly|quarterly|yearly|annual(?:ly)?|always|never|often|rarely|regularly|nightly|other)\b|\b\w+days\b|\b(?:mornings|evenings|weekends)\b|\ba (?:day|week|month|year)\b/i;
+const ASKS_MEANING = /^(?:mean|stand|defin|explain|abbrevi)/;
+const MEANING = /\b(?:means?|meaning|stands? for|short for|abbreviat\w+|refers? to|defined)\b/i;
 const STARTS = /^(?:The|A|An|My|Our|I|In|On|At|For|Every|No|We|It|If|Never|Always|All)$/;
 const PERSON =
-  /\b(?:by|with|team|lead|boss|everyone|nobody|anyone|he|she|they|him|her|group|department|company|agency|staff|people|person|\w+(?:er|or|ist|ian)s?)\b/i;
+  /\b(?:by|with|team|lead|boss|everyone|nobody|anyone|he|she|they|him|her|group|department|company|agency|authority|staff|people|person|doctor|coach|mentor|advis[eo]r|(?:teach|train|driv|plumb|carpent|garden|clean|lawy|engine|own|sitt|bak|paint|build|design|develop|maintain)e?ers?|\w+(?:ist|ian)s?)\b/i;
 
 /** The first that a question matches. English only: other questions ask for nothing here. */
 const WANTED: readonly Wanted[] = [
-  { asks: /\bhow (?:many|old|tall|heavy|far)\b/i, isIn: (text) => NUMBER.test(text) },
+  {
+    asks: /\b(?:define|definition|expression|stands? for)\b|^(?:please )?(?:explain|translate|convert|calculate)\b|^what(?:['’]?s| is| are) an? (?!.*\b(?:my|our|we|us)\b)|\bdoes .*\bmean\b/i,
+    isIn: (text, question) => MEANING.test(text) || isWholly(question),
+  },
+  { asks: /\bhow old\b/i, isIn: (text) => AGE.test(text) },
+  { asks: /\bhow (?:many|tall|heavy|far)\b/i, isIn: (text) => NUMBER.test(text) },
+  { asks: /\bhow often\b/i, isIn: (text) => OFTEN.test(text) },
   { asks: /\bhow long\b/i, isIn: (text) => DURATION.test(text) },
   {
     asks: /\bhow much (?:does|do|did|is|are|was|were|will|can|may|should)\b|\b(?:cost|price)s?\b/i,
     isIn: (text) => AMOUNT.test(text),
   },
   { asks: /\b(?:phone|telephone|mobile) number\b/i, isIn: (text) => PHONE.test(text) },
-  { asks: /\b(?:what|which) time\b/i, isIn: (text) => CLOCK.test(text) },
-  // The time of the entry itself tells when something happened.
   {
-    asks: /\bwhen\b(?! (?:did|was|were|have|has)\b)|\b(?:what|which) (?:day|date|month|year|week)s?\b/i,
+    asks: /\b(?:what|which)(?:['’]?s| is)?(?: \w+)? colou?rs?\b|\bcolou?r of\b/i,
+    isIn: (text) => COLOUR.test(text),
+  },
+  {
+    asks: /\b(?:what|which)(?:['’]?s| is)?(?: \w+){0,2} sizes?\b|\bsize of\b/i,
+    isIn: (text) => SIZE.test(text),
+  },
+  {
+    asks: /\b(?:what|which)(?:['’]?s| is)?(?: \w+){0,3} (?:number|pin|port|version)\b/i,
+    isIn: (text) => DIGIT.test(text),
+  },
+  { asks: /\b(?:what|which) time\b/i, isIn: (text) => CLOCK.test(text) },
+  {
+    asks: /\bwhen (?:did|was|were|have|has)\b/i,
+    // The time of the entry itself tells when something happened, if it is what the entry is about.
+    isIn: (text, question) => WHEN.test(text) || isWholly(question),
+  },
+  {
+    asks: /\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)s?\b/i,
     isIn: (text) => WHEN.test(text),
   },
   { asks: /\bwho(?:m|se)?\b/i, isIn: namesSomebody },
+  {
+    asks: /\b(?:what|which|who|whats)\b.*\b(?:called|named)\b|\bnames? of\b|\bwhat(?:['’]?s| is| are) (?:\w+ ){1,3}names?\b/i,
+    isIn: hasName,
+  },
 ];
 
+/** Whether every content word of the question is there. */
+function isWholly({ asked, isAbout }: Question): boolean {
+  const words = [...asked];
+  const commonness = commonnessOf(words);
+  return words.every(
+    (word, place) => commonness[place] === FUNCTION_WORD || isAbout(word) || ASKS_MEANING.test(word),
+  );
+}
+
 /** Somebody whom the question does not name. */
-function namesSomebody(text: string, asked: ReadonlySet<string>): boolean {
-  const own = wordsOf(text).filter((word) => !asked.has(termOf(word.text)));
+function namesSomebody(text: string, question: Question): boolean {
+  return (
+    hasName(text, question) ||
+    ownWords(text, question).some(({ text: word }) => ROLES.has(termOf(word)) || PERSON.test(word))
+  );
+}
+
+/** A name that the question does not have. */
+function hasName(text: string, question: Question): boolean {
+  const own = ownWords(text, question);
   const dates = dateTermsOfQuery(own);
-  const isName = ({ raw }: Word, place: number) =>
-    CAPITAL.test(raw) && !STARTS.test(raw) && !WEEKDAY.test(raw) && dates[place] === undefined;
-  if (own.some(isName)) return true;
-  return own.some(({ text: word }) => ROLES.has(termOf(word)) || PERSON.test(word));
+  return own.some(
+    ({ raw }, place) =>
+      CAPITAL.test(raw) && !STARTS.test(raw) && !WEEKDAY.test(raw) && dates[place] === undefined,
+  );
+}
+
+function ownWords(text: string, { asked }: Question): readonly Word[] {
+  return wordsOf(text).filter((word) => !asked.has(termOf(word.text)));
 }
