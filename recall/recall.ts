@@ -316,9 +316,9 @@ function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {
 
 /** Each feature with its weight; doubts have negative weights. */
 function partsOf(features: Features): Readonly<Record<string, ScorePart>> {
-  const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
+  const { merit, lead, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   const parts = [
-    ...Object.entries(merit).map(([name, weight]) => [name, weight] as const),
+    ...Object.entries({ ...merit, lead }).map(([name, weight]) => [name, weight] as const),
     ...Object.entries(doubt).map(([name, weight]) => [name, -weight] as const),
     ["isNamed", WEIGHTS.named] as const,
   ];

@@ -27,6 +27,10 @@ export interface Features extends WordFeatures {
   readonly otherMatter: boolean;
   /** Whether it lacks the owner or the answer. */
   readonly lacking: boolean;
+  /** Whether somebody asks about themselves, and it is about its writer. */
+  readonly ofAsker: boolean;
+  /** How far its merit is above that of all other documents, if a model has read them. */
+  readonly lead: number;
 }
 
 /** A candidate with its score. */
@@ -36,10 +40,8 @@ export interface ScoredCandidate {
   readonly passage: Passage;
   readonly features: Features;
   readonly merit: number;
-  /** How far its merit is above that of all other documents; 0 if one is better. */
-  readonly lead: number;
   readonly doubt: number;
-  /** Least merit plus weighted lead minus doubts of a sure candidate. */
+  /** Least merit plus lead minus doubts of a sure candidate. */
   readonly sureFrom: number;
   /** 0 to 1, from merit alone. */
   readonly certainty: number;
@@ -74,8 +76,8 @@ export function scoreCandidates(
     const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
     const sureFrom = meant === undefined ? kind.sureFrom.words : kind.sureFrom.meaning;
     // Lines of a conversation leave out what the lines around them say.
-    const judged = inThread ? ofKind : withLacking(ofKind, sureFrom, judgeFor(question), index);
-    return withVerdict(withLead(judged), kind, sureFrom);
+    const judged = inThread ? ofKind : withJudgement(ofKind, sureFrom, judgeFor(question), index);
+    return withVerdict(meant === undefined ? judged : withLead(judged), kind, sureFrom);
   });
 }
 
@@ -89,19 +91,26 @@ const NO_WORDS: Features = {
     unknown: 0,
     unknownNames: 0,
     nearness: 0,
+    lead: 0,
   },
   ...{ fewWords: false, inThread: false, isNamed: false },
-  ...{ otherOwner: false, otherAnswer: false, otherNoun: false, otherMatter: false, lacking: false },
+  ...{
+    otherOwner: false,
+    otherAnswer: false,
+    otherNoun: false,
+    otherMatter: false,
+    lacking: false,
+    ofAsker: false,
+  },
 };
 
 /** For a document from the requested time, whatever its words. */
 export function sureByTime(document: IndexedDocument, passage: Passage): ScoredCandidate {
-  const verdict = { merit: 0, lead: 0, doubt: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
+  const verdict = { merit: 0, doubt: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
   return { unit: document.units[0] ?? -1, document, passage, features: NO_WORDS, ...verdict };
 }
 
 type Weighed = Pick<ScoredCandidate, "unit" | "document" | "passage" | "features" | "merit" | "doubt">;
-type Led = Weighed & Pick<ScoredCandidate, "lead">;
 
 function weigh(
   { unit, document, passage, features: words }: Candidate,
@@ -110,8 +119,12 @@ function weigh(
   // The model has read the words that this memory has never seen.
   const unknown = isRead ? 0 : words.unknown;
   const features = { ...NO_WORDS, ...words, unknown, nearness };
+  return { unit, document, passage, features, ...sums(features) };
+}
+
+function sums(features: Features): Pick<Weighed, "merit" | "doubt"> {
   const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
-  return { unit, document, passage, features, merit: sum(features, merit), doubt: sum(features, doubt) };
+  return { merit: sum(features, merit), doubt: sum(features, doubt) };
 }
 
 /** Features times weights. */
@@ -122,7 +135,7 @@ function sum<K extends keyof Features>(features: Features, weights: Readonly<Par
 }
 
 /** Reads the texts of candidates that may be shown: those that would be sure, and the best few. */
-function withLacking(
+function withJudgement(
   weighed: readonly Weighed[],
   sureFrom: number,
   judge: Judge,
@@ -134,10 +147,10 @@ function withLacking(
     if (one.features.isNamed || (one.merit < least && one.merit - one.doubt < sureFrom)) return one;
     const { document, passage } = one;
     const text = document.content.slice(passage.start, passage.end);
-    const { owner, answer, noun, matter } = judge(text, wordsIn(document, index));
+    const { owner, answer, noun, matter, ofAsker } = judge(text, wordsIn(document, index));
     const lacks = { otherOwner: owner, otherAnswer: answer, otherNoun: noun, otherMatter: matter };
-    const features = { ...one.features, ...lacks, lacking: owner || answer };
-    return { ...one, features, doubt: sum(features, WEIGHTS.fact.doubt) };
+    const features = { ...one.features, ...lacks, lacking: owner || answer, ofAsker };
+    return { ...one, features, ...sums(features) };
   });
 }
 
@@ -156,26 +169,26 @@ function wordsIn(document: IndexedDocument, index: LexicalIndex): (word: string)
   };
 }
 
-/** One passage of the best document has a lead. */
-function withLead(weighed: readonly Weighed[]): readonly Led[] {
-  const others = weighed.filter(({ features }) => !features.isNamed);
-  const best = others.reduce<Weighed | undefined>(
-    (top, one) => (one.merit > (top?.merit ?? 0) ? one : top),
-    undefined,
-  );
-  const rivals = others.filter(({ document }) => document !== best?.document);
-  const rival = rivals.reduce((top, { merit }) => Math.max(top, merit), 0);
-  return weighed.map((one) => ({ ...one, lead: one === best ? one.merit - rival : 0 }));
+/** How far the best is ahead of all other documents. Words alone tell less: most facts have none of the question's. */
+function withLead(weighed: readonly Weighed[]): readonly Weighed[] {
+  const [best, ...others] = weighed
+    .filter(({ features }) => !features.isNamed)
+    .sort((left, right) => right.merit - left.merit);
+  if (best === undefined) return weighed;
+  const next = others.find(({ document }) => document !== best.document)?.merit ?? 0;
+  const features = { ...best.features, lead: Math.max(0, best.merit - Math.max(0, next)) };
+  return weighed.map((one) => (one === best ? { ...best, features } : one));
 }
 
 /** A document that the question names is sure, and has no effect on the others. */
 function withVerdict(
-  weighed: readonly Led[],
+  weighed: readonly Weighed[],
   kind: KindWeights,
   sureFrom: number,
 ): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
-  const isEnough = ({ merit, lead, doubt }: Led) => merit + kind.lead * lead - doubt >= sureFrom;
+  const isEnough = ({ merit, doubt, features }: Weighed) =>
+    merit + kind.lead * features.lead - doubt >= sureFrom;
   const isOneSure = others.some(isEnough);
   const least = Math.max(...others.map(({ merit }) => merit)) - kind.gap;
   return weighed.map((one) => {

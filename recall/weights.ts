@@ -21,6 +21,8 @@ interface MeritWeights {
   readonly context: number;
   /** Per deviation nearer to the question than chance. */
   readonly nearness: number;
+  /** For being about the person who asks about themselves: decides between near equals. */
+  readonly ofAsker: number;
 }
 
 /** Evidence against being sure; does not affect the order. */
@@ -159,17 +161,18 @@ export interface Weights {
 export const WEIGHTS: Weights = {
   fact: {
     // people, everyday, natural, paraphrases: the best order.
-    merit: { synonyms: 0.7, bm25: 0.1, proximity: 0.1, nearness: 0.22 },
+    merit: { synonyms: 0.7, bm25: 0.1, proximity: 0.1, nearness: 0.22, ofAsker: 0.01 },
     // people, everyday, natural, personal: the fewest wrong sure hits for as many right ones.
     doubt: {
       unknown: 0.35,
+      unknownNames: 1,
       fewWords: 0.3,
       lacking: 5, // more than merit and lead can reach
       otherNoun: 0.15,
       otherMatter: 0.5,
     },
     lead: 0.6,
-    sureFrom: { words: 0.54, meaning: 0.7 },
+    sureFrom: { words: 0.525, meaning: 0.85 },
     gap: 0.07,
     together: false,
     even: 0.65, // people: a fact in the question's own words scores about 0.9

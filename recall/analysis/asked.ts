@@ -21,10 +21,15 @@ interface Lacking {
   readonly matter: boolean;
 }
 
-/** `isAbout`: whether a text has a word, or a synonym of it. */
-export type Judge = (text: string, isAbout: (word: string) => boolean) => Lacking;
+interface Judgement extends Lacking {
+  /** Whether somebody asks about themselves, and the text is about its writer. */
+  readonly ofAsker: boolean;
+}
 
-const NOTHING: Lacking = { owner: false, answer: false, noun: false, matter: false };
+/** `isAbout`: whether a text has a word, or a synonym of it. */
+export type Judge = (text: string, isAbout: (word: string) => boolean) => Judgement;
+
+const NOTHING: Judgement = { owner: false, answer: false, noun: false, matter: false, ofAsker: false };
 
 export function judgeFor(question: string): Judge {
   if (!isEnglish(question)) return () => NOTHING;
@@ -34,13 +39,19 @@ export function judgeFor(question: string): Judge {
   const wanted = WANTED.find(({ asks }) => asks.test(question));
   const asked = new Set(words.map(({ text }) => termOf(text)));
   const rest = restOf(words, owners);
+  const isOfAsker = OF_ASKER.test(question);
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
     answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
     noun: noun !== undefined && !isAbout(noun),
     matter: owners.length > 0 && rest.length > 0 && !rest.some(isAbout),
+    ofAsker: isOfAsker && OF_WRITER.test(text),
   });
 }
+
+const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
+/** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
+const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
 
 function restOf(words: readonly Word[], owners: readonly string[]): readonly string[] {
   const texts = words.map(({ text }) => text);
@@ -162,7 +173,7 @@ const ASKS_MEANING = /^(?:mean|stand|defin|explain|abbrevi)/;
 const MEANING = /\b(?:means?|meaning|stands? for|short for|abbreviat\w+|refers? to|defined)\b/i;
 const STARTS = /^(?:The|A|An|My|Our|I|In|On|At|For|Every|No|We|It|If|Never|Always|All)$/;
 const PERSON =
-  /\b(?:by|with|team|lead|boss|everyone|nobody|anyone|he|she|they|him|her|group|department|company|agency|authority|staff|people|person|doctor|coach|mentor|advis[eo]r|(?:teach|train|driv|plumb|carpent|garden|clean|lawy|engine|own|sitt|bak|paint|build|design|develop|maintain)e?ers?|\w+(?:ist|ian)s?)\b/i;
+  /\b(?:team|lead|boss|everyone|nobody|anyone|he|she|they|him|her|group|department|company|agency|authority|staff|people|person|doctor|coach|mentor|advis[eo]r|(?:teach|train|driv|plumb|carpent|garden|clean|lawy|engine|own|sitt|bak|paint|build|design|develop|maintain)e?ers?|\w+(?:ist|ian)s?)\b/i;
 
 /** The first that a question matches. English only: other questions ask for nothing here. */
 const WANTED: readonly Wanted[] = [
