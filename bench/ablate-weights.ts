@@ -8,12 +8,13 @@ import { parseArgs } from "node:util";
 import { WEIGHTS } from "../recall/weights.ts";
 import { mean, table } from "./measured.ts";
 import { benchEmbedder } from "./recall/bench-recall.ts";
-import { conversationsOfFolder, readJsonLines } from "./recall/conversations.ts";
+import { conversationsOfFolder } from "./recall/conversations.ts";
 import { readNaturalSet } from "./recall/natural-set.ts";
 import { halfOf, readParaphraseSet } from "./recall/paraphrase-set.ts";
 import { lineOf } from "./recall/paraphrases.ts";
-import { isOf, peopleQuestions } from "./recall/people-facts.ts";
+import { isOf, peopleFacts, peopleQuestions } from "./recall/people-facts.ts";
 import { type Bench, type Hit, openBench, type Search } from "./recall/recall-systems.ts";
+import { readPersonalSet } from "./sets/personal-set.ts";
 
 /** More conversations take longer and give the same result. */
 const CONVERSATIONS = 2;
@@ -38,6 +39,7 @@ interface Asked {
 const SWITCHED: readonly (readonly [path: string, off?: number])[] = [
   ...Object.keys(WEIGHTS.fact.merit).map((name) => [`fact.merit.${name}`] as const),
   ...Object.keys(WEIGHTS.fact.doubt).map((name) => [`fact.doubt.${name}`] as const),
+  ["fact.lead"],
   ["fact.gap", Number.POSITIVE_INFINITY],
   ...Object.keys(WEIGHTS.line.merit).map((name) => [`line.merit.${name}`] as const),
   ...Object.keys(WEIGHTS.line.doubt).map((name) => [`line.doubt.${name}`] as const),
@@ -99,6 +101,7 @@ interface Table {
 
 async function askedOfFacts(bench: Bench): Promise<readonly Asked[]> {
   const natural = readNaturalSet();
+  const personal = readPersonalSet();
   const isDev = ({ half }: { readonly half: string }) => half === "dev";
   const { pairs, unanswerable } = readParaphraseSet();
   const people = peopleQuestions().map(({ question, expect }) => ({
@@ -112,7 +115,7 @@ async function askedOfFacts(bench: Bench): Promise<readonly Asked[]> {
   ];
   const questions = [...natural.questions, ...natural.languages].filter(isDev);
   return [
-    ...(await askedOf(bench, "people", readJsonLines(pathOf("facts-people-store")), people.filter(onDev))),
+    ...(await askedOf(bench, "people", peopleFacts(), people.filter(onDev))),
     ...(await askedOf(bench, "paraphrases", pairs.map(lineOf), paraphrases.filter(onDev))),
     ...(await askedOf(
       bench,
@@ -123,15 +126,19 @@ async function askedOfFacts(bench: Bench): Promise<readonly Asked[]> {
         ...natural.unanswerable.filter(isDev).map(({ question }) => ({ question, wanted: [] })),
       ],
     )),
+    ...(await askedOf(
+      bench,
+      "personal",
+      personal.facts.map(({ key, value }) => ({ key, value })),
+      personal.questions
+        .filter(({ half }) => half === "tune")
+        .map((one) => ({ question: one.question, wanted: one.kind === "answerable" ? [one.expect] : [] })),
+    )),
   ];
 }
 
 function onDev(question: { readonly id: string }): boolean {
   return halfOf(question) === "dev";
-}
-
-function pathOf(name: string): string {
-  return fileURLToPath(new URL(`../test/data/${name}.jsonl`, import.meta.url));
 }
 
 async function askedOf(

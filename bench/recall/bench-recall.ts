@@ -1,7 +1,7 @@
 /**
  * `npm run bench:recall [-- --embedder builtin|none|URL] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
  * everyday questions, on questions in other words than the fact, on facts that people store and on conversations, and the effect of
- * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, sure, possible, calls, conversations.
+ * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, kinds, sure, possible, calls, conversations.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import type { Measured } from "../measured.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
 import { keepEmbeddings } from "./kept-embeddings.ts";
+import { askKindsOfText, kindsOfTextSection } from "./kinds-of-text.ts";
 import { askConversations, conversationsSection } from "./locomo.ts";
 import { askNatural } from "./natural.ts";
 import { naturalSection } from "./natural-section.ts";
@@ -69,6 +70,7 @@ function parts(bench: Bench, conversations: readonly Conversation[] | undefined,
     natural: async () => naturalSection(await askNatural(bench), embeddedBy),
     paraphrases: async () => paraphrasesSection(await askParaphrases(bench), embeddedBy),
     people: async () => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
+    kinds: async () => kindsOfTextSection(await askKindsOfText(bench), embeddedBy),
     sure: async () => sureSection(await askForSure(bench), embeddedBy),
     possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
     calls: async () => besideCallsSection(await askBesideCalls()),

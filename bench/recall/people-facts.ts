@@ -40,8 +40,7 @@ const COMPARED: readonly SystemId[] = ["keywordSure", "keyword", "hybridSure", "
 
 /** The results, by the system's name in the tables. */
 export async function measurePeopleFacts(bench: Bench): Promise<ReadonlyMap<string, PeopleFigures>> {
-  const path = fileURLToPath(new URL("facts-people-store.jsonl", DATA));
-  const systems = await bench.fill(SUBJECT, readJsonLines(path));
+  const systems = await bench.fill(SUBJECT, peopleFacts());
   const measured = new Map<string, PeopleFigures>();
   for (const id of COMPARED) {
     const search = systems.get(id);
@@ -58,6 +57,11 @@ async function askAll(search: Search): Promise<readonly Answered[]> {
     answered.push({ kind, hits: judged });
   }
   return answered;
+}
+
+/** Lines that import accepts; a run record has no key. */
+export function peopleFacts(): readonly { readonly key?: string; readonly value?: string }[] {
+  return readJsonLines(fileURLToPath(new URL("facts-people-store.jsonl", DATA)));
 }
 
 export function peopleQuestions(): readonly PeopleQuestion[] {

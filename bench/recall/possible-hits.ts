@@ -6,7 +6,7 @@ import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
 import { lineOf } from "./paraphrases.ts";
-import { isOf, peopleQuestions } from "./people-facts.ts";
+import { isOf, peopleFacts, peopleQuestions } from "./people-facts.ts";
 import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
 
 type Rule = PossibleWeights;
@@ -102,7 +102,7 @@ export function peopleSet(): QuestionSet {
   const questions = peopleQuestions().filter(({ kind }) => kind !== "exact");
   return {
     name: "facts as people store them, some words",
-    lines: readJsonLines(fileURLToPath(new URL("facts-people-store.jsonl", DATA))),
+    lines: peopleFacts(),
     questions: questions.map(({ question, expect }) => ({ id: question, question, wanted: expect ?? [] })),
   };
 }

@@ -1,6 +1,6 @@
 /** The results of a search as the agent sees them, with explanations. */
 import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
-import { firstWords, unmatchedText } from "../../app/presenters/words.ts";
+import { firstWords, possiblyRelated, unmatchedText } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { writerText } from "../../engine/projections/frame.ts";
 import { factLink } from "../components/fact-row.ts";
@@ -31,9 +31,9 @@ function reason({ reason: why, incomplete }: SearchAnswer): Html | undefined {
 }
 
 function found(context: PageContext, query: string, answer: SearchAnswer): Html {
-  const { results, mode, unmatched } = answer;
+  const { results, mode, unmatched, hint } = answer;
   const [best] = results;
-  if (best === undefined) return unmatched === undefined ? nothingFound() : nothing(context, unmatched);
+  if (best === undefined) return unmatched === undefined ? nothingFound() : nothing(context, unmatched, hint);
   const words = askedWords(query);
   const said = best.possible
     ? "No sure answer. The agent sees these hits, marked as only possibly related:"
@@ -42,11 +42,16 @@ function found(context: PageContext, query: string, answer: SearchAnswer): Html 
 <ol class="card rows">${results.map((hit) => hitRow(context, hit, words, mode))}</ol>`;
 }
 
-function nothing(context: PageContext, unmatched: NonNullable<SearchAnswer["unmatched"]>): Html {
+function nothing(
+  context: PageContext,
+  unmatched: NonNullable<SearchAnswer["unmatched"]>,
+  hint: string | undefined,
+): Html {
   if (unmatched.facts + unmatched.auditRows === 0) return nothingStored(context);
   return empty(
     "No answer in this memory.",
     unmatchedText(unmatched, "the agent is told so"),
+    ...(hint === undefined ? [] : [hint]),
     html`Try other or fewer words, or <a href="${context.links.to("/facts")}">browse all facts</a>.`,
   );
 }
@@ -61,9 +66,9 @@ function hitRow(
   words: ReadonlySet<string>,
   mode: SearchAnswer["mode"],
 ): Html {
-  const { possible, score, kind, category, updatedAt, writer } = hit;
+  const { possible, why, score, kind, category, updatedAt, writer } = hit;
   return html`<li>
-<div class="head"><h3>${hitLink(context, hit)}</h3>${chip(possible ? "possible" : "sure", possible ? "warn" : "ok")}</div>
+<div class="head"><h3>${hitLink(context, hit)}</h3>${possible ? chip(possiblyRelated(why), "warn") : chip("sure", "ok")}</div>
 <p>${marked(firstWords(textOf(hit), SNIPPET_CHARACTERS), words)}</p>
 <div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerText(writer))}</span>`}</div>
 <ul class="why" aria-label="Why it was found">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
@@ -117,6 +122,11 @@ const NAMES: Readonly<Record<string, string>> = {
   unknown: "Share of words not in this memory",
   unknownNames: "Share of names and numbers not in this memory",
   fewWords: "None or only one of several words found",
+  lacking: "Lacks whom or what the query asks about",
+  otherNoun: "Lacks the noun after “what” or “which”",
+  otherMatter: "Has only the person or thing of the query",
+  ofAsker: "Is about its writer, who asks about themselves",
+  lead: "How far ahead of the others it is",
   isNamed: "Named by its key or path",
 };
 
@@ -141,6 +151,8 @@ function whyHit(hit: RecallHit, asked: ReadonlySet<string>, mode: SearchAnswer["
       moves("unknown") &&
       "Against it: some words of the query are not in this memory.",
     moves("fewWords") && "Against it: it has none or only one of the query's words.",
+    moves("lacking") && "Against it: whom or what the query asks about is not in it.",
+    moves("otherMatter") && "Against it: only the person or thing of the query is in it.",
   ];
   const given = said.filter((text) => typeof text === "string");
   return given.length > 0 ? given : ["It was recorded at the time that the query names."];
