@@ -44,6 +44,21 @@ describe("hybrid search", () => {
     expect(results[0]?.score).toBeLessThan(1);
   });
 
+  test("is sure of a fact that is clearly ahead, and not of one of two", async () => {
+    const near = between(directionOf(QUESTION), directionOf("else"), 0.45);
+    const one = { key: "one", value: "Argo CD rolls Atlas out." };
+    const other = { key: "other", value: "Helm puts Atlas there." };
+    const places = { ...PLACES, [QUESTION]: directionOf(QUESTION), [one.value]: near, [other.value]: near };
+    const answerOver = async (stored: readonly FactSketch[]) => {
+      const { index: semantic } = drawSpace({ places });
+      const source = new WritableSource([...stored, ...facts(30)]);
+      const recall = createRecall({ source, now: () => NOW, semantic });
+      return (await recall.search(OWNER, { query: QUESTION })).results;
+    };
+    expect((await answerOver([one]))[0]).not.toHaveProperty("possible");
+    expect((await answerOver([one, other]))[0]).toHaveProperty("possible");
+  });
+
   test("also finds it if it is the only fact", async () => {
     const { search } = await recallOver([DEPLOY]);
     expect((await search(QUESTION)).results).toHaveLength(1);

@@ -7,7 +7,7 @@ import { OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 describe.each([20, 200, 2_000])("among %i facts", (size) => {
   const others = Array.from({ length: size }, (_none, number) => unrelatedFact(number));
-  const style = { key: "style", value: "Answers are short, in British English, without exclamation marks" };
+  const style = { key: "style", value: "Answers are no longer than five lines" };
   const diet = { key: "diet", value: "I have been a vegetarian since 2019" };
 
   test.each(["I am no longer vegetarian", "I am not vegetarian any more", "not vegetarian anymore"])(
