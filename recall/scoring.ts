@@ -76,7 +76,7 @@ export function scoreCandidates(
     const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
     const sureFrom = meant === undefined ? kind.sureFrom.words : kind.sureFrom.meaning;
     // Lines of a conversation leave out what the lines around them say.
-    const judged = inThread ? ofKind : withJudgement(ofKind, sureFrom, judgeFor(question), index);
+    const judged = inThread ? ofKind : withLacking(ofKind, sureFrom, judgeFor(question), index);
     return withVerdict(meant === undefined ? judged : withLead(judged), kind, sureFrom);
   });
 }
@@ -135,7 +135,7 @@ function sum<K extends keyof Features>(features: Features, weights: Readonly<Par
 }
 
 /** Reads the texts of candidates that may be shown: those that would be sure, and the best few. */
-function withJudgement(
+function withLacking(
   weighed: readonly Weighed[],
   sureFrom: number,
   judge: Judge,

@@ -21,15 +21,15 @@ interface Lacking {
   readonly matter: boolean;
 }
 
-interface Judgement extends Lacking {
+interface Reading extends Lacking {
   /** Whether somebody asks about themselves, and the text is about its writer. */
   readonly ofAsker: boolean;
 }
 
 /** `isAbout`: whether a text has a word, or a synonym of it. */
-export type Judge = (text: string, isAbout: (word: string) => boolean) => Judgement;
+export type Judge = (text: string, isAbout: (word: string) => boolean) => Reading;
 
-const NOTHING: Judgement = { owner: false, answer: false, noun: false, matter: false, ofAsker: false };
+const NOTHING: Reading = { owner: false, answer: false, noun: false, matter: false, ofAsker: false };
 
 export function judgeFor(question: string): Judge {
   if (!isEnglish(question)) return () => NOTHING;
