@@ -258,7 +258,8 @@ const LANGUAGE_SAMPLE = 50;
 
 /** Whether a question is English and most documents are not, or the other way round. */
 function areForeign(question: string, index: LexicalIndex): boolean {
-  const sample = [...index.documents()].slice(-LANGUAGE_SAMPLE);
+  const sample: IndexedDocument[] = [];
+  for (const document of index.documents()) if (sample.push(document) === LANGUAGE_SAMPLE) break;
   const isAsked = isEnglish(question);
   return sample.filter((document) => isEnglishDocument(document) !== isAsked).length * 2 > sample.length;
 }

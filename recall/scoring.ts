@@ -81,6 +81,12 @@ export function scoreCandidates(
   });
 }
 
+/** Of a candidate whose text no judge has read. */
+const NOT_READ = {
+  ...{ otherOwner: false, otherAnswer: false, otherNoun: false, otherMatter: false },
+  ...{ lacking: false, ofAsker: false, lead: 0 },
+};
+
 const NO_WORDS: Features = {
   ...{
     coverage: 0,
@@ -91,17 +97,9 @@ const NO_WORDS: Features = {
     unknown: 0,
     unknownNames: 0,
     nearness: 0,
-    lead: 0,
   },
   ...{ fewWords: false, inThread: false, isNamed: false },
-  ...{
-    otherOwner: false,
-    otherAnswer: false,
-    otherNoun: false,
-    otherMatter: false,
-    lacking: false,
-    ofAsker: false,
-  },
+  ...NOT_READ,
 };
 
 /** For a document from the requested time, whatever its words. */
@@ -118,7 +116,7 @@ function weigh(
 ): Weighed {
   // The model has read the words that this memory has never seen.
   const unknown = isRead ? 0 : words.unknown;
-  const features = { ...NO_WORDS, ...words, unknown, nearness };
+  const features = { ...words, unknown, nearness, ...NOT_READ };
   return { unit, document, passage, features, ...sums(features) };
 }
 
@@ -141,10 +139,9 @@ function withLacking(
   judge: Judge,
   index: LexicalIndex,
 ): readonly Weighed[] {
-  const merits = weighed.map(({ merit }) => merit).sort((left, right) => right - left);
-  const least = merits[READ_ANYWAY - 1] ?? Number.NEGATIVE_INFINITY;
+  const best = new Set(bestOf(weighed, READ_ANYWAY));
   return weighed.map((one) => {
-    if (one.features.isNamed || (one.merit < least && one.merit - one.doubt < sureFrom)) return one;
+    if (one.features.isNamed || !(best.has(one) || one.merit - one.doubt >= sureFrom)) return one;
     const { document, passage } = one;
     const text = document.content.slice(passage.start, passage.end);
     const { owner, answer, noun, matter, ofAsker } = judge(text, wordsIn(document, index));
@@ -152,6 +149,18 @@ function withLacking(
     const features = { ...one.features, ...lacks, lacking: owner || answer, ofAsker };
     return { ...one, features, ...sums(features) };
   });
+}
+
+/** By merit, the best first. */
+function bestOf(weighed: readonly Weighed[], count: number): readonly Weighed[] {
+  const best: Weighed[] = [];
+  for (const one of weighed) {
+    if (best.length === count && one.merit <= (best.at(-1)?.merit ?? 0)) continue;
+    const place = best.findIndex(({ merit }) => merit < one.merit);
+    best.splice(place === -1 ? best.length : place, 0, one);
+    best.length = Math.min(best.length, count);
+  }
+  return best;
 }
 
 /** As many as an answer shows of possible hits. */

@@ -34,11 +34,12 @@ const NOTHING: Reading = { owner: false, answer: false, noun: false, matter: fal
 export function judgeFor(question: string): Judge {
   if (!isEnglish(question)) return () => NOTHING;
   const words = wordsOf(question);
-  const owners = ownersIn(question, words);
+  const commonness = commonnessOf(words.map(({ text }) => text));
+  const owners = ownersIn(question, words, commonness);
   const noun = nounIn(words);
   const wanted = WANTED.find(({ asks }) => asks.test(question));
   const asked = new Set(words.map(({ text }) => termOf(text)));
-  const rest = restOf(words, owners);
+  const rest = restOf(words, owners, commonness);
   const isOfAsker = OF_ASKER.test(question);
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
@@ -53,10 +54,13 @@ const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
 /** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
 const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
 
-function restOf(words: readonly Word[], owners: readonly string[]): readonly string[] {
-  const texts = words.map(({ text }) => text);
-  const commonness = commonnessOf(texts);
-  return texts.filter((text, place) => commonness[place] !== FUNCTION_WORD && !owners.includes(text));
+function restOf(
+  words: readonly Word[],
+  owners: readonly string[],
+  commonness: readonly number[],
+): readonly string[] {
+  const content = words.filter((_word, place) => commonness[place] !== FUNCTION_WORD);
+  return content.map(({ text }) => text).filter((text) => !owners.includes(text));
 }
 
 /** From a word's start on: otherwise a long word would be read anew from each of its letters. */
@@ -78,8 +82,11 @@ function wordsOfKind({ kind, members }: (typeof thesaurus.kinds)[number]): reado
 }
 
 /** "Sanne" in "Sanne's phone" and "how old is Sanne", "dad" in "when does dad retire". */
-function ownersIn(question: string, words: readonly Word[]): readonly string[] {
-  const commonness = commonnessOf(words.map(({ text }) => text));
+function ownersIn(
+  question: string,
+  words: readonly Word[],
+  commonness: readonly number[],
+): readonly string[] {
   const possessive = new Set([...question.matchAll(POSSESSIVE)].map(([, owner = ""]) => owner));
   const capitals = words.filter(({ raw }) => CAPITAL.test(raw)).length;
   const showsNames = capitals * 2 <= words.length;
