@@ -41,7 +41,8 @@ export interface ScoredCandidate {
   readonly features: Features;
   readonly merit: number;
   readonly doubt: number;
-  /** Least merit plus lead minus doubts of a sure candidate. */
+  /** Merit plus lead minus doubts; a sure candidate has at least `sureFrom`. */
+  readonly strength: number;
   readonly sureFrom: number;
   /** 0 to 1, from merit alone. */
   readonly certainty: number;
@@ -104,7 +105,7 @@ const NO_WORDS: Features = {
 
 /** For a document from the requested time, whatever its words. */
 export function sureByTime(document: IndexedDocument, passage: Passage): ScoredCandidate {
-  const verdict = { merit: 0, doubt: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
+  const verdict = { merit: 0, doubt: 0, strength: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
   return { unit: document.units[0] ?? -1, document, passage, features: NO_WORDS, ...verdict };
 }
 
@@ -139,9 +140,13 @@ function withLacking(
   judge: Judge,
   index: LexicalIndex,
 ): readonly Weighed[] {
-  const best = new Set(bestOf(weighed, READ_ANYWAY));
+  const unnamed = weighed.filter(({ features }) => !features.isNamed);
+  const read = new Set([
+    ...bestOf(unnamed, READ_ANYWAY),
+    ...unnamed.filter(({ merit, doubt }) => merit - doubt >= sureFrom),
+  ]);
   return weighed.map((one) => {
-    if (one.features.isNamed || !(best.has(one) || one.merit - one.doubt >= sureFrom)) return one;
+    if (!read.has(one)) return one;
     const { document, passage } = one;
     const text = document.content.slice(passage.start, passage.end);
     const { owner, answer, noun, matter, ofAsker } = judge(text, wordsIn(document, index));
@@ -196,17 +201,19 @@ function withVerdict(
   sureFrom: number,
 ): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
-  const isEnough = ({ merit, doubt, features }: Weighed) =>
-    merit + kind.lead * features.lead - doubt >= sureFrom;
-  const isOneSure = others.some(isEnough);
+  const strengthOf = ({ merit, doubt, features }: Weighed) => merit + kind.lead * features.lead - doubt;
+  const isOneSure = others.some((one) => strengthOf(one) >= sureFrom);
   const least = Math.max(...others.map(({ merit }) => merit)) - kind.gap;
   return weighed.map((one) => {
     const { isNamed } = one.features;
-    const isSure = isNamed || (one.merit >= least && (kind.together ? isOneSure : isEnough(one)));
+    const strength = strengthOf(one);
+    const isEnough = kind.together ? isOneSure : strength >= sureFrom;
+    const isSure = isNamed || (one.merit >= least && isEnough);
     const merit = one.merit + (isNamed ? WEIGHTS.named : 0);
     const certainty = 1 / (1 + Math.exp(WEIGHTS.steepness * (kind.even - merit)));
     return {
       ...one,
+      strength,
       sureFrom,
       certainty,
       isSure,

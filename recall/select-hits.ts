@@ -83,12 +83,12 @@ function leftOut(
 }
 
 /** Why a candidate is hidden when there are sure hits; undefined when it is sure itself. */
-function whyNotSure({ isSure, features, merit, doubt, sureFrom }: ScoredCandidate): string | undefined {
+function whyNotSure({ isSure, features, strength, sureFrom }: ScoredCandidate): string | undefined {
   if (isSure) return undefined;
   if (features.lacking) return `lacks ${features.otherOwner ? "whom" : "what"} the question asks about`;
-  const sum = `merit ${merit.toFixed(2)} minus doubts ${doubt.toFixed(2)}`;
-  return merit - doubt < sureFrom
-    ? `not sure: ${sum} is below ${sureFrom.toFixed(2)}`
+  const sum = `the sum of its parts, ${strength.toFixed(2)}`;
+  return strength < sureFrom
+    ? `not sure: ${sum}, is below ${sureFrom.toFixed(2)}`
     : `weaker than the best: ${sum}`;
 }
 

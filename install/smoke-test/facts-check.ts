@@ -66,6 +66,7 @@ export async function waitUntilFoundByParaphrase(
   throw smokeTestFailed(whyNot(seen, embeds));
 }
 
+/** Throws the smoke test's failure otherwise. */
 export async function requireFoundByWords(openclaw: OpenClaw, marker: Marker): Promise<void> {
   if (await isFound(openclaw, marker, QUESTIONS.verbatim)) return;
   throw smokeTestFailed(

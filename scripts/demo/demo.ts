@@ -154,7 +154,7 @@ function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcom
   }
   if (outcome.isFound)
     screen.line(
-      "\nEvery question found its answer from helmdeck in memory_search's reply; the first one by its meaning alone.",
+      "\nEvery question found its answer from helmdeck in memory_search's reply; the first one by its meaning.",
     );
   if (!options.keep) return;
   screen.line(`\nThe gateway still runs: ${host.url}  (token in ${tokenPath})`);

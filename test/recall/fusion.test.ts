@@ -91,7 +91,7 @@ describe("hybrid search", () => {
   test("does not count similarity twice if shared words explain it", async () => {
     const question = "which boats were painted by grandfather";
     const places = {
-      "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.5),
+      "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.46),
     };
     const near = await recallOver(facts(30), { places });
     expect((await near.search(question, { recall: "quiet" })).results).toEqual([]);
@@ -215,6 +215,22 @@ describe("without semantic search", () => {
       }
     },
   );
+
+  test("is not sure of a fact that lacks the answer, however many facts the question names", async () => {
+    const named = ["aa/one", "bb/two", "cc/three", "dd/four"];
+    const question = `${named.join(" ")} how often is game night`;
+    const near = between(directionOf(question), directionOf("else"), 0.46);
+    const night = { key: "night", value: "Game night is at the club" };
+    const stored = named.map((key) => ({ key, value: `Game night ${key}` }));
+    const places = Object.fromEntries(stored.map(({ value }) => [value, directionOf(question)]));
+    const { index: semantic } = drawSpace({
+      places: { ...places, [question]: directionOf(question), [night.value]: near },
+    });
+    const source = new WritableSource([night, ...stored, ...facts(30)]);
+    const recall = createRecall({ source, now: () => NOW, semantic });
+    const { results } = await recall.search(OWNER, { query: question });
+    expect(results.map(({ key }) => key).sort()).toEqual(named);
+  });
 
   test.each([
     ["a service", {}, "the embedding service did not answer in time."],
