@@ -1,5 +1,6 @@
 /** Excerpts of a passage around the query's words: enough to tell whether the rest is worth reading. */
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import type { Query } from "./analysis/query.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
 import { analyseQuery } from "./lexical/analyse-query.ts";
@@ -14,7 +15,7 @@ const BEGINNING = /(?<=[.!?]\s+|\n\s*)\S/gu;
 
 /** For the passages of one query. A text that fits is returned whole. */
 export function excerptFor(
-  query: string,
+  query: Query,
   index: LexicalIndex,
 ): (content: string, passage: Passage) => Passage {
   const asked = askedTerms(query, index);
@@ -39,7 +40,7 @@ interface Place extends AskedWord {
   readonly at: number;
 }
 
-function askedTerms(query: string, index: LexicalIndex): ReadonlyMap<number, AskedWord> {
+function askedTerms(query: Query, index: LexicalIndex): ReadonlyMap<number, AskedWord> {
   const asked = new Map<number, AskedWord>();
   for (const [word, { terms, synonyms, share }] of analyseQuery(query, index).entries()) {
     for (const { term } of synonyms) if (!asked.has(term)) asked.set(term, { word, share });

@@ -9,9 +9,9 @@ import type { Namespace } from "../engine/store/namespace.ts";
 import type { Timer } from "../engine/timing.ts";
 import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
+import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
 import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
-import { isDistinctive } from "./lexical/analyse-query.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
@@ -135,8 +135,9 @@ class HybridRecall implements Recall {
       const { meant } = await this.#meaningOf(namespace, view, text);
       const near = [...(meant?.nearness ?? [])].slice(0, ALIKE_LOOKED_AT).map(([unit]) => unit);
       const { index } = view;
-      const candidates = this.#lexical.candidates(text, index, this.#options.now(), near);
-      const scored = inOrder(scoreCandidates(text, candidates, meant, index), ALIKE_LOOKED_AT);
+      const query = readQuery(text);
+      const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
+      const scored = inOrder(scoreCandidates(query, candidates, meant, index), ALIKE_LOOKED_AT);
       const isAlike = alikeTo(topicOf(text));
       const found: ScoredCandidate[] = [];
       for (const one of scored) {
@@ -207,16 +208,17 @@ class HybridRecall implements Recall {
     const { showsAll, possible = WEIGHTS.possible } = this.#options;
     const now = this.#options.now();
     const near = [...(meant?.nearness.keys() ?? [])];
-    const scored = scoreCandidates(query, this.#lexical.candidates(query, index, now, near), meant, index);
+    const read = readQuery(query);
+    const scored = scoreCandidates(read, this.#lexical.candidates(read, index, now, near), meant, index);
     const mode = meant === undefined ? "keyword" : "hybrid";
     if (showsAll === true) return { results: inOrder(scored, limit).map((one) => hitOf(one, explain)), mode };
     const choice = selectHits(scored, index, {
       ...{ mode: recall, limit, possible },
-      isDistinctive: isDistinctive(query),
+      isDistinctive: isDistinctive(read),
       foldsCopies: meant !== undefined,
     });
-    const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, asked, now);
-    const excerpt = arePossible ? excerptFor(query, index) : undefined;
+    const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, read, limit);
+    const excerpt = arePossible ? excerptFor(read, index) : undefined;
     const results = shown.map((one): RecallHit => {
       if (excerpt === undefined) return hitOf(one, explain);
       const passage = excerpt(one.document.content, one.passage);
@@ -231,14 +233,10 @@ class HybridRecall implements Recall {
     };
   }
 
-  #withToolCalls(
-    choice: Selection,
-    { index, toolCalls }: IndexView,
-    { query, limit }: Asked,
-    now: UnixMs,
-  ): Selection {
-    const deed = parsePastActions(query, now);
-    const about = deed?.about ?? query;
+  #withToolCalls(choice: Selection, { index, toolCalls }: IndexView, query: Query, limit: number): Selection {
+    const now = this.#options.now();
+    const deed = parsePastActions(query.text, now);
+    const about = deed === undefined ? query : readQuery(deed.about);
     const candidates = this.#lexical.candidates(about, toolCalls, now);
     const scored = scoreCandidates(about, candidates, undefined, toolCalls);
     return withToolCalls(choice, { scored, deed, indexes: [index, toolCalls], now }, limit);

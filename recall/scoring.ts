@@ -5,6 +5,7 @@
 import { compareText } from "../engine/compare-text.ts";
 import { type Judge, judgeFor } from "./analysis/asked.ts";
 import { otherTermOf, termOf } from "./analysis/english.ts";
+import type { Query } from "./analysis/query.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
@@ -65,19 +66,21 @@ export interface PassageSimilarities {
 
 /** Scores all candidates of a question, in no particular order. */
 export function scoreCandidates(
-  question: string,
+  question: Query,
   candidates: readonly Candidate[],
   meant: PassageSimilarities | undefined,
   index: LexicalIndex,
 ): readonly ScoredCandidate[] {
+  if (candidates.length === 0) return [];
   const nearness = nearnessBy(meant, index);
   const weighed = candidates.map((candidate) => weigh(candidate, nearness(candidate)));
+  const judge = judgeFor(question);
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
   return [...kinds].flatMap(([inThread, ofKind]) => {
     const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
     const sureFrom = meant === undefined ? kind.sureFrom.words : kind.sureFrom.meaning;
     // Lines of a conversation leave out what the lines around them say.
-    const judged = inThread ? ofKind : withLacking(ofKind, sureFrom, judgeFor(question), index);
+    const judged = inThread || judge === undefined ? ofKind : withLacking(ofKind, sureFrom, judge, index);
     return withVerdict(meant === undefined ? judged : withLead(judged), kind, sureFrom);
   });
 }
@@ -145,11 +148,12 @@ function withLacking(
     ...bestOf(unnamed, READ_ANYWAY),
     ...unnamed.filter(({ merit, doubt }) => merit - doubt >= sureFrom),
   ]);
+  const sameAs = sameWords(index);
   return weighed.map((one) => {
     if (!read.has(one)) return one;
     const { document, passage } = one;
     const text = document.content.slice(passage.start, passage.end);
-    const { owner, answer, noun, matter, ofAsker } = judge(text, wordsIn(document, index));
+    const { owner, answer, noun, matter, ofAsker } = judge(text, wordsIn(document, index, sameAs));
     const lacks = { otherOwner: owner, otherAnswer: answer, otherNoun: noun, otherMatter: matter };
     const features = { ...one.features, ...lacks, lacking: owner || answer, ofAsker };
     return { ...one, features, ...sums(features) };
@@ -172,15 +176,32 @@ function bestOf(weighed: readonly Weighed[], count: number): readonly Weighed[] 
 const READ_ANYWAY = 3;
 
 /** Whether a document has a word, another form or a synonym of it, in any field. */
-function wordsIn(document: IndexedDocument, index: LexicalIndex): (word: string) => boolean {
-  const terms = new Set<number>();
-  for (const unit of document.units)
-    for (const posting of index.postingsOfUnit(unit)) terms.add(termOfPosting(posting));
-  const has = (term: string) => terms.has(index.terms.numberOf(term) ?? -1);
+function wordsIn(document: IndexedDocument, index: LexicalIndex, sameAs: SameAs): (word: string) => boolean {
   return (word) => {
-    const readings = [termOf(word), otherTermOf(word)].filter((term) => term !== undefined);
-    return readings.some((term) => has(term) || [...synonymsOf(term).keys()].some(has));
+    const same = sameAs(word);
+    return document.units.some((unit) =>
+      index.postingsOfUnit(unit).some((posting) => same.has(termOfPosting(posting))),
+    );
   };
+}
+
+/** The numbers of a word's terms and of their synonyms, as far as this memory has them. */
+type SameAs = (word: string) => ReadonlySet<number>;
+
+/** Looks up each word of a question once. */
+function sameWords(index: LexicalIndex): SameAs {
+  const known = new Map<string, ReadonlySet<number>>();
+  return (word) => {
+    const same = known.get(word) ?? numbersOf(word, index);
+    known.set(word, same);
+    return same;
+  };
+}
+
+function numbersOf(word: string, { terms }: LexicalIndex): ReadonlySet<number> {
+  const readings = [termOf(word), otherTermOf(word)].filter((term) => term !== undefined);
+  const same = readings.flatMap((term) => [term, ...synonymsOf(term).keys()]);
+  return new Set(same.map((term) => terms.numberOf(term)).filter((number) => number !== undefined));
 }
 
 /** How far the best is ahead of all other documents. Words alone tell less: most facts have none of the question's. */

@@ -3,10 +3,11 @@
  * about the same thing at most: "Mum turns 70 on May 2" does not say when dad's birthday is.
  */
 import thesaurus from "../data/thesaurus.json" with { type: "json" };
-import { CONTENT_WORD, commonnessOf, FUNCTION_WORD } from "./commonness.ts";
+import { commonnessOf, FUNCTION_WORD } from "./commonness.ts";
 import { dateTermsOfQuery } from "./dates.ts";
 import { termOf } from "./english.ts";
 import { isEnglish } from "./language.ts";
+import type { Query } from "./query.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 /** What a text lacks of what is asked for. */
@@ -29,18 +30,17 @@ interface Reading extends Lacking {
 /** `isAbout`: whether a text has a word, or a synonym of it. */
 export type Judge = (text: string, isAbout: (word: string) => boolean) => Reading;
 
-const NOTHING: Reading = { owner: false, answer: false, noun: false, matter: false, ofAsker: false };
-
-export function judgeFor(question: string): Judge {
-  if (!isEnglish(question)) return () => NOTHING;
-  const words = wordsOf(question);
-  const commonness = commonnessOf(words.map(({ text }) => text));
-  const owners = ownersIn(question, words, commonness);
+/** Undefined if the question asks for none of these, or is not English. */
+export function judgeFor(question: Query): Judge | undefined {
+  const { text: asking, words } = question;
+  if (!isEnglish(asking)) return undefined;
+  const owners = ownersIn(question);
   const noun = nounIn(words);
-  const wanted = WANTED.find(({ asks }) => asks.test(question));
+  const wanted = WANTED.find(({ asks }) => asks.test(asking));
+  const isOfAsker = OF_ASKER.test(asking);
+  if (owners.length === 0 && noun === undefined && wanted === undefined && !isOfAsker) return undefined;
   const asked = new Set(words.map(({ text }) => termOf(text)));
-  const rest = restOf(words, owners, commonness);
-  const isOfAsker = OF_ASKER.test(question);
+  const rest = restOf(question, owners);
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
     answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
@@ -54,12 +54,8 @@ const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
 /** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
 const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
 
-function restOf(
-  words: readonly Word[],
-  owners: readonly string[],
-  commonness: readonly number[],
-): readonly string[] {
-  const content = words.filter((_word, place) => commonness[place] !== FUNCTION_WORD);
+function restOf({ words, roles }: Query, owners: readonly string[]): readonly string[] {
+  const content = words.filter((_word, place) => roles[place]?.commonness !== FUNCTION_WORD);
   return content.map(({ text }) => text).filter((text) => !owners.includes(text));
 }
 
@@ -82,20 +78,12 @@ function wordsOfKind({ kind, members }: (typeof thesaurus.kinds)[number]): reado
 }
 
 /** "Sanne" in "Sanne's phone" and "how old is Sanne", "dad" in "when does dad retire". */
-function ownersIn(
-  question: string,
-  words: readonly Word[],
-  commonness: readonly number[],
-): readonly string[] {
+function ownersIn({ text: question, words, roles }: Query): readonly string[] {
   const possessive = new Set([...question.matchAll(POSSESSIVE)].map(([, owner = ""]) => owner));
-  const capitals = words.filter(({ raw }) => CAPITAL.test(raw)).length;
-  const showsNames = capitals * 2 <= words.length;
-  const dates = dateTermsOfQuery(words);
-  const isName = (raw: string, place: number) =>
-    place > 0 && showsNames && NAME.test(raw) && dates[place] === undefined && !WEEKDAY.test(raw);
   const owners = words.filter(({ raw, text }, place) => {
     if (ROLES.has(termOf(text))) return true;
-    return (possessive.has(raw) || isName(raw, place)) && commonness[place] === CONTENT_WORD;
+    const { isName = false, isTelling = false } = roles[place] ?? {};
+    return isTelling && (possessive.has(raw) || (isName && NAME.test(raw) && !WEEKDAY.test(raw)));
   });
   return owners.map(({ text }) => text);
 }

@@ -16,7 +16,7 @@ const OTHERS = [german, french, spanish, portuguese, italian, dutch].map(
   (lines) => new Set([...setOf(lines)].filter((word) => !ENGLISH.has(word))),
 );
 const LETTER = /\p{L}/gu;
-const LATIN = /\p{Script=Latin}/u;
+const LATIN_LETTER = /(?=\p{L})\p{Script=Latin}/gu;
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
 /** The first words tell the language. */
 const LONGEST = 1_000;
@@ -25,14 +25,16 @@ const FEW_WORDS = 4;
 
 export function isEnglish(whole: string): boolean {
   const text = whole.slice(0, LONGEST);
-  const letters = text.match(LETTER) ?? [];
-  const latin = letters.filter((letter) => LATIN.test(letter)).length;
-  if (latin * 2 < letters.length) return false;
+  if (BEYOND_ASCII.test(text) && countOf(LATIN_LETTER, text) * 2 < countOf(LETTER, text)) return false;
   const words = wordsOf(text);
-  const countOf = (language: ReadonlySet<string>) => words.filter((word) => language.has(word.text)).length;
-  const english = countOf(ENGLISH);
-  const foreign = Math.max(...OTHERS.map(countOf));
+  const hits = (language: ReadonlySet<string>) => words.filter((word) => language.has(word.text)).length;
+  const english = hits(ENGLISH);
+  const foreign = Math.max(...OTHERS.map(hits));
   const accented = words.filter(({ raw }) => BEYOND_ASCII.test(raw)).length;
   const isSign = foreign > 1 || accented > 1 || (english === 0 && words.length <= FEW_WORDS);
   return !isSign || foreign + accented <= english;
+}
+
+function countOf(pattern: RegExp, text: string): number {
+  return text.match(pattern)?.length ?? 0;
 }

@@ -1,10 +1,8 @@
 /** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
-import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { defined } from "../../engine/defined.ts";
-import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
-import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { otherTermOf, termOf } from "../analysis/english.ts";
-import { dictionaryWords, pairsAndSingles, umlautSpellings, type Word, wordsOf } from "../analysis/words.ts";
+import type { Query, WordRole } from "../analysis/query.ts";
+import { pairsAndSingles, umlautSpellings, type Word } from "../analysis/words.ts";
 import { WEIGHTS } from "../weights.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { synonymsOf } from "./synonyms.ts";
@@ -47,10 +45,8 @@ interface QueryWord {
 }
 
 /** The concepts of a query, in order; empty when it has no words. */
-export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
-  const words = queryWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).flatMap((word) =>
-    splitUnknownName(word, index),
-  );
+export function analyseQuery(query: Query, index: LexicalIndex): readonly Concept[] {
+  const words = queryWords(query).flatMap((word) => splitUnknownName(word, index));
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
     const known = knownTerms(word, index);
@@ -79,44 +75,10 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   });
 }
 
-/** Whether the query has a content word; "what was that about" has none. */
-export function isDistinctive(query: string): boolean {
-  return allWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).some(({ commonness }) => commonness > 0);
-}
-
-function queryWords(query: string): readonly QueryWord[] {
-  const all = allWords(query);
+function queryWords({ words, roles }: Query): readonly QueryWord[] {
+  const all = roles.flatMap((role, position) => termsOfWord(words, position, role));
   const content = all.filter((word) => word.commonness > 0);
   return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
-}
-
-function allWords(query: string): readonly QueryWord[] {
-  const words = wordsOf(query).flatMap(unspacedWords);
-  const commonness = commonnessOf(words.map((word) => word.text));
-  const dates = dateTermsOfQuery(words);
-  const showsNames = canShowNames(words);
-  const hasLowerCase = /\p{Ll}/u.test(query);
-  return words.flatMap((word, position) => {
-    const isDistinctive = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
-    const common = isDistinctive ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
-    const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
-    const isTelling = common === CONTENT_WORD;
-    const role = { commonness: common, isTelling, position, isName, dateTerm: dates[position] };
-    return termsOfWord(words, position, role);
-  });
-}
-
-function unspacedWords(word: Word): readonly Word[] {
-  if (!word.unspaced) return [word];
-  return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
-}
-
-interface WordRole {
-  readonly commonness: number;
-  readonly isTelling: boolean;
-  readonly position: number;
-  readonly isName: boolean;
-  readonly dateTerm: string | undefined;
 }
 
 function termsOfWord(
@@ -146,22 +108,6 @@ function compoundOf(first: Word | undefined, second: Word | undefined): readonly
   if (first === undefined || second === undefined || first.unspaced || second.unspaced) return [];
   const compound = first.text + second.text;
   return /^\p{L}{4,}$/u.test(compound) ? [compound] : [];
-}
-
-/** Capitals mark names only when not every word has one, and not in German, where every noun does. */
-function canShowNames(words: readonly Word[]): boolean {
-  const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
-  return capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
-}
-
-/** "US" is not "us"; but AND, OR and NOT are operators. */
-function isAcronym({ raw }: Word): boolean {
-  return /^\p{Lu}{2,}$/u.test(raw) && !/^(?:AND|OR|NOT)$/.test(raw);
-}
-
-function looksLikeName({ raw }: Word, position: number): boolean {
-  const isCapital = position > 0 && /^\p{Lu}\p{L}/u.test(raw);
-  return isCapital || /\p{N}{3}|\p{L}\p{N}|\p{N}\p{L}/u.test(raw) || /\p{Ll}\p{Lu}|\p{Lu}{2}/u.test(raw);
 }
 
 /** getUserProfile is searched by its parts when the whole name is not in the namespace. */

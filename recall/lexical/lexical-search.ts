@@ -1,5 +1,6 @@
 /** Keyword search over one namespace's index: finds candidate passages and their word features. */
 import type { UnixMs } from "../../engine/store/memory-store.ts";
+import type { Query } from "../analysis/query.ts";
 import { analyseQuery } from "./analyse-query.ts";
 import { ConceptMarks, FeatureExtractor, type WordFeatures } from "./candidate-features.ts";
 import { CandidateScores } from "./candidate-scores.ts";
@@ -27,17 +28,17 @@ export class LexicalSearch {
 
   /** The passages that match any word, and those that are named; unordered, none expired. */
   candidates(
-    text: string,
+    query: Query,
     index: LexicalIndex,
     now: UnixMs,
     others: readonly number[] = [],
   ): readonly Candidate[] {
-    const concepts = analyseQuery(text, index);
+    const concepts = index.documentCount === 0 ? [] : analyseQuery(query, index);
     if (concepts.length === 0) return [];
     this.#scores.fill(concepts, index);
     this.#marks.set(concepts, index.terms.end);
     const extractor = new FeatureExtractor(concepts, index, this.#scores, this.#marks);
-    const names = namesIn(text);
+    const names = namesIn(query.text);
     const candidates: Candidate[] = [];
     for (const unit of new Set([...this.#units(index), ...others])) {
       const document = index.documentOf(unit);
@@ -72,13 +73,11 @@ const JOINED = /\p{L}[^\p{L}]+\p{L}/u;
  *
  * The possible names in a question, lower-cased: the whole question, and each compound word.
  */
-function namesIn(question: string): ReadonlySet<string> {
+function namesIn(question: string): readonly string[] {
   const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
-  return new Set(
-    [question.trim(), ...words.filter((word) => JOINED.test(word))].map((name) => name.toLowerCase()),
-  );
+  return [question.trim(), ...words.filter((word) => JOINED.test(word))].map((name) => name.toLowerCase());
 }
 
-function isNamed({ key, docid, path }: IndexedDocument, names: ReadonlySet<string>): boolean {
-  return [key, docid, path].some((name) => names.has(name.toLowerCase()));
+function isNamed({ key, docid, path }: IndexedDocument, names: readonly string[]): boolean {
+  return [key, docid, path].some((name) => names.includes(name.toLowerCase()));
 }
