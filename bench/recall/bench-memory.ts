@@ -91,6 +91,8 @@ export interface HybridSearch {
   /** Indexes and embeds all entries of the subject. Throws if one of them cannot be embedded. */
   fill(subject: string): Promise<void>;
   search(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** The same with the parts of each score. */
+  explained(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** Only sure hits. */
   sure(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   close(): void;
@@ -130,6 +132,7 @@ export function openHybridSearch(
       if (embedded < total) throw new Error(`Of ${total} entries of ${subject} ${embedded} were embedded.`);
     },
     search: (subject, query, limit) => ask(subject, { query, limit }),
+    explained: (subject, query, limit) => ask(subject, { query, limit, explain: true }),
     sure: (subject, query, limit) => ask(subject, { query, limit, recall: "quiet" }),
     close() {
       recall.close();

@@ -96,7 +96,8 @@ async function main(): Promise<void> {
   const embedder = benchEmbedder(values.embedder, values.model);
   const bench = await openBench(embedder);
   try {
-    const embeddedBy = embedder === undefined ? "no embeddings" : `embedded by ${embedder.model}`;
+    const model = values.embedder === BUILTIN ? "the built-in model" : embedder?.model;
+    const embeddedBy = model === undefined ? "no embeddings" : `embedded by ${model}`;
     const sections: Measured[] = [];
     for (const [name, measure] of Object.entries(parts(bench, conversations, embeddedBy))) {
       if (values.only?.includes(name) === false) continue;
