@@ -2,11 +2,11 @@
  * The vitest projects and the npm scripts that run them:
  *
  * - `npm test`: the checks, the build, the unit tests, and one file against the real OpenClaw gateway. It needs only Node.
- * - `npm run test:integration`: the other gateway tests (some also on the oldest supported OpenClaw), real Docker engines,
+ * - `npm run test:integration`: the other gateway tests (one also on the oldest supported OpenClaw), real Docker engines,
  *   test/durability, the long tests of test/isolation, and the tests that start other programs (`*.integration.test.ts`). Tests
  *   whose programs are not installed are skipped, with the reason.
  * - `npm run test:nightly`: the unit tests, test/durability and the long tests of test/isolation in their large sizes
- *   (test/run/size.ts), and tests with third-party clients (`*.nightly.test.ts`).
+ *   (test/run/size.ts), more gateway tests on the oldest OpenClaw, and tests with third-party clients (`*.nightly.test.ts`).
  * - `npm run test:mutants`: see test/mutants/README.md.
  *
  * Any two files can run at the same time, except those that share a gateway: these wait for each other (test/gateway/shared.ts). So
@@ -37,10 +37,13 @@ const OWN_GATEWAY_TESTS = [
 ].map((name) => `test/gateway/${name}.test.ts`);
 /** Runs on each supported OpenClaw version: here on the oldest, with scripts/host-versions.ts on any. */
 const EACH_HOST_TEST = "test/gateway/each-host.test.ts";
+/** At night and for scripts/host-versions.ts. */
+const MORE_ON_OTHER_HOST = ["agent-turn", "commands", "forget-approval", "hybrid"];
+const HAS_TIME = process.env.HELMDECK_TEST_SIZE === "large" || process.env.HELMDECK_OPENCLAW !== undefined;
 const OTHER_HOST_TESTS = [
   EACH_HOST_TEST,
   SMOKE_TESTS,
-  ...["agent-turn", "commands", "forget-approval", "hybrid"].map((name) => `test/gateway/${name}.test.ts`),
+  ...(HAS_TIME ? MORE_ON_OTHER_HOST : []).map((name) => `test/gateway/${name}.test.ts`),
 ];
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
 const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
