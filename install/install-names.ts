@@ -27,6 +27,8 @@ export type PluginId = keyof typeof PLUGIN_FOLDERS;
 /** OpenClaw's plugin for Ollama; it must be allowed if `plugins.allow` is set. */
 export const OLLAMA_PLUGIN_ID = "ollama";
 export const OLDEST_OPENCLAW = "2026.8.1";
+/** The first with `openclaw memory reset`. */
+export const OLDEST_FOR_NOTES = "2026.9.1";
 
 /**
  * The sidecar's compose files, and their variables.

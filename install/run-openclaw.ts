@@ -208,3 +208,10 @@ function openclawFailed(what: string, ran: CommandResult): HelmdeckError {
 function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error;
 }
+
+/** OpenClaw's versions are dates: year.month.day. */
+export function isOlder(version: string, than: string): boolean {
+  const [left, right] = [version, than].map((text) => text.split(/[.-]/, 3).map(Number));
+  const differs = right?.findIndex((number, index) => number !== left?.[index]) ?? -1;
+  return differs !== -1 && (left?.[differs] ?? 0) < (right?.[differs] ?? 0);
+}

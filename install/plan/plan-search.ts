@@ -1,8 +1,9 @@
 /** Plans the embedding provider of OpenClaw's own search. Asks before it replaces an operator's provider. */
-import { INSTALLER, NOTES_PLUGIN_ID, OLLAMA_PLUGIN_ID } from "../install-names.ts";
+import { INSTALLER, NOTES_PLUGIN_ID, OLDEST_FOR_NOTES, OLLAMA_PLUGIN_ID } from "../install-names.ts";
 import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
+import { isOlder } from "../run-openclaw.ts";
 import { indexNotesStep, isDueOnceTakenBack, isStuck, searchesInGateway } from "../steps/index-notes.ts";
 import { nameOfWanted, type SearchWanted } from "../steps/point-search.ts";
 import type { Step } from "../steps/registry.ts";
@@ -84,8 +85,8 @@ const NOTES_QUESTION: Question = {
 };
 
 /** Whoever chose a provider has decided already. */
-function mayAsk({ search }: OpenClawReady, set: JsonObject | undefined): boolean {
-  return search.enabled && ownProvider(search, set) === undefined;
+function mayAsk({ search, version }: OpenClawReady, set: JsonObject | undefined): boolean {
+  return search.enabled && ownProvider(search, set) === undefined && !isOlder(version, OLDEST_FOR_NOTES);
 }
 
 function kept(warnings: readonly string[]): SearchPlan {

@@ -1,5 +1,5 @@
 /** Lists all unmet prerequisites together, each with its remedy. */
-import { INSTALLER, OLDEST_OPENCLAW } from "../install-names.ts";
+import { INSTALLER, OLDEST_FOR_NOTES, OLDEST_OPENCLAW } from "../install-names.ts";
 import {
   type Facts,
   type GatewayLock,
@@ -9,6 +9,7 @@ import {
   targetName,
 } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
+import { isOlder } from "../run-openclaw.ts";
 import type { UnmetPrerequisite } from "./plan.ts";
 
 /** Ollama's image takes about 9 GB according to its users; the model takes 0.3 GB. */
@@ -68,7 +69,7 @@ function openclawPrerequisite(openclaw: OpenClawFacts, options: Options): UnmetP
   }
 }
 
-function readyPrerequisite(openclaw: OpenClawReady, { mode }: Options): UnmetPrerequisite | undefined {
+function readyPrerequisite(openclaw: OpenClawReady, { mode, notes }: Options): UnmetPrerequisite | undefined {
   const { version, gateway, disabledPlugins } = openclaw;
   const unmet = (message: string, remedy: string): UnmetPrerequisite => ({
     what: "openclaw",
@@ -77,6 +78,11 @@ function readyPrerequisite(openclaw: OpenClawReady, { mode }: Options): UnmetPre
   });
   if (isOlder(version, OLDEST_OPENCLAW))
     return unmet(`OpenClaw ${version} is older than ${OLDEST_OPENCLAW}.`, "openclaw update");
+  if (mode === "install" && notes === "builtin" && isOlder(version, OLDEST_FOR_NOTES))
+    return unmet(
+      `OpenClaw ${version} could not go back from --notes builtin: only ${OLDEST_FOR_NOTES} and later delete an index of notes.`,
+      "openclaw update, or --notes none",
+    );
   if (gateway === "remote")
     return unmet(
       "This OpenClaw uses a gateway on another machine (gateway.mode is remote), and memory is kept beside the gateway.",
@@ -157,13 +163,6 @@ function servicePrerequisite({ service }: Facts, url: string): UnmetPrerequisite
     remedy:
       "Start it, or correct the address. Or use the built-in model (--embeddings builtin), or a sidecar (--embeddings sidecar).",
   };
-}
-
-/** OpenClaw's versions are dates: year.month.day. */
-function isOlder(version: string, than: string): boolean {
-  const [left, right] = [version, than].map((text) => text.split(/[.-]/, 3).map(Number));
-  const differs = right?.findIndex((number, index) => number !== left?.[index]) ?? -1;
-  return differs !== -1 && (left?.[differs] ?? 0) < (right?.[differs] ?? 0);
 }
 
 function gigabytes(bytes: number): string {

@@ -2,12 +2,12 @@
 
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Environment } from "../environment.ts";
-import { INSTALLER, OUR_PROVIDERS } from "../install-names.ts";
+import { INSTALLER, OLDEST_FOR_NOTES, OUR_PROVIDERS } from "../install-names.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
 import { indexedNotes, type UnfitIndex, unfitIndexes } from "../notes-index.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import { type CommandResult, reasonOf } from "../run-command.ts";
-import type { OpenClaw } from "../run-openclaw.ts";
+import { isOlder, type OpenClaw } from "../run-openclaw.ts";
 import {
   type Definition,
   EXIT,
@@ -141,6 +141,8 @@ async function renew(
   const forced = await run("index", "--force");
   if (index === undefined || index.isChosen) return problemIn(forced);
   if (forced.exitCode === 0 && !(await isUnfit(openclaw, configPath, index))) return undefined;
+  if (isOlder(openclaw.version, OLDEST_FOR_NOTES))
+    return `OpenClaw ${openclaw.version} has no command that deletes it. Update it first (openclaw update)`;
   const reset = await untilDone(() => run("reset", "--yes"), clock);
   return problemIn(reset) ?? problemIn(await run("index"));
 }

@@ -24,6 +24,7 @@ let hasVectors: boolean;
 let alive: Set<string>;
 let hasNotes: boolean;
 let commands: string[];
+let version: string;
 /** The number of resets that will still find the index busy. */
 let busy: number;
 /** What the gateway's search answers, in order: the provider that it embeds with, or a problem. The last one stays. */
@@ -44,6 +45,7 @@ beforeEach(() => {
   alive = new Set(["ollama"]);
   hasNotes = true;
   commands = [];
+  version = "2026.9.6";
   busy = 0;
   gatewayUses = ["none"];
   isKilled = () => false;
@@ -102,6 +104,13 @@ describe("after our service is removed, if no provider was set before", () => {
       /the index is busy.*install\.sh --repair.*memory reset --yes --agent main/,
     );
     expect(clockMs).toBeLessThan(200_000);
+  });
+
+  it("an OpenClaw without a reset is named as the reason", async () => {
+    version = "2026.8.1";
+    await run(restore(), index());
+    expect(warnings.join()).toContain("OpenClaw 2026.8.1 has no command that deletes it. Update it first");
+    expect(commands.some((command) => command.includes("reset"))).toBe(false);
   });
 
   it.each(["memory status", "memory index", "memory reset", "config patch"])(
@@ -257,7 +266,7 @@ const failed = (stderr: string) => ({ exitCode: 1, stdout: "", stderr });
 const program: Run = async (file, args, { input = "" } = {}) => {
   const command = (file === "docker" ? args.slice(4) : args).join(" ");
   if (args[3] === "sh") return failed("");
-  if (command === "--version") return done("OpenClaw 2026.9.6\n");
+  if (command === "--version") return done(`OpenClaw ${version}\n`);
   commands.push(command);
   if (isKilled(command)) throw new Error("killed");
   if (command.startsWith("config patch")) write(JSON.parse(String(input)) as Json);

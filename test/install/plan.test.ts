@@ -408,6 +408,21 @@ describe("missing requirements", () => {
     expect(steps).toEqual([]);
   });
 
+  it("include an OpenClaw that could not go back from the notes' built-in model, which is not offered there", () => {
+    const older = withOpenClaw({ version: "2026.8.2" });
+    const { unmet } = makePlan(older, options("--notes", "builtin"));
+    expect(unmet.map(({ message, remedy }) => [message, remedy])).toEqual([
+      [
+        "OpenClaw 2026.8.2 could not go back from --notes builtin: only 2026.9.1 and later delete an index of notes.",
+        "openclaw update, or --notes none",
+      ],
+    ]);
+    const asked = (facts: Facts) =>
+      makePlan(facts, options("--embeddings", "builtin")).questions.map(({ about }) => about);
+    expect(asked(older)).not.toContain("notes");
+    expect(asked(withOpenClaw({ version: "2026.9.1" }))).toContain("notes");
+  });
+
   it("do not include a newer OpenClaw, or disk space for an image that exists", () => {
     expect(makePlan(withOpenClaw({ version: "2026.10.1" }), options()).unmet).toEqual([]);
     expect(
