@@ -4,7 +4,8 @@ import { remedyFor } from "../../app/health/remedies.ts";
 import type { FactHistory, FactView, FormerView } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import { importsOf, isImportTag } from "../../engine/facts/import-tag.ts";
+import { importsOf } from "../../engine/facts/import-tag.ts";
+import { ownTags } from "../../engine/facts/marks.ts";
 import { writerText } from "../../engine/projections/frame.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import { changesOf, commandList, doneNotice, factCommands } from "../components/changes.ts";
@@ -54,7 +55,7 @@ ${await similar(context, fact)}`;
 
 function about({ now, links }: PageContext, fact: FactView): Html {
   const { category, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
-  const tags = fact.tags.filter((tag) => !isImportTag(tag));
+  const tags = ownTags(fact.tags);
   const imports = importsOf(fact.tags);
   return html`<dl class="facts">
 <dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>

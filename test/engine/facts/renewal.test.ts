@@ -16,7 +16,7 @@ function livingFor(days: number, more: { prolonged?: true; offByMs?: number } = 
 /** The day of the new expiry, counted from STORED; undefined without a renewal. */
 function renewed(decide: typeof renewalByUse, entry: Entry, onDay: number): number | undefined {
   const renewal = decide(entry, STORED + onDay * DAY_MS);
-  return renewal && (renewal.expiresAt - STORED) / DAY_MS;
+  return renewal && ((renewal.expiresAt ?? 0) - STORED) / DAY_MS;
 }
 
 // verifies P-renew-bounded
