@@ -54,7 +54,10 @@ export const writerClaimSchema = z
   .strictObject({
     agent: name.optional().meta({ description: "The agent that writes." }),
     session_kind: name.optional().meta({ description: "Such as direct, group, subagent or cron." }),
-    person: z.literal(true).optional().meta({ description: "A person asks, not a model: who confirms a pin." }),
+    person: z
+      .literal(true)
+      .optional()
+      .meta({ description: "A person asks, not a model: who confirms a pin." }),
   })
   .meta({
     description:

@@ -42,7 +42,9 @@ function requireRoom(entry: Entry, beside: readonly Entry[]): void {
   const remedy = "unpin one that matters less, or store it shorter";
   if (beside.length >= PIN_LIMITS.facts)
     throw refused(`cannot be pinned: ${PIN_LIMITS.facts} facts are pinned, which is the limit; ${remedy}`);
-  const tokens = tokensOf([...beside, entry].map(({ key, value }) => ({ key, value: Buffer.from(value).toString() })));
+  const tokens = tokensOf(
+    [...beside, entry].map(({ key, value }) => ({ key, value: Buffer.from(value).toString() })),
+  );
   if (tokens <= PIN_LIMITS.tokens) return;
   throw refused(
     `cannot be pinned: all pinned facts together may have about ${PIN_LIMITS.tokens} tokens, and with this one they would have ${tokens}; ${remedy}`,

@@ -107,7 +107,9 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     this.requireOpen();
     this.#observe();
     const slot = this.#load(ref);
-    return this.#apply(planRenewal({ slot, beside: this.#beside(slot, options) }, decide, this.now(), options));
+    return this.#apply(
+      planRenewal({ slot, beside: this.#beside(slot, options) }, decide, this.now(), options),
+    );
   }
 
   async delete({ namespace, origin, key }: EntryRef, options?: DeleteOptions): Promise<Erasure> {

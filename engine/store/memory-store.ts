@@ -158,11 +158,7 @@ export interface RenewOptions extends WriteCondition {
  * Called in the transaction, with the entry as it is then, and with those of {@link RenewOptions.besideTag}; undefined changes
  * nothing. Throws to refuse the change.
  */
-export type DecideRenewal = (
-  entry: Entry,
-  now: UnixMs,
-  beside?: readonly Entry[],
-) => Renewal | undefined;
+export type DecideRenewal = (entry: Entry, now: UnixMs, beside?: readonly Entry[]) => Renewal | undefined;
 
 export interface PutResult {
   readonly entry: EntryMeta;
