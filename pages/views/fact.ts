@@ -40,7 +40,7 @@ async function whole(
 ): Promise<Page> {
   const { key, value } = fact;
   const { former = [], undo = [] } = typeof history === "object" ? history : {};
-  const body = html`${doneNotice(context)}${heading(line(key), html`Fact`)}
+  const body = html`${doneNotice(context)}${heading(line(key), html`Fact${fact.pinned && ", pinned"}`)}
 <section class="card" aria-label="Value"><pre class="value">${block(value)}</pre></section>
 <h2>About it</h2>
 <section class="card pad" aria-label="About it">${about(context, fact)}</section>
@@ -77,7 +77,7 @@ function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolea
   }
   const buttons = changesOf(canUndo).map(
     ({ name }, at) =>
-      html`<a class="${at === 0 ? "button primary" : "button"}" href="${links.to(`/${name.toLowerCase()}`, { key: fact.key })}">${name}</a>`,
+      html`<a class="${at === 0 ? "button primary" : "button"}" href="${links.to(`/${name.toLowerCase()}`, { key: fact.key })}">${name === "Pin" && fact.pinned ? "Keep pinned, or unpin" : name}</a>`,
   );
   return html`<div class="actions">${buttons}</div>`;
 }
