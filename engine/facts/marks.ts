@@ -1,5 +1,5 @@
 /**
- * Marks: what only our own code says about a fact, among its tags. A pin is one.
+ * Marks: what only our own code says about a fact, among its tags. The pin is the only one.
  *
  * Threat: an agent or an imported file that pins a fact by itself, past the limits and past the person. A mark begins with a space,
  * and every version trims the tags that it is given, so nobody can set one from outside. Stores ignore the marks of what is put or
@@ -13,7 +13,7 @@ type Tags = readonly string[];
 export const PINNED = " pinned";
 
 function isMark(tag: string): boolean {
-  return tag.startsWith(" ");
+  return tag === PINNED;
 }
 
 export function isPinned({ tags }: { readonly tags: Tags }): boolean {
