@@ -64,7 +64,7 @@ export function countWithin(count: unknown, { least, most, byDefault }: CountLim
   return Math.min(most, Math.max(least, Math.trunc(count)));
 }
 
-/** The help text of a count, such as "1 to 50; 10 when left out". */
+/** The help text of a count, such as "1 to 50; default 10". */
 export function limitsText({ least, most, byDefault }: CountLimits): string {
-  return `${least} to ${most}; ${byDefault} when left out`;
+  return `${least} to ${most}; default ${byDefault}`;
 }

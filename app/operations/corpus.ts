@@ -91,7 +91,7 @@ export const readDocument = operation("readDocument", {
     path: z
       .string()
       .meta({ minLength: 1, description: "helmdeck/<category>/<key>.md or helmdeck/my-memory.md." }),
-    from_line: z.number().nullish().meta({ description: "The first line; 1 when left out." }),
+    from_line: z.number().nullish().meta({ description: "The first line; default 1." }),
     line_count: z
       .number()
       .nullish()

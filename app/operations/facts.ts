@@ -49,9 +49,9 @@ export const listFacts = operation("listFacts", {
     title: "List facts",
     description: "List facts with their values, page by page: pinned ones first, then the newest first.",
     input: z.strictObject({
-      prefix: z.string().nullish().meta({ description: "Only keys with this prefix; case matters." }),
+      prefix: z.string().nullish().meta({ description: "Only keys with this prefix." }),
       category: z.string().nullish().meta({ description: "Only this category." }),
-      tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
+      tag: z.string().nullish().meta({ description: "Only with this tag." }),
       expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
       limit: z
         .number()

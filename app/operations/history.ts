@@ -75,7 +75,7 @@ const renewRequestSchema = z.strictObject({
   ttl_seconds: z
     .number()
     .nullish()
-    .meta({ description: "From now on, 3600 to 31536000; 0 or left out: 90 days." }),
+    .meta({ description: "From now on, 3600 to 31536000; left out: 90 days." }),
 });
 
 const renewFact = operation("renewFact", {

@@ -51,19 +51,19 @@ export const STORE_PARAMETERS = {
     ttl_seconds: {
       type: "integer",
       description:
-        "How long to keep it, 3600 to 31536000 (a year); 0 or left out: 90 days, or the end chosen before.",
+        "How long to keep it, 3600 to 31536000 (a year); left out: 90 days, or the end chosen before.",
     },
   },
 } as const;
 
 /** Descriptions of history, undo and pins for models: small, since OpenClaw loads them too. */
 export const HISTORY_DESCRIPTION =
-  "What a fact held before, newest first. For what somebody used to prefer, or since when something is so. None" +
+  "What a fact held before, newest first. For questions such as what somebody used to prefer, or since when something is so. None" +
   " of it is current. At most ten, also of facts that it superseded.";
 
 export const UNDO_DESCRIPTION =
   "Undo the last store that changed a fact: what it held before returns, and so do facts that it superseded. Only the" +
-  " answer keeps the undone value. Called again, it undoes the one before.";
+  " answer keeps the undone value. Called again, it undoes the next.";
 
 export const PIN_DESCRIPTION =
   "Keep a fact in every prompt, for a year, if the user asks for it. At most 10 short ones. Only the user keeps it longer.";
