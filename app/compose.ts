@@ -47,6 +47,8 @@ import {
   type OpenedStorage,
   subjectCounts,
 } from "./overview.ts";
+import { PinnedKeys } from "./pinned-keys.ts";
+import { pinFact } from "./pins.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
 import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
@@ -133,6 +135,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const context: UseCaseContext = {
     store,
     keys: new KeysInUse(store),
+    pinned: new PinnedKeys(store),
     now,
     recall: createRecall({
       source: recallOverStore(store),
@@ -175,6 +178,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const warm = async (namespace: Namespace): Promise<void> => {
     if (!embedsEntries) embeddings.prepare(); // a command asks at once
     await context.recall.warm(namespace);
+    await context.pinned.of(namespace); // for the first prompt
     follow(namespace);
     if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
     else if (semantic !== undefined && semantic.coverage(namespace).total > 0) embeddings.prepare();
@@ -197,7 +201,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     listFacts: inNamespace((namespace, query) => listFacts(context, namespace, query)),
     factHistory: inNamespace((namespace, input) => factHistory(context, namespace, input)),
     undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
-    renewFact: inNamespace((namespace, input) => renewFact(context, namespace, input)),
+    renewFact: inNamespace((...asked) => renewFact(context, ...asked)),
+    pinFact: inNamespace((...asked) => pinFact(context, ...asked)),
     search: inNamespace((namespace, query: RecallQuery) => search(context, namespace, query), follow),
     readDocument: inNamespace((namespace, query) => readDocument(context, namespace, query)),
     forget: inNamespace((namespace, input) => forget(context, namespace, input)),

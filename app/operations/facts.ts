@@ -22,6 +22,7 @@ export const factSchema = z.object({
   fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
   revision: z.int().optional().meta({ description: "Another one after each change of the fact." }),
   path: z.string().meta({ description: "Its path in the corpus." }),
+  pinned: z.literal(true).optional().meta({ description: "It stands in every prompt of its agent." }),
   writer: writerSchema.optional().meta({
     description: "Who stored the value, as vouched for by the host; absent when unknown.",
   }),
@@ -31,7 +32,7 @@ export const listFacts = operation("listFacts", {
   summary: "List facts, newest first.",
   effects: READS,
   reply: z.object({
-    facts: z.array(factSchema).meta({ description: "Newest first." }),
+    facts: z.array(factSchema).meta({ description: "Pinned ones first, then the newest first." }),
     unreadable: z
       .array(z.string())
       .meta({ description: "Keys of facts that exist but cannot be decrypted; run doctor for details." }),
@@ -46,12 +47,11 @@ export const listFacts = operation("listFacts", {
   },
   tool: {
     title: "List facts",
-    description:
-      "List facts with their values, newest first, page by page: all of them, or those with a prefix or category.",
+    description: "List facts with their values, page by page: pinned ones first, then the newest first.",
     input: z.strictObject({
-      prefix: z.string().nullish().meta({ description: "Only keys with this prefix; case matters." }),
+      prefix: z.string().nullish().meta({ description: "Only keys with this prefix." }),
       category: z.string().nullish().meta({ description: "Only this category." }),
-      tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
+      tag: z.string().nullish().meta({ description: "Only with this tag." }),
       expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
       limit: z
         .number()
@@ -78,7 +78,7 @@ export const getFact = operation("getFact", {
     title: "Read a fact",
     description: "Read one fact completely, by its key or the path of a hit.",
     input: z.strictObject({
-      key: z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
+      key: z.string().meta({ description: "Its key, path, docid or citation." }),
     }),
   },
 });
