@@ -40,6 +40,8 @@ export interface Claim {
   readonly compounds: ReadonlySet<string>;
   /** The kinds of words that can be a value: of "yarn" in "package manager: yarn". */
   readonly members: ReadonlyMap<string, readonly string[]>;
+  /** It begins with what it is about, not with "we" or "they". */
+  readonly speaksOf: boolean;
   readonly polarity: "negated" | "unclear" | "plain";
   readonly isPast: boolean;
   /** One of several such facts: an allergy, something to buy. */
@@ -50,7 +52,7 @@ export interface Claim {
 
 export function claimOf({ key, value }: { readonly key: string; readonly value: string }): Claim {
   const { values, rest } = readValues(value);
-  const topic = topicOf(rest).map(asGeneric);
+  const topic = topicIn(rest);
   return {
     topic,
     readings: readingsOf(topic),
@@ -60,6 +62,7 @@ export function claimOf({ key, value }: { readonly key: string; readonly value: 
     owners: ownersIn(rest, topic),
     compounds: compoundsIn(rest),
     members: membersIn(rest),
+    speaksOf: !PRONOUN_FIRST.test(rest),
     polarity: polarityOf(value),
     isPast: PAST.test(value),
     isOneOfMany: ONE_OF_MANY.test(value),
@@ -67,16 +70,33 @@ export function claimOf({ key, value }: { readonly key: string; readonly value: 
   };
 }
 
+/** What comes after a comma only adds to it. */
+const ASIDE = /(?<=\p{L}{3})(?:[,;(]| [-–—]) /u;
+const HERE = /\b(?:in|on|for|with) (?:this \p{L}+|us)\b/giu;
+
+function topicIn(text: string): Topic {
+  const [main = "", ...asides] = text.replace(HERE, "").split(ASIDE);
+  const own = topicOf(main).map(asGeneric);
+  const known = new Set(termsOf(own));
+  const added = topicOf(asides.join(", ")).filter(({ terms }) => !terms.some((term) => known.has(term)));
+  return own.some(isTelling) ? [...own, ...added.map(asEveryday)] : [...own, ...added.map(asGeneric)];
+}
+
+const PRONOUN_FIRST = /^(?:I|we|they|you|he|she|it|there)\b/i;
+
 /** Words that name no matter of their own, but stand beside a value. */
 const GENERIC = new Set(
-  "go take give pay switch change move dose amount price cost due deadline right correct current normal usual exact"
+  "go take give pay switch change move hold held happen schedule set come run work allow permit forbid forbidden ban prohibit fine okay dose amount price cost due deadline right correct current normal usual exact"
     .split(" ")
     .map(termOf),
 );
 
 function asGeneric(word: TopicWord): TopicWord {
-  const isGeneric = word.terms.some((term) => GENERIC.has(term));
-  return isGeneric ? { ...word, weight: Math.min(word.weight, WEIGHTS.words.everyday) } : word;
+  return word.terms.some((term) => GENERIC.has(term)) ? asEveryday(word) : word;
+}
+
+function asEveryday(word: TopicWord): TopicWord {
+  return { ...word, weight: Math.min(word.weight, WEIGHTS.words.everyday) };
 }
 
 /** Not at the beginning of a sentence, where every word has a capital. */
@@ -111,8 +131,9 @@ function compound(one: string, other: string): string {
   return one < other ? `${one} ${other}` : `${other} ${one}`;
 }
 
-/** Not at the beginning, nor after an article: "the dog" is what "the dog sleeps" is about. */
-const MEMBER = /(?<=\p{L}[:=]? )(?<!\b(?:the|an?|my|our|your|his|her|their|some|any|no) )\p{L}+/giu;
+/** Not at the beginning, nor after an article: "the dog" is what "the dog sleeps" is about, but not "the kitchen" after "in". */
+const MEMBER =
+  /(?<=\p{L}[:=]? )(?<!(?<!\b(?:in|at|on|to|is|are|by) )\b(?:the|an?|my|our|your|his|her|their|some|any|no) )\p{L}+/giu;
 
 function membersIn(text: string): ReadonlyMap<string, readonly string[]> {
   const members = new Map<string, readonly string[]>();
@@ -125,12 +146,12 @@ function membersIn(text: string): ReadonlyMap<string, readonly string[]> {
 }
 
 const NEGATED =
-  /\b(?:not|never|no|without|none|nobody|cannot|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|has|have|had|need)n['’]?t|stopped|quit|gave up)\b/i;
+  /\b(?:not|never|no|without|none|nobody|cannot|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|has|have|had|need)n['’]?t|stopped|quit|gave up|forbidden|banned|prohibited)\b/i;
 const NO_NEGATION = /\b(?:not only|no matter|no problem|nothing else|no one else|nobody else|no need)\b/gi;
 const CONDITION = /\b(?:except|unless|but|only|if|when|while|until|before|after)\b/i;
 /** Says no in other words, or hardly yes. */
 const UNCLEAR =
-  /\b(?:nothing|free (?:of|from)|hard|difficult|avoid\w*|fail\w*|forbidden|banned|against|hates?|dislikes?|refuses?|lost|expired|cancell?ed|intoleran\w*|afraid|scare\w*|off|out|less|instead|rather|yet|few|little|rarely|seldom|hardly|lacks?|missing|broken|stops?|away)\b/i;
+  /\b(?:nothing|free (?:of|from)|hard|difficult|avoid\w*|fail\w*|against|hates?|dislikes?|refuses?|lost|expired|cancell?ed|intoleran\w*|afraid|scare\w*|off|out|less|instead|rather|yet|few|little|rarely|seldom|hardly|lacks?|missing|broken|stops?|away)\b/i;
 
 function polarityOf(text: string): Claim["polarity"] {
   const said = text.replace(NO_NEGATION, "");
@@ -140,7 +161,7 @@ function polarityOf(text: string): Claim["polarity"] {
 }
 
 const PAST =
-  /\b(?:was|were|used to|formerly|former|previously|lived|worked|stayed|visited|went|had|old|ago|first|last (?:year|month|week|summer|winter))\b(?! (?:born|moved|changed|renamed|replaced|set|raised|increased|postponed|rescheduled)\b)/i;
+  /\b(?:was|were|used to|formerly|former|previously|lived|worked|stayed|visited|went|had|(?<!years? )old|ago|first|last (?:year|month|week|summer|winter))\b(?! (?:born|moved|changed|renamed|replaced|set|raised|increased|postponed|rescheduled)\b)/i;
 const ONE_OF_MANY =
   /\b(?:allerg\w+|intoleran\w+|likes?|loves?|hates?|enjoys?|prefers?|wants?|buy|need|speaks?|knows?|plays?|reads?|reading|watch\w*|visit\w*|learn\w*|owns?|met|tried|lists?|also|too|another|others?|one of|some|can|colleagues?|friends?|neighbou?rs?|brothers?|sisters?|sons?|daughters?|cousins?|uncles?|aunts?|clients?|customers?|kids?|child|cats?|dogs?|books?|films?)\b/i;
 
@@ -179,7 +200,7 @@ export function relationOf(one: Claim, other: Claim, deviations?: number): Relat
     return less >= same && one.polarity === other.polarity && areAllSaid(sides, values) ? "same" : "near";
   const { share, most } = least[difference];
   const isClose = (deviations ?? apart) >= close;
-  const isAbout = isClose ? less >= share * closer : less >= share && more >= most && !areApart(sides);
+  const isAbout = isClose ? less >= share * closer : less >= share && more >= most && !areApart(sides, difference);
   return isAbout ? "contradict" : "near";
 }
 
@@ -229,7 +250,8 @@ function sideOf(beside: Beside): Side {
   const isShared = ({ common, weight }: ComparedWord) => common >= WEIGHTS.words.related * weight;
   return {
     ...beside,
-    hasSubject: subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
+    hasSubject:
+      !claim.speaksOf || subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
     hasOwner: lacking.some(({ terms }) => terms.some((term) => claim.owners.has(term))),
     own: termsOf(lacking.filter(isTelling)),
     kin: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
@@ -279,7 +301,8 @@ function compareValues(one: Values, other: Values): Compared {
     return { kind, how: comparedOf(one.get(kind), other.get(kind)) };
   });
   const those = (wanted: string) => kinds.filter(({ how }) => how === wanted).map(({ kind }) => kind);
-  const alone = those("alone").filter((kind) => !BESIDE.has(kind));
+  const isTimed = one.has("clock") && other.has("clock"); // "7:10 in the morning"
+  const alone = those("alone").filter((kind) => !BESIDE.has(kind) && !(isTimed && kind === "daytime"));
   const amounts = alone.filter((kind) => kind === "number" || CURRENCIES.has(kind));
   const isOfOneUnit = amounts.length === 2 && amounts.includes("number") && haveOneEach(amounts, one, other);
   if (!isOfOneUnit) return { differ: those("differ"), overlap: those("overlap"), alone };
@@ -309,15 +332,19 @@ function differenceOf([here, there]: Sides, values: Compared): Difference | unde
   const names = here.ownNames + there.ownNames;
   const { differ, alone } = values;
   if (one.polarity === "negated" || other.polarity === "negated")
-    return names + differ.length + alone.length === 0 && areOpposed(one, other) ? "negation" : undefined;
+    return names + differ.length + alone.length === 0 && areOpposed(here, there) ? "negation" : undefined;
   if (differ.length > 0) return differ.length === 1 && names === 0 ? "value" : undefined;
   if (one.isOneOfMany || other.isOneOfMany || alone.length > 0) return undefined;
-  if (hasOtherMember(one, other)) return "member";
+  if (haveRivals(here, there)) return "member";
   return here.ownNames === 1 && there.ownNames === 1 ? "name" : undefined;
 }
 
-function areOpposed({ polarity: one }: Claim, { polarity: other }: Claim): boolean {
-  return one !== other && one !== "unclear" && other !== "unclear";
+/** The denial says no more than the other: an exception from it is no contradiction. */
+function areOpposed(here: Side, there: Side): boolean {
+  const { polarity: one } = here.claim;
+  const { polarity: other } = there.claim;
+  const denial = one === "negated" ? here : there;
+  return one !== other && one !== "unclear" && other !== "unclear" && denial.own.length === 0;
 }
 
 function isRuledOut([here, there]: Sides, { overlap, alone }: Compared): boolean {
@@ -333,22 +360,30 @@ function opposite(side: string): string {
 }
 
 /** Each has words of its own, or a compound that the other lacks. */
-function areApart([here, there]: Sides): boolean {
-  if (here.own.length > 0 && there.own.length > 0) return true;
+function areApart([here, there]: Sides, difference: Difference): boolean {
+  const ownOf = ({ claim, own }: Side) =>
+    difference === "member" ? own.filter((term) => !claim.members.has(term)) : own;
+  if (ownOf(here).length > 0 && ownOf(there).length > 0) return true;
   return [here, there].some(({ claim, kin, shared }) =>
     kin.some((lacking) => shared.some((term) => claim.compounds.has(compound(lacking, term)))),
   );
 }
 
-/** Two members of a kind that both facts name, in text or key. */
-function hasOtherMember(one: Claim, other: Claim): boolean {
-  const [here, there] = [new Set(termsOf(one.around)), new Set(termsOf(other.around))];
+/** Two members of a kind that both facts name, in text or key, or that are all that differs. */
+function haveRivals({ claim: one, ...here }: Side, { claim: other, ...there }: Side): boolean {
+  const [mine, theirs] = [new Set(termsOf(one.around)), new Set(termsOf(other.around))];
   return [...one.members].some(([member, kinds]) => {
-    if (there.has(member)) return false;
-    const shared = kinds.filter((kind) => here.has(kind) && there.has(kind));
-    return [...other.members].some(
-      ([rival, itsKinds]) =>
-        !here.has(rival) && !synonymsOf(member).has(rival) && shared.some((kind) => itsKinds.includes(kind)),
-    );
+    if (theirs.has(member)) return false;
+    return [...other.members].some(([rival, itsKinds]) => {
+      if (mine.has(rival) || synonymsOf(member).has(rival)) return false;
+      const shared = kinds.filter((kind) => itsKinds.includes(kind));
+      const isNamed = shared.some((kind) => mine.has(kind) && theirs.has(kind));
+      const isAll = isOnly(member, here.kin) && isOnly(rival, there.kin) && here.shared.length > 0;
+      return shared.length > 0 && (isNamed || isAll);
+    });
   });
+}
+
+function isOnly(term: string, terms: readonly string[]): boolean {
+  return terms.length === 1 && terms[0] === term;
 }

@@ -72,6 +72,7 @@ const HOUR_OF = new RegExp(`\\b${HOUR} (?:o['’]?clock|in the (morning|afternoo
 const FRACTION = /\b(?:an? )?(half|third|quarter|fifth|tenth) of\b/gi;
 const PLACE = new RegExp(`\\b(the|on|every) (${[...PLACES.keys()].join("|")})\\b`, "gi");
 const COUNTED = new RegExp(`\\b(?:(${TENS})[- ])?(${COUNT})\\b`, "gi");
+const OFTEN = /\b(once|twice)\b(?= (?:an?|per|every|each|daily|weekly)\b)/gi;
 /** Not "one of them" or "no one". */
 const ONE = /\bone (?=(?:second|minute|hour|day|week|month|year|euro|dollar|pound|percent)s?\b)/gi;
 
@@ -85,6 +86,7 @@ function withDigits(text: string): string {
       PLACE,
       (_, before: string, place: string) => `${before} ${PLACES.get(place.toLowerCase()) ?? ""}th`,
     )
+    .replace(OFTEN, (_, times: string) => (/once/i.test(times) ? "1" : "2"))
     .replace(ONE, "1 ")
     .replace(COUNTED, (whole, tens: string | undefined, word: string) =>
       word.toLowerCase() === "one" && tens === undefined ? whole : `${countOf(tens) + countOf(word)}`,
@@ -145,10 +147,8 @@ const WEEKDAYS = new Map(
 const WEEKDAY = [...WEEKDAYS.keys()].sort((one, other) => other.length - one.length).join("|");
 
 const RATES: Readonly<Record<string, string>> = {
-  daily: "day",
-  weekly: "week",
-  monthly: "month",
-  yearly: "year",
+  ...{ hourly: "hour", daily: "day", nightly: "night", weekly: "week", fortnightly: "2 week" },
+  ...{ monthly: "month", quarterly: "3 month", yearly: "year", annually: "year" },
 };
 
 const DATE_NUMBER = "(\\d{1,2})(?:st|nd|rd|th)?";
@@ -157,6 +157,12 @@ const NUMBER = "(\\d{1,3}(?:[,’' ]\\d{3})+(?!\\d)|\\d+(?:[.,]\\d+)*)(k|K|M)?";
 const AHEAD = "(?<![\\p{L}\\p{N}._#-])";
 
 const PATTERNS: readonly (readonly [RegExp, Reader])[] = [
+  [
+    /\bevery (\d+|other) (hour|day|night|week|month|year)s?\b/gi,
+    ([, count = "", rate = ""]) => [
+      { kind: "rate", value: `${count === "other" ? 2 : count} ${fold(rate)}` },
+    ],
+  ],
   [/\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b/g, ([, year = "", month = "", day = ""]) => dateOf(day, month, year)],
   [
     new RegExp(`${AHEAD}(\\d{1,2})\\.(\\d{1,2})\\.((?:19|20)?\\d\\d)?(?![\\d.])`, "gu"),

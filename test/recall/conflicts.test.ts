@@ -26,6 +26,10 @@ describe("a contradiction is", () => {
     ["another rate", "The backup runs daily", "the backup runs every week"],
     ["another name", "the puppy is called Waffles", "We named the puppy Sesame"],
     ["a negation", "We deploy on Fridays, too", "Never deploy on Fridays"],
+    ["a rule for fewer cases", "We use feature flags for big features", "feature flags are not used here"],
+    ["another place", "The spare keys are in the kitchen", "spare keys: in the garage"],
+    ["a ban", "Pets are allowed in our flat", "pets are forbidden in the flat"],
+    ["another number, after a comma", "The gym opens at 6:30, same entrance as ever", "gym opens at 7:00"],
     ["the end of something", "I am a vegetarian", "I am no longer vegetarian"],
   ])("%s", (_, one, other) => {
     expect(between(one, other)).toBe("contradict");
@@ -60,6 +64,10 @@ describe("no contradiction is", () => {
     ["one of several allergies", "allergic to Ibuprofen", "allergic to Aspirin"],
     ["one of several friends", "My friend Anna is from Spain", "My friend Ben is from Italy"],
     ["a limit per minute and per hour", "100 API requests per minute", "1000 API requests per hour"],
+    ["an exception", "We use feature flags", "feature flags are not used for hotfixes"],
+    ["another animal", "The dog sleeps in the kitchen", "The cat sleeps in the kitchen"],
+    ["another habit", "I drink coffee in the morning", "I drink tea in the evening"],
+    ["another visit", "Grandpa has surgery on 5 May", "Grandpa visits us on 9 May"],
     ["a condition", "Pets are not allowed unless they are small", "Pets are allowed"],
     ["two denials", "there is no lift in the house", "The house has no elevator"],
     ["a denial in other words", "nothing else works but USB", "Only USB works"],
