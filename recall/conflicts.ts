@@ -85,14 +85,21 @@ function topicIn(text: string): Topic {
 const PRONOUN_FIRST = /^(?:I|we|they|you|he|she|it|there)\b/i;
 
 /** Words that name no matter of their own, but stand beside a value. */
-const GENERIC = new Set(
-  "go take give pay switch change move hold held happen schedule set come run work allow permit forbid forbidden ban prohibit fine okay dose amount price cost due deadline right correct current normal usual exact"
-    .split(" ")
-    .map(termOf),
+const LIGHT = setOf(
+  "go take give get pay switch change move hold held happen schedule set come run work allow permit forbid forbidden ban" +
+    " prohibit fine okay dose amount price cost due deadline right correct current normal usual exact",
+);
+/** The same, but "the shop opens" is not "the shop delivers". */
+const VERBS = setOf(
+  "start begin end finish open close stand lie sit live stay last need ship release buy keep store eat drink leave expire renew",
 );
 
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(" ").map(termOf));
+}
+
 function asGeneric(word: TopicWord): TopicWord {
-  return word.terms.some((term) => GENERIC.has(term)) ? asEveryday(word) : word;
+  return word.terms.some((term) => LIGHT.has(term) || VERBS.has(term)) ? asEveryday(word) : word;
 }
 
 function asEveryday(word: TopicWord): TopicWord {
@@ -195,12 +202,14 @@ export function relationOf(one: Claim, other: Claim, deviations?: number): Relat
   if (more < near) return "none";
   const sides = [sideOf(here), sideOf(there)] as const;
   const values = compareValues(one.values, other.values);
-  const difference = differenceOf(sides, values);
+  const isClose = (deviations ?? apart) >= close;
+  const difference = differenceOf(sides, values, isClose);
   if (difference === undefined)
     return less >= same && one.polarity === other.polarity && areAllSaid(sides, values) ? "same" : "near";
   const { share, most } = least[difference];
-  const isClose = (deviations ?? apart) >= close;
-  const isAbout = isClose ? less >= share * closer : less >= share && more >= most && !areApart(sides, difference);
+  const isAbout = isClose
+    ? less >= share * closer
+    : less >= share && more >= most && !areApart(sides, difference);
   return isAbout ? "contradict" : "near";
 }
 
@@ -233,9 +242,10 @@ function besides(claim: Claim, other: Claim): Beside {
 interface Side extends Beside {
   readonly hasSubject: boolean;
   readonly hasOwner: boolean;
-  /** The terms of content words that the other lacks. */
+  /** The terms of content words that the other lacks, and of verbs. */
   readonly own: readonly string[];
-  /** The same, and those of which the other has only the kind, or a member. */
+  readonly ownVerbs: readonly string[];
+  /** The same as `own`, and those of which the other has only the kind, or a member. */
   readonly kin: readonly string[];
   /** The terms that the other has. */
   readonly shared: readonly string[];
@@ -254,6 +264,7 @@ function sideOf(beside: Beside): Side {
       !claim.speaksOf || subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
     hasOwner: lacking.some(({ terms }) => terms.some((term) => claim.owners.has(term))),
     own: termsOf(lacking.filter(isTelling)),
+    ownVerbs: termsOf(lacking).filter((term) => VERBS.has(term)),
     kin: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
     shared: termsOf(words.filter(isShared)),
   };
@@ -326,15 +337,17 @@ function haveOneEach(kinds: readonly string[], one: Values, other: Values): bool
 type Difference = "value" | "name" | "member" | "negation";
 
 /** The only difference that two facts have, if they can be about the same thing at the same time. */
-function differenceOf([here, there]: Sides, values: Compared): Difference | undefined {
-  const [one, other] = [here.claim, there.claim];
-  if (isRuledOut([here, there], values)) return undefined;
+function differenceOf(sides: Sides, values: Compared, isClose: boolean): Difference | undefined {
+  const isOfOneSubject = isClose || sides.every(({ hasSubject }) => hasSubject);
+  if (!isOfOneSubject || isRuledOut(sides, values)) return undefined;
+  const [here, there] = sides;
+  const isDenied = sides.some(({ claim }) => claim.polarity === "negated");
   const names = here.ownNames + there.ownNames;
   const { differ, alone } = values;
-  if (one.polarity === "negated" || other.polarity === "negated")
+  if (isDenied)
     return names + differ.length + alone.length === 0 && areOpposed(here, there) ? "negation" : undefined;
   if (differ.length > 0) return differ.length === 1 && names === 0 ? "value" : undefined;
-  if (one.isOneOfMany || other.isOneOfMany || alone.length > 0) return undefined;
+  if (alone.length > 0 || sides.some(({ claim }) => claim.isOneOfMany)) return undefined;
   if (haveRivals(here, there)) return "member";
   return here.ownNames === 1 && there.ownNames === 1 ? "name" : undefined;
 }
@@ -349,7 +362,7 @@ function areOpposed(here: Side, there: Side): boolean {
 
 function isRuledOut([here, there]: Sides, { overlap, alone }: Compared): boolean {
   const [one, other] = [here.claim, there.claim];
-  if (here.hasOwner || there.hasOwner || !here.hasSubject || !there.hasSubject) return true;
+  if (here.hasOwner || there.hasOwner) return true;
   if (one.isPast !== other.isPast || overlap.length > 0 || alone.some((kind) => SCOPES.has(kind)))
     return true;
   return [...one.aspects].some((side) => other.aspects.has(opposite(side)));
@@ -359,11 +372,17 @@ function opposite(side: string): string {
   return side.endsWith("-") ? side.replace("-", "+") : side.replace("+", "-");
 }
 
-/** Each has words of its own, or a compound that the other lacks. */
+/** Each has words of its own and little in common, or a compound that the other lacks. */
 function areApart([here, there]: Sides, difference: Difference): boolean {
   const ownOf = ({ claim, own }: Side) =>
     difference === "member" ? own.filter((term) => !claim.members.has(term)) : own;
-  if (ownOf(here).length > 0 && ownOf(there).length > 0) return true;
+  const [mine, theirs] = [ownOf(here), ownOf(there)];
+  const isEither =
+    (mine.length > 0 && theirs.length + there.ownVerbs.length > 0) ||
+    (theirs.length > 0 && mine.length + here.ownVerbs.length > 0);
+  const isMuch =
+    Math.max(mine.length, theirs.length) > 1 || Math.min(here.share, there.share) < WEIGHTS.conflicts.both;
+  if (isEither && isMuch) return true;
   return [here, there].some(({ claim, kin, shared }) =>
     kin.some((lacking) => shared.some((term) => claim.compounds.has(compound(lacking, term)))),
   );
