@@ -10,6 +10,7 @@ import { processTimer, type Timer } from "../engine/timing.ts";
 import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
 import type { RecallQuery } from "../recall/search-contract.ts";
+import { keepApart } from "./apart.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
@@ -49,6 +50,7 @@ import {
 } from "./overview.ts";
 import { pinFact } from "./pins.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
+import { Reviews } from "./review.ts";
 import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
@@ -151,6 +153,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     timer: timer ?? processTimer,
   };
   const growth = new GrowthCounts(context);
+  const reviews = new Reviews(context);
   const sweep = () => store.deleteExpired();
   const sweeper = new Sweeper({
     sweep: async () => parts.hasOpened?.() !== false && sweep(),
@@ -200,6 +203,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
     renewFact: inNamespace((...asked) => renewFact(context, ...asked)),
     pinFact: inNamespace((...asked) => pinFact(context, ...asked)),
+    review: inNamespace((namespace, query) => reviews.of(namespace, query)),
+    keepApart: inNamespace((namespace, input) => keepApart(context, namespace, input)),
     search: inNamespace((namespace, query: RecallQuery) => search(context, namespace, query), follow),
     readDocument: inNamespace((namespace, query) => readDocument(context, namespace, query)),
     forget: inNamespace((namespace, input) => forget(context, namespace, input)),

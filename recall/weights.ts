@@ -173,6 +173,8 @@ export interface Weights {
   readonly copies: {
     /** The least share of common words, counted with repetitions, of near-copies. */
     readonly shared: number;
+    /** The least number of words of near-copies that somebody is asked about. */
+    readonly words: number;
   };
 }
 
@@ -231,5 +233,5 @@ export const WEIGHTS: Weights = {
     ...{ both: 0.6, same: 0.6, near: 0.3, close: 7.5, closer: 0.4, apart: 2 }, // pairs
   },
   calls: { mostBehind: 1, step: 0.001 }, // facts are found as if there were no calls: bench:recall with --tool-calls
-  copies: { shared: 0.8 }, // room 12 and room 13
+  copies: { shared: 0.8, words: 3 }, // room 12 and room 13
 };
