@@ -90,7 +90,7 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
 }
 
 /** A person is asked first: see approval-hook.ts. */
-export function makePinTool(parts: ToolParts, context: ToolContext): Tool {
+function makePinTool(parts: ToolParts, context: ToolContext): Tool {
   return {
     name: PIN_TOOL,
     label: "Pin a fact",
@@ -151,7 +151,7 @@ const PIN_PARAMETERS = {
   properties: {
     key: HISTORY_PARAMETERS.properties.key,
     pinned: { type: "boolean", description: "false: unpin it." },
-    if_revision: { type: "integer", minimum: 0, description: "Only while the fact has this revision." },
+    if_revision: { type: "integer", description: "Only while the fact has this revision." },
   },
 } as const;
 
