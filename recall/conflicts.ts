@@ -34,6 +34,11 @@ export interface Claim {
   readonly values: Values;
   /** The terms of each proper name. */
   readonly names: readonly ReadonlySet<string>[];
+  /** What only near facts need. */
+  readonly details: () => Details;
+}
+
+interface Details {
   /** The terms of those whose matter it is: "Sanne" in "Sanne's phone". */
   readonly owners: ReadonlySet<string>;
   /** Pairs of terms side by side, of which one tells the other apart: "rent deposit". */
@@ -53,12 +58,22 @@ export interface Claim {
 export function claimOf({ key, value }: { readonly key: string; readonly value: string }): Claim {
   const { values, rest } = readValues(value);
   const topic = topicIn(rest);
+  let details: Details | undefined;
   return {
     topic,
     readings: readingsOf(topic),
     around: [...topic, ...topicOf(key.replace(/[^\p{L}\p{N}]+/gu, " "))],
     values,
     names: namesIn(rest),
+    details: () => {
+      details ??= detailsOf(value, rest, topic);
+      return details;
+    },
+  };
+}
+
+function detailsOf(value: string, rest: string, topic: Topic): Details {
+  return {
     owners: ownersIn(rest, topic),
     compounds: compoundsIn(rest),
     members: membersIn(rest),
@@ -160,7 +175,7 @@ const CONDITION = /\b(?:except|unless|but|only|if|when|while|until|before|after)
 const UNCLEAR =
   /\b(?:nothing|free (?:of|from)|hard|difficult|avoid\w*|fail\w*|against|hates?|dislikes?|refuses?|lost|expired|cancell?ed|intoleran\w*|afraid|scare\w*|off|out|less|instead|rather|yet|few|little|rarely|seldom|hardly|lacks?|missing|broken|stops?|away)\b/i;
 
-function polarityOf(text: string): Claim["polarity"] {
+function polarityOf(text: string): Details["polarity"] {
   const said = text.replace(NO_NEGATION, "");
   if (CONDITION.test(said)) return "unclear";
   if (NEGATED.test(said)) return "negated";
@@ -205,7 +220,9 @@ export function relationOf(one: Claim, other: Claim, deviations?: number): Relat
   const isClose = (deviations ?? apart) >= close;
   const difference = differenceOf(sides, values, isClose);
   if (difference === undefined)
-    return less >= same && one.polarity === other.polarity && areAllSaid(sides, values) ? "same" : "near";
+    return less >= same && sides[0].polarity === sides[1].polarity && areAllSaid(sides, values)
+      ? "same"
+      : "near";
   const { share, most } = least[difference];
   const isAbout = isClose
     ? less >= share * closer
@@ -239,7 +256,7 @@ function besides(claim: Claim, other: Claim): Beside {
   return { claim, words, ownNames: ownNames.length, share };
 }
 
-interface Side extends Beside {
+interface Side extends Beside, Details {
   readonly hasSubject: boolean;
   readonly hasOwner: boolean;
   /** The terms of content words that the other lacks, and of verbs. */
@@ -255,14 +272,18 @@ type Sides = readonly [Side, Side];
 
 function sideOf(beside: Beside): Side {
   const { claim, words } = beside;
+  const details = claim.details();
   const lacking = words.filter(({ common }) => common === 0);
   const subject = subjectOf(words);
   const isShared = ({ common, weight }: ComparedWord) => common >= WEIGHTS.words.related * weight;
   return {
-    ...beside,
+    ...{ ...beside, ...details },
     hasSubject:
-      !claim.speaksOf || subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
-    hasOwner: lacking.some(({ terms }) => terms.some((term) => claim.owners.has(term))),
+      !details.speaksOf ||
+      subject === undefined ||
+      subject.weight < CONTENT_WORD ||
+      !lacking.includes(subject),
+    hasOwner: lacking.some(({ terms }) => terms.some((term) => details.owners.has(term))),
     own: termsOf(lacking.filter(isTelling)),
     ownVerbs: termsOf(lacking).filter((term) => VERBS.has(term)),
     kin: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
@@ -341,31 +362,30 @@ function differenceOf(sides: Sides, values: Compared, isClose: boolean): Differe
   const isOfOneSubject = isClose || sides.every(({ hasSubject }) => hasSubject);
   if (!isOfOneSubject || isRuledOut(sides, values)) return undefined;
   const [here, there] = sides;
-  const isDenied = sides.some(({ claim }) => claim.polarity === "negated");
   const names = here.ownNames + there.ownNames;
   const { differ, alone } = values;
-  if (isDenied)
+  if (sides.some(({ polarity }) => polarity === "negated"))
     return names + differ.length + alone.length === 0 && areOpposed(here, there) ? "negation" : undefined;
   if (differ.length > 0) return differ.length === 1 && names === 0 ? "value" : undefined;
-  if (alone.length > 0 || sides.some(({ claim }) => claim.isOneOfMany)) return undefined;
+  return alone.length > 0 ? undefined : differenceOfWords(here, there);
+}
+
+function differenceOfWords(here: Side, there: Side): Difference | undefined {
+  if (here.isOneOfMany || there.isOneOfMany) return undefined;
   if (haveRivals(here, there)) return "member";
   return here.ownNames === 1 && there.ownNames === 1 ? "name" : undefined;
 }
 
 /** The denial says no more than the other: an exception from it is no contradiction. */
 function areOpposed(here: Side, there: Side): boolean {
-  const { polarity: one } = here.claim;
-  const { polarity: other } = there.claim;
-  const denial = one === "negated" ? here : there;
-  return one !== other && one !== "unclear" && other !== "unclear" && denial.own.length === 0;
+  const [denial, other] = here.polarity === "negated" ? [here, there] : [there, here];
+  return other.polarity === "plain" && denial.own.length === 0;
 }
 
 function isRuledOut([here, there]: Sides, { overlap, alone }: Compared): boolean {
-  const [one, other] = [here.claim, there.claim];
-  if (here.hasOwner || there.hasOwner) return true;
-  if (one.isPast !== other.isPast || overlap.length > 0 || alone.some((kind) => SCOPES.has(kind)))
-    return true;
-  return [...one.aspects].some((side) => other.aspects.has(opposite(side)));
+  if (here.hasOwner || there.hasOwner || here.isPast !== there.isPast) return true;
+  if (overlap.length > 0 || alone.some((kind) => SCOPES.has(kind))) return true;
+  return [...here.aspects].some((side) => there.aspects.has(opposite(side)));
 }
 
 function opposite(side: string): string {
@@ -374,8 +394,8 @@ function opposite(side: string): string {
 
 /** Each has words of its own and little in common, or a compound that the other lacks. */
 function areApart([here, there]: Sides, difference: Difference): boolean {
-  const ownOf = ({ claim, own }: Side) =>
-    difference === "member" ? own.filter((term) => !claim.members.has(term)) : own;
+  const ownOf = ({ members, own }: Side) =>
+    difference === "member" ? own.filter((term) => !members.has(term)) : own;
   const [mine, theirs] = [ownOf(here), ownOf(there)];
   const isEither =
     (mine.length > 0 && theirs.length + there.ownVerbs.length > 0) ||
@@ -383,17 +403,17 @@ function areApart([here, there]: Sides, difference: Difference): boolean {
   const isMuch =
     Math.max(mine.length, theirs.length) > 1 || Math.min(here.share, there.share) < WEIGHTS.conflicts.both;
   if (isEither && isMuch) return true;
-  return [here, there].some(({ claim, kin, shared }) =>
-    kin.some((lacking) => shared.some((term) => claim.compounds.has(compound(lacking, term)))),
+  return [here, there].some(({ compounds, kin, shared }) =>
+    kin.some((lacking) => shared.some((term) => compounds.has(compound(lacking, term)))),
   );
 }
 
 /** Two members of a kind that both facts name, in text or key, or that are all that differs. */
-function haveRivals({ claim: one, ...here }: Side, { claim: other, ...there }: Side): boolean {
-  const [mine, theirs] = [new Set(termsOf(one.around)), new Set(termsOf(other.around))];
-  return [...one.members].some(([member, kinds]) => {
+function haveRivals(here: Side, there: Side): boolean {
+  const [mine, theirs] = [new Set(termsOf(here.claim.around)), new Set(termsOf(there.claim.around))];
+  return [...here.members].some(([member, kinds]) => {
     if (theirs.has(member)) return false;
-    return [...other.members].some(([rival, itsKinds]) => {
+    return [...there.members].some(([rival, itsKinds]) => {
       if (mine.has(rival) || synonymsOf(member).has(rival)) return false;
       const shared = kinds.filter((kind) => itsKinds.includes(kind));
       const isNamed = shared.some((kind) => mine.has(kind) && theirs.has(kind));
