@@ -1,5 +1,7 @@
 /** The contradictions among an answer's sure facts: said in each of them, and the newer fact first. */
-import { type Claim, claimOf, relationOf } from "./conflicts.ts";
+import { termOf } from "./analysis/english.ts";
+import { Claim, type Stem } from "./claims.ts";
+import { relationOf } from "./conflicts.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { ScoredCandidate } from "./scoring.ts";
 import { WEIGHTS } from "./weights.ts";
@@ -37,21 +39,29 @@ function swap(ordered: ScoredCandidate[], place: number, newer: number): void {
 /** By unit. */
 function conflictsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) {
   const conflicts = new Map<number, ScoredCandidate[]>();
+  const stem = stemOnce();
   const facts = shown
-    .filter(isWholeFact)
-    .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one) }));
+    .filter((one) => isShortFact(one, index))
+    .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
   for (const [place, here] of facts.entries()) {
     for (const there of facts.slice(place + 1)) {
-      if (
-        !shareWords(here.weights, there.weights) ||
-        relationOf(here.claim(), there.claim()) !== "contradict"
-      )
-        continue;
+      if (!shareWords(here.weights, there.weights)) continue;
+      if (relationOf(here.claim(), there.claim()) !== "contradict") continue;
       note(conflicts, here.one, there.one);
       note(conflicts, there.one, here.one);
     }
   }
   return conflicts;
+}
+
+/** Hits have many words in common. */
+function stemOnce(): Stem {
+  const terms = new Map<string, string>();
+  return (word) => {
+    const term = terms.get(word) ?? termOf(word);
+    terms.set(word, term);
+    return term;
+  };
 }
 
 function note(conflicts: Map<number, ScoredCandidate[]>, one: ScoredCandidate, other: ScoredCandidate): void {
@@ -61,14 +71,16 @@ function note(conflicts: Map<number, ScoredCandidate[]>, one: ScoredCandidate, o
 }
 
 /** A long fact says many things. */
-function isWholeFact({ document, features, isSure }: ScoredCandidate): boolean {
-  return isSure && document.kind === "fact" && document.units.length === 1 && !features.inThread;
+function isShortFact({ document, unit, features, isSure }: ScoredCandidate, index: LexicalIndex): boolean {
+  const isFact = isSure && document.kind === "fact" && !features.inThread;
+  return isFact && document.units.length === 1 && index.bodyLength(unit) <= WEIGHTS.conflicts.words;
 }
 
-function claimLazily({ document, passage }: ScoredCandidate): () => Claim {
+function claimLazily({ document, passage }: ScoredCandidate, stem: Stem): () => Claim {
   let claim: Claim | undefined;
   return () => {
-    claim ??= claimOf({ key: document.key, value: document.content.slice(passage.start, passage.end) });
+    const value = document.content.slice(passage.start, passage.end);
+    claim ??= new Claim({ key: document.key, value }, stem);
     return claim;
   };
 }
