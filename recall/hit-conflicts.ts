@@ -15,21 +15,29 @@ export interface Shown extends ScoredCandidate {
 export function withConflicts(shown: readonly ScoredCandidate[], index: LexicalIndex): readonly Shown[] {
   const conflicts = conflictsAmong(shown, index);
   if (conflicts.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
-  const conflictsOf = ({ unit }: ScoredCandidate) => conflicts.get(unit) ?? [];
+  const contradict = (one: ScoredCandidate, other: ScoredCandidate) =>
+    conflicts.get(one.unit)?.some(({ unit }) => unit === other.unit) === true;
   const ordered = [...shown];
   for (let place = 0; place < ordered.length; ) {
-    const here = ordered[place];
-    const newer = ordered.findIndex(
-      (other, at) =>
-        at > place && here !== undefined && isNewer(other, here) && conflictsOf(here).some(isSame(other)),
-    );
-    if (here === undefined || newer === -1) place += 1;
-    else swap(ordered, place, newer);
+    const newer = ordered.findIndex((other, at) => {
+      const here = ordered[place];
+      return at > place && here !== undefined && isNewer(other, here) && contradict(here, other);
+    });
+    if (newer === -1) place += 1;
+    else exchange(ordered, place, newer);
   }
-  return ordered.map((one) => ({ ...one, conflicts: conflictsOf(one).toSorted(newestFirst) }));
+  const below: ScoredCandidate[] = [];
+  for (const one of ordered) {
+    const newer = below.filter((other) => contradict(one, other));
+    const most = Math.min(...newer.map(({ score }) => score - WEIGHTS.conflicts.step));
+    below.push({ ...one, score: Math.min(one.score, most) });
+  }
+  return below
+    .toSorted((one, other) => other.score - one.score)
+    .map((one) => ({ ...one, conflicts: (conflicts.get(one.unit) ?? []).toSorted(newestFirst) }));
 }
 
-function swap(ordered: ScoredCandidate[], place: number, newer: number): void {
+function exchange(ordered: ScoredCandidate[], place: number, newer: number): void {
   const [here, other] = [ordered[place], ordered[newer]];
   if (here === undefined || other === undefined) return;
   ordered[place] = { ...other, score: here.score };
@@ -103,11 +111,7 @@ function shareWords(one: TermWeights, other: TermWeights): boolean {
     if (other.has(term)) common += weight;
   }
   for (const weight of other.values()) itsAll += weight;
-  return common >= WEIGHTS.conflicts.read * Math.max(all, itsAll);
-}
-
-function isSame({ unit }: ScoredCandidate) {
-  return (other: ScoredCandidate) => other.unit === unit;
+  return common >= WEIGHTS.conflicts.read * Math.min(all, itsAll);
 }
 
 function isNewer({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): boolean {
