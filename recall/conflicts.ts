@@ -5,189 +5,14 @@
  * date or name, another member of a kind ("yarn", "pnpm"), or a negation. A wrong call costs more than a missed one, so whatever
  * may make both true rules it out: another owner, day or year, a compound ("rent", "rent deposit"), a condition, a list.
  */
-import { isRole } from "./analysis/asked.ts";
 import { CONTENT_WORD } from "./analysis/commonness.ts";
-import { termOf } from "./analysis/english.ts";
-import { readValues, type Values } from "./analysis/values.ts";
-import { fold, placedRunsOf } from "./analysis/words.ts";
+import type { Values } from "./analysis/values.ts";
+import { type Claim, isTelling, opposite, termsOf, VERBS } from "./claims.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
-import {
-  type Readings,
-  readingsOf,
-  subjectOf,
-  type Topic,
-  type TopicWord,
-  topicOf,
-  weightsInCommon,
-} from "./topic.ts";
+import { subjectOf, type TopicWord, weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export type Relation = "contradict" | "same" | "near" | "none";
-
-/** What is read of a fact once, to compare it with many. */
-export interface Claim {
-  /** Its words without values. */
-  readonly topic: Topic;
-  readonly readings: Readings;
-  /** With the words of its key, which tell what it is about, too. */
-  readonly around: Topic;
-  readonly values: Values;
-  /** The terms of each proper name. */
-  readonly names: readonly ReadonlySet<string>[];
-  /** The terms of those whose matter it is: "Sanne" in "Sanne's phone". */
-  readonly owners: ReadonlySet<string>;
-  /** Pairs of terms side by side, of which one tells the other apart: "rent deposit". */
-  readonly compounds: ReadonlySet<string>;
-  /** The kinds of words that can be a value: of "yarn" in "package manager: yarn". */
-  readonly members: ReadonlyMap<string, readonly string[]>;
-  /** It begins with what it is about, not with "we" or "they". */
-  readonly speaksOf: boolean;
-  readonly polarity: "negated" | "unclear" | "plain";
-  readonly isPast: boolean;
-  /** One of several such facts: an allergy, something to buy. */
-  readonly isOneOfMany: boolean;
-  /** The sides of an opposite, such as a start and an end, of which it names one. */
-  readonly aspects: ReadonlySet<string>;
-}
-
-export function claimOf({ key, value }: { readonly key: string; readonly value: string }): Claim {
-  const { values, rest } = readValues(value);
-  const topic = topicIn(rest);
-  return {
-    topic,
-    readings: readingsOf(topic),
-    around: [...topic, ...topicOf(key.replace(/[^\p{L}\p{N}]+/gu, " "))],
-    values,
-    names: namesIn(rest),
-    owners: ownersIn(rest, topic),
-    compounds: compoundsIn(rest),
-    members: membersIn(rest),
-    speaksOf: !PRONOUN_FIRST.test(rest),
-    polarity: polarityOf(value),
-    isPast: PAST.test(value),
-    isOneOfMany: ONE_OF_MANY.test(value),
-    aspects: aspectsIn(value),
-  };
-}
-
-/** What comes after a comma only adds to it. */
-const ASIDE = /(?<=\p{L}{3})(?:[,;(]| [-–—]) /u;
-const HERE = /\b(?:in|on|for|with) (?:this \p{L}+|us)\b/giu;
-
-function topicIn(text: string): Topic {
-  const [main = "", ...asides] = text.replace(HERE, "").split(ASIDE);
-  const own = topicOf(main).map(asGeneric);
-  const known = new Set(termsOf(own));
-  const added = topicOf(asides.join(", ")).filter(({ terms }) => !terms.some((term) => known.has(term)));
-  return own.some(isTelling) ? [...own, ...added.map(asEveryday)] : [...own, ...added.map(asGeneric)];
-}
-
-const PRONOUN_FIRST = /^(?:I|we|they|you|he|she|it|there)\b/i;
-
-/** Words that name no matter of their own, but stand beside a value. */
-const LIGHT = setOf(
-  "go take give get pay switch change move hold held happen schedule set come run work allow permit forbid forbidden ban" +
-    " prohibit fine okay dose amount price cost due deadline right correct current normal usual exact",
-);
-/** The same, but "the shop opens" is not "the shop delivers". */
-const VERBS = setOf(
-  "start begin end finish open close stand lie sit live stay last need ship release buy keep store eat drink leave expire renew",
-);
-
-function setOf(words: string): ReadonlySet<string> {
-  return new Set(words.split(" ").map(termOf));
-}
-
-function asGeneric(word: TopicWord): TopicWord {
-  return word.terms.some((term) => LIGHT.has(term) || VERBS.has(term)) ? asEveryday(word) : word;
-}
-
-function asEveryday(word: TopicWord): TopicWord {
-  return { ...word, weight: Math.min(word.weight, WEIGHTS.words.everyday) };
-}
-
-/** Not at the beginning of a sentence, where every word has a capital. */
-const NAME = /(?<=[\p{Ll}\p{N},:·'’)] +)\p{Lu}\p{Ll}+\.?(?: \p{Lu}\p{Ll}+)*/gu;
-const NAME_FIRST = /^\p{Lu}\p{Ll}+(?= (?:is|will be) (?:my|our|the)\b)/gu;
-
-function namesIn(text: string): readonly ReadonlySet<string>[] {
-  const names = [...text.matchAll(NAME), ...text.matchAll(NAME_FIRST)];
-  return names.map(([name]) => new Set(placedRunsOf(name).map(({ run }) => termOf(fold(run)))));
-}
-
-const POSSESSIVE = /(?<![\p{L}\p{M}])([\p{L}\p{M}]+)(?:['’]s|(?<=s)['’])(?!\p{L})/gu;
-
-function ownersIn(text: string, topic: Topic): ReadonlySet<string> {
-  const possessive = [...text.matchAll(POSSESSIVE)].map(([, owner = ""]) => termOf(fold(owner)));
-  return new Set([...possessive, ...topic.flatMap(({ terms }) => terms.filter(isRole))]);
-}
-
-function compoundsIn(text: string): ReadonlySet<string> {
-  const runs = placedRunsOf(text);
-  const found = new Set<string>();
-  for (const [place, { run, at }] of runs.entries()) {
-    const next = runs[place + 1];
-    const isBeside = next?.at === at + run.length + 1 && text[next.at - 1] === " ";
-    // "standup starts" is no compound.
-    if (isBeside && !/[^s]s$/.test(next.run)) found.add(compound(termOf(fold(run)), termOf(fold(next.run))));
-  }
-  return found;
-}
-
-function compound(one: string, other: string): string {
-  return one < other ? `${one} ${other}` : `${other} ${one}`;
-}
-
-/** Not at the beginning, nor after an article: "the dog" is what "the dog sleeps" is about, but not "the kitchen" after "in". */
-const MEMBER =
-  /(?<=\p{L}[:=]? )(?<!(?<!\b(?:in|at|on|to|is|are|by) )\b(?:the|an?|my|our|your|his|her|their|some|any|no) )\p{L}+/giu;
-
-function membersIn(text: string): ReadonlyMap<string, readonly string[]> {
-  const members = new Map<string, readonly string[]>();
-  for (const [word] of text.matchAll(MEMBER)) {
-    const term = termOf(fold(word));
-    const kinds = [...synonymsOf(term)].filter(([, { closeness }]) => closeness < 1).map(([kind]) => kind);
-    if (kinds.length > 0) members.set(term, kinds);
-  }
-  return members;
-}
-
-const NEGATED =
-  /\b(?:not|never|no|without|none|nobody|cannot|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|has|have|had|need)n['’]?t|stopped|quit|gave up|forbidden|banned|prohibited)\b/i;
-const NO_NEGATION = /\b(?:not only|no matter|no problem|nothing else|no one else|nobody else|no need)\b/gi;
-const CONDITION = /\b(?:except|unless|but|only|if|when|while|until|before|after)\b/i;
-/** Says no in other words, or hardly yes. */
-const UNCLEAR =
-  /\b(?:nothing|free (?:of|from)|hard|difficult|avoid\w*|fail\w*|against|hates?|dislikes?|refuses?|lost|expired|cancell?ed|intoleran\w*|afraid|scare\w*|off|out|less|instead|rather|yet|few|little|rarely|seldom|hardly|lacks?|missing|broken|stops?|away)\b/i;
-
-function polarityOf(text: string): Claim["polarity"] {
-  const said = text.replace(NO_NEGATION, "");
-  if (CONDITION.test(said)) return "unclear";
-  if (NEGATED.test(said)) return "negated";
-  return UNCLEAR.test(said) ? "unclear" : "plain";
-}
-
-const PAST =
-  /\b(?:was|were|used to|formerly|former|previously|lived|worked|stayed|visited|went|had|(?<!years? )old|ago|first|last (?:year|month|week|summer|winter))\b(?! (?:born|moved|changed|renamed|replaced|set|raised|increased|postponed|rescheduled)\b)/i;
-const ONE_OF_MANY =
-  /\b(?:allerg\w+|intoleran\w+|likes?|loves?|hates?|enjoys?|prefers?|wants?|buy|need|speaks?|knows?|plays?|reads?|reading|watch\w*|visit\w*|learn\w*|owns?|met|tried|lists?|also|too|another|others?|one of|some|can|colleagues?|friends?|neighbou?rs?|brothers?|sisters?|sons?|daughters?|cousins?|uncles?|aunts?|clients?|customers?|kids?|child|cats?|dogs?|books?|films?)\b/i;
-
-const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
-  [/\b(?:start|begin|open|since)\w*/i, /\b(?:end|finish|close|closing|until|deadline|due|stop)\w*/i],
-  [/\b(?:min|minimum|at least|lowest)\b/i, /\b(?:max|maximum|at most|highest)\b/i],
-  [/\b(?:depart|leave|there)\w*/i, /\b(?:arriv|return|back)\w*/i],
-  [/\b(?:in|input|income|incoming|buy)\b/i, /\b(?:out|output|outgoing|expenses?|sell)\b/i],
-  [/\b(?:from|before|left|upper|front|top)\b/i, /\b(?:to|after|right|lower|rear|bottom)\b/i],
-];
-
-/** "2+" for the latter side of the third, unless the former is there, too. */
-function aspectsIn(text: string): ReadonlySet<string> {
-  const sides = OPPOSITES.flatMap((sides, place) => {
-    const [former, latter] = sides.map((side) => side.test(text));
-    return former === latter ? [] : [`${place}${former ? "-" : "+"}`];
-  });
-  return new Set(sides);
-}
 
 /**
  * The same whichever comes first. Two facts without a word in common take about a microsecond.
@@ -200,8 +25,9 @@ export function relationOf(one: Claim, other: Claim, deviations?: number): Relat
   const [here, there] = [besides(one, other), besides(other, one)];
   const [less, more] = [here.share, there.share].sort((a, b) => a - b) as [number, number]; // two
   if (more < near) return "none";
-  const sides = [sideOf(here), sideOf(there)] as const;
   const values = compareValues(one.values, other.values);
+  if (less < same && !leaveRoom(values)) return "near";
+  const sides = [sideOf(here), sideOf(there)] as const;
   const isClose = (deviations ?? apart) >= close;
   const difference = differenceOf(sides, values, isClose);
   if (difference === undefined)
@@ -262,7 +88,7 @@ function sideOf(beside: Beside): Side {
     ...beside,
     hasSubject:
       !claim.speaksOf || subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
-    hasOwner: lacking.some(({ terms }) => terms.some((term) => claim.owners.has(term))),
+    hasOwner: hasOwner(claim, termsOf(lacking)),
     own: termsOf(lacking.filter(isTelling)),
     ownVerbs: termsOf(lacking).filter((term) => VERBS.has(term)),
     kin: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
@@ -270,12 +96,8 @@ function sideOf(beside: Beside): Side {
   };
 }
 
-function isTelling({ weight }: TopicWord): boolean {
-  return weight === CONTENT_WORD;
-}
-
-function termsOf(words: readonly TopicWord[]): readonly string[] {
-  return words.flatMap(({ terms }) => terms);
+function hasOwner({ owners }: Claim, terms: readonly string[]): boolean {
+  return terms.some((term) => owners.has(term));
 }
 
 function areAllSaid([here, there]: Sides, { differ, overlap, alone }: Compared): boolean {
@@ -339,37 +161,37 @@ type Difference = "value" | "name" | "member" | "negation";
 /** The only difference that two facts have, if they can be about the same thing at the same time. */
 function differenceOf(sides: Sides, values: Compared, isClose: boolean): Difference | undefined {
   const isOfOneSubject = isClose || sides.every(({ hasSubject }) => hasSubject);
-  if (!isOfOneSubject || isRuledOut(sides, values)) return undefined;
+  if (!isOfOneSubject || !leaveRoom(values) || isRuledOut(sides)) return undefined;
   const [here, there] = sides;
-  const isDenied = sides.some(({ claim }) => claim.polarity === "negated");
   const names = here.ownNames + there.ownNames;
   const { differ, alone } = values;
-  if (isDenied)
+  if (sides.some(({ claim }) => claim.polarity === "negated"))
     return names + differ.length + alone.length === 0 && areOpposed(here, there) ? "negation" : undefined;
   if (differ.length > 0) return differ.length === 1 && names === 0 ? "value" : undefined;
-  if (alone.length > 0 || sides.some(({ claim }) => claim.isOneOfMany)) return undefined;
+  return alone.length > 0 ? undefined : differenceOfWords(here, there);
+}
+
+function differenceOfWords(here: Side, there: Side): Difference | undefined {
+  if (here.claim.isOneOfMany || there.claim.isOneOfMany) return undefined;
   if (haveRivals(here, there)) return "member";
   return here.ownNames === 1 && there.ownNames === 1 ? "name" : undefined;
 }
 
 /** The denial says no more than the other: an exception from it is no contradiction. */
 function areOpposed(here: Side, there: Side): boolean {
-  const { polarity: one } = here.claim;
-  const { polarity: other } = there.claim;
-  const denial = one === "negated" ? here : there;
-  return one !== other && one !== "unclear" && other !== "unclear" && denial.own.length === 0;
+  const [denial, other] = here.claim.polarity === "negated" ? [here, there] : [there, here];
+  return other.claim.polarity === "plain" && denial.own.length === 0;
 }
 
-function isRuledOut([here, there]: Sides, { overlap, alone }: Compared): boolean {
+function isRuledOut([here, there]: Sides): boolean {
   const [one, other] = [here.claim, there.claim];
-  if (here.hasOwner || there.hasOwner) return true;
-  if (one.isPast !== other.isPast || overlap.length > 0 || alone.some((kind) => SCOPES.has(kind)))
-    return true;
+  if (here.hasOwner || there.hasOwner || one.isPast !== other.isPast) return true;
   return [...one.aspects].some((side) => other.aspects.has(opposite(side)));
 }
 
-function opposite(side: string): string {
-  return side.endsWith("-") ? side.replace("-", "+") : side.replace("+", "-");
+/** For a single difference. */
+function leaveRoom({ differ, overlap, alone }: Compared): boolean {
+  return differ.length < 2 && overlap.length === 0 && !alone.some((kind) => SCOPES.has(kind));
 }
 
 /** Each has words of its own and little in common, or a compound that the other lacks. */
@@ -384,16 +206,16 @@ function areApart([here, there]: Sides, difference: Difference): boolean {
     Math.max(mine.length, theirs.length) > 1 || Math.min(here.share, there.share) < WEIGHTS.conflicts.both;
   if (isEither && isMuch) return true;
   return [here, there].some(({ claim, kin, shared }) =>
-    kin.some((lacking) => shared.some((term) => claim.compounds.has(compound(lacking, term)))),
+    kin.some((lacking) => shared.some((term) => claim.isCompound(lacking, term))),
   );
 }
 
 /** Two members of a kind that both facts name, in text or key, or that are all that differs. */
-function haveRivals({ claim: one, ...here }: Side, { claim: other, ...there }: Side): boolean {
-  const [mine, theirs] = [new Set(termsOf(one.around)), new Set(termsOf(other.around))];
-  return [...one.members].some(([member, kinds]) => {
+function haveRivals(here: Side, there: Side): boolean {
+  const [mine, theirs] = [new Set(termsOf(here.claim.around)), new Set(termsOf(there.claim.around))];
+  return [...here.claim.members].some(([member, kinds]) => {
     if (theirs.has(member)) return false;
-    return [...other.members].some(([rival, itsKinds]) => {
+    return [...there.claim.members].some(([rival, itsKinds]) => {
       if (mine.has(rival) || synonymsOf(member).has(rival)) return false;
       const shared = kinds.filter((kind) => itsKinds.includes(kind));
       const isNamed = shared.some((kind) => mine.has(kind) && theirs.has(kind));

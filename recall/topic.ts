@@ -19,12 +19,13 @@ export interface TopicWord {
 /** The content words of a text, in order, each once. */
 export type Topic = readonly TopicWord[];
 
-export function topicOf(text: string): Topic {
+/** @param stem for many texts: one that keeps terms */
+export function topicOf(text: string, stem = termOf): Topic {
   const words = wordsOf(text);
   const weights = commonnessOf(words.map((word) => word.text));
   const topic = new Map<string, TopicWord>();
   for (const [place, word] of words.entries()) {
-    const term = termOf(word.text);
+    const term = stem(word.text);
     const weight = weights[place] ?? 0;
     if (weight === 0 || topic.has(term)) continue;
     const other = otherTermOf(word.text);

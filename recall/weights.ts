@@ -151,6 +151,12 @@ export interface Weights {
     readonly least: Readonly<
       Record<"value" | "name" | "member" | "negation", { readonly share: number; readonly most: number }>
     >;
+    /** Among hits: the most words of a fact that is compared. */
+    readonly words: number;
+    /** Among hits: the least share of common terms, by their rarity, of the shorter fact, for the two to be read at all. */
+    readonly read: number;
+    /** Among hits: how far the score of the older fact is below the newer one's, for hosts that sort by it. */
+    readonly step: number;
     /** The least share of both, if each has a word that the other lacks. */
     readonly both: number;
     /** The least share of the same words in other order or notation. */
@@ -230,7 +236,17 @@ export const WEIGHTS: Weights = {
       member: { share: 0, most: 0.5 },
       negation: { share: 0.5, most: 0.6 },
     },
-    ...{ both: 0.6, same: 0.6, near: 0.3, close: 7.5, closer: 0.4, apart: 2 }, // pairs
+    ...{
+      words: 24,
+      read: 0.12,
+      step: 0.001,
+      both: 0.6,
+      same: 0.6,
+      near: 0.3,
+      close: 7.5,
+      closer: 0.4,
+      apart: 2,
+    }, // pairs
   },
   calls: { mostBehind: 1, step: 0.001 }, // facts are found as if there were no calls: bench:recall with --tool-calls
   copies: { shared: 0.8, words: 3 }, // room 12 and room 13

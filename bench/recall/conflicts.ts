@@ -1,6 +1,7 @@
 /** Counts the contradictions that are found, and the pairs of facts that are wrongly called one. */
 
-import { claimOf, type Relation, relationOf } from "../../recall/conflicts.ts";
+import { Claim } from "../../recall/claims.ts";
+import { type Relation, relationOf } from "../../recall/conflicts.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
 import { cosine, measureSpace } from "../../recall/meaning/similarity-normalizer.ts";
@@ -28,7 +29,7 @@ export interface ConflictFigures {
 /** Without an embedder by keywords alone. */
 export async function comparePairs(embedder: Embedder | undefined): Promise<readonly ComparedPair[]> {
   const pairs = readPairs();
-  const claims = pairs.map(({ a, b }) => [claimOf(a), claimOf(b)] as const);
+  const claims = pairs.map(({ a, b }) => [new Claim(a), new Claim(b)] as const);
   const compared = (by: By, deviations: readonly number[]) =>
     claims.map(([a, b], place) => ({ by, relation: relationOf(a, b, deviations[place]) }));
   const answers = [

@@ -1,13 +1,12 @@
 /** What two facts are to each other: contradictions are found, and none is seen where both facts can be true. */
 import { describe, expect, test } from "vitest";
 import { readPairs } from "../../bench/sets/pairs-set.ts";
-import { claimOf, relationOf } from "../../recall/conflicts.ts";
-
-type Fact = Parameters<typeof claimOf>[0];
+import { Claim, type FactText } from "../../recall/claims.ts";
+import { relationOf } from "../../recall/conflicts.ts";
 
 /** By words alone, whichever comes first. */
-function relation(one: Fact, other: Fact): string {
-  const [here, there] = [claimOf(one), claimOf(other)];
+function relation(one: FactText, other: FactText): string {
+  const [here, there] = [new Claim(one), new Claim(other)];
   const found = relationOf(here, there);
   expect(relationOf(there, here)).toBe(found);
   return found;
@@ -78,8 +77,8 @@ describe("no contradiction is", () => {
   });
 
   test("a similar sentence about something else, if a model says so", () => {
-    const [one, other] = ["The gym opens at 6:30", "The gym opens at 7:00"].map((value) =>
-      claimOf({ key: "gym", value }),
+    const [one, other] = ["The gym opens at 6:30", "The gym opens at 7:00"].map(
+      (value) => new Claim({ key: "gym", value }),
     );
     if (one === undefined || other === undefined) throw new Error("two claims");
     expect(relationOf(one, other, 10)).toBe("contradict");
@@ -104,7 +103,7 @@ describe("in the half of the set that is tuned on", () => {
 
   test("at most one other pair is called one, and no two facts of different pairs are", () => {
     expect([...called("same"), ...called("near")].filter(Boolean).length).toBeLessThan(2);
-    const claims = pairs.map(({ a, b }) => [a, b].map(claimOf));
+    const claims = pairs.map(({ a, b }) => [a, b].map((fact) => new Claim(fact)));
     const others = claims.flatMap((here, place) =>
       claims
         .slice(place + 1)
