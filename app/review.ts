@@ -12,7 +12,7 @@ import { fingerprintOf } from "../engine/store/entry-id.ts";
 import type { Entry, EntryMeta, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { makeSlices } from "../engine/timing.ts";
-import { type Claim, claimOf } from "../recall/conflicts.ts";
+import { Claim } from "../recall/claims.ts";
 import { type RelatedPair, relatedPairs } from "../recall/related-pairs.ts";
 import { factView, unlessUnreadable } from "./fact-view.ts";
 import type { FactView, Review, ReviewFinding, ReviewKind, ReviewQuery } from "./memory.ts";
@@ -31,7 +31,7 @@ const FRESH_MS = 60_000;
 
 /** A fact without its value. */
 interface Seen extends Pick<EntryMeta, "id" | "key" | "revision" | "tags" | "expiresAt"> {
-  /** The same for values that differ in nothing but case, spaces and a final stop. */
+  /** The same for values that differ in nothing but case, spaces, emphasis and a final stop. */
   readonly text: string;
   readonly source: string;
   /** Absent for a long value. */
@@ -163,14 +163,18 @@ async function allFacts(store: UseCaseContext["store"], namespace: Namespace): P
 
 function seen({ id, key, revision, tags, expiresAt, value: bytes, writer }: Entry): Seen {
   const value = Buffer.from(bytes).toString();
-  const claim: Claim | undefined = value.length > MOST_CHARACTERS ? undefined : claimOf({ key, value });
+  const claim = value.length > MOST_CHARACTERS ? undefined : new Claim({ key, value });
   const [source = `${writer?.surface} ${writer?.agent}`] = importsOf(tags);
   const fields = { id, key, revision, tags, ...defined({ expiresAt, claim }) };
   return { ...fields, text: fingerprintOf(Buffer.from(plainText(value))), source };
 }
 
 function plainText(value: string): string {
-  const text = value.normalize("NFC").toLowerCase().replace(/\s+/gu, " ");
+  const text = value
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll(/\*\*|`/g, "")
+    .replace(/\s+/gu, " ");
   return text.replace(/[.!]+ ?$/, "") || text;
 }
 
@@ -202,6 +206,7 @@ class Groups {
     }
   }
 
+  /** The same text first, then those with the most copies. */
   duplicates(): readonly Found[] {
     const groups = Map.groupBy(this.#texts, (text) => this.#headOf(text));
     const found = [...groups.values()].flatMap((texts) => {
@@ -209,7 +214,10 @@ class Groups {
       return facts.length < 2 ? [] : [{ kind: "duplicate", facts } as const];
     });
     const isOneText = ({ facts }: Found) => new Set(facts.map(({ text }) => text)).size === 1;
-    return [...found.filter(isOneText), ...found.filter((one) => !isOneText(one))];
+    return found.toSorted(
+      (one, other) =>
+        Number(isOneText(other)) - Number(isOneText(one)) || other.facts.length - one.facts.length,
+    );
   }
 
   /** One finding for two groups, of the newest fact of each. */

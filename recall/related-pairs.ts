@@ -5,8 +5,9 @@
  * that the work grows with the number of facts and not with its square.
  */
 import { makeSlices } from "../engine/timing.ts";
-import { type Claim, relationOf } from "./conflicts.ts";
-import { type TopicWord, weightsInCommon } from "./topic.ts";
+import { type Claim, termsOf } from "./claims.ts";
+import { relationOf } from "./conflicts.ts";
+import { weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export interface Sourced {
@@ -82,7 +83,7 @@ class SharedWords {
   readonly #places = new Map<string, number[]>();
 
   constructor(facts: readonly Sourced[]) {
-    this.#terms = facts.map(({ claim }) => termsOf(claim.around));
+    this.#terms = facts.map(({ claim }) => [...new Set(termsOf(claim.around))]);
     for (const term of this.#terms.flat()) this.#counts.set(term, (this.#counts.get(term) ?? 0) + 1);
   }
 
@@ -106,8 +107,4 @@ class SharedWords {
   #count(term: string): number {
     return this.#counts.get(term) ?? 1;
   }
-}
-
-function termsOf(words: readonly TopicWord[]): readonly string[] {
-  return [...new Set(words.flatMap(({ terms }) => terms))];
 }
