@@ -57,20 +57,22 @@ export function apartPreview(facts: readonly FactView[]): string {
   return `${all} stay as they are, and are not shown again until one of them gets another value.`;
 }
 
+type Named = Pick<FactView, "key" | "path">;
+
 /** How a fact is named in a shell: by its path if the key cannot be copied unchanged. */
-export function nameInShell({ key, path }: Pick<FactView, "key" | "path">): string {
+export function nameInShell({ key, path }: Named): string {
   return shellWord(isCopyable(key) ? key : path);
 }
 
 /** The arguments of `tidy` that do it, as a person types them. */
-export function keepArguments(fact: FactView, others: readonly FactView[], upTo: number): string {
+export function keepArguments(fact: Named, others: readonly Named[], upTo: number): string {
   return `tidy --keep ${nameInShell(fact)} --over ${others.map(nameInShell).join(" ")} --up-to ${upTo}`;
 }
 
-export function apartArguments(facts: readonly FactView[], upTo: number): string {
+export function apartArguments(facts: readonly Named[], upTo: number): string {
   return `tidy --apart ${facts.map(nameInShell).join(" ")} --up-to ${upTo}`;
 }
 
-export function againArguments(facts: readonly Pick<FactView, "key" | "path">[]): string {
+export function againArguments(facts: readonly Named[]): string {
   return `tidy --ask-again ${facts.map(nameInShell).join(" ")}`;
 }
