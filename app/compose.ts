@@ -10,6 +10,7 @@ import { processTimer, type Timer } from "../engine/timing.ts";
 import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
 import type { RecallQuery } from "../recall/search-contract.ts";
+import { keepApart } from "./apart.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
@@ -50,6 +51,7 @@ import {
 import { PinnedKeys } from "./pinned-keys.ts";
 import { pinFact } from "./pins.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
+import { Reviews } from "./review.ts";
 import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
@@ -153,6 +155,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     timer: timer ?? processTimer,
   };
   const growth = new GrowthCounts(context);
+  const reviews = new Reviews(context);
   const sweep = () => store.deleteExpired();
   const sweeper = new Sweeper({
     sweep: async () => parts.hasOpened?.() !== false && sweep(),
@@ -203,6 +206,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
     renewFact: inNamespace((...asked) => renewFact(context, ...asked)),
     pinFact: inNamespace((...asked) => pinFact(context, ...asked)),
+    review: inNamespace((namespace, query) => reviews.of(namespace, query)),
+    keepApart: inNamespace((namespace, input) => keepApart(context, namespace, input)),
     search: inNamespace((namespace, query: RecallQuery) => search(context, namespace, query), follow),
     readDocument: inNamespace((namespace, query) => readDocument(context, namespace, query)),
     forget: inNamespace((namespace, input) => forget(context, namespace, input)),

@@ -106,7 +106,7 @@ async function rankedChunks(
 async function chunkOf(
   context: UseCaseContext,
   namespace: Namespace,
-  { docid, score, snippet, possible, why }: RecallHit,
+  { docid, score, snippet, possible, why, conflictsWith }: RecallHit,
 ): Promise<Chunk | "unreadable" | undefined> {
   const place = parseDocid(docid);
   if (place === undefined) return undefined;
@@ -116,8 +116,9 @@ async function chunkOf(
   const projection = entry.category === category ? projectEntry(entry) : undefined;
   if (projection?.kind !== "chunk") return undefined;
   const { chunk } = projection.entry;
-  const metadata = possible ? { ...chunk.metadata, possible, ...defined({ why }) } : chunk.metadata;
-  return { ...chunk, metadata, score, snippet };
+  const conflicts_with = conflictsWith?.map((other) => other.key);
+  const doubts = possible ? { possible, ...defined({ why }) } : defined({ conflicts_with });
+  return { ...chunk, metadata: { ...chunk.metadata, ...doubts }, score, snippet };
 }
 
 function unreadableNote(count: number): string | undefined {

@@ -164,6 +164,49 @@ export interface FactsPage {
   readonly nextCursor?: string;
 }
 
+/**
+ * `duplicate`: they say the same. `conflict`: they contradict each other. `near`: nearly the same words, from different sources.
+ * `expiring`: one fact that expires within 14 days.
+ */
+export type ReviewKind = "duplicate" | "conflict" | "near" | "expiring";
+
+export interface ReviewQuery {
+  /** Findings, 1 to 100; default 20. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ReviewFinding {
+  readonly kind: ReviewKind;
+  /** Newest first, at most ten. */
+  readonly facts: readonly FactView[];
+}
+
+/** What somebody should decide about a memory. */
+export interface Review {
+  /** The most certain first; what expires soon comes last. May be fewer than the limit. */
+  readonly findings: readonly ReviewFinding[];
+  /** How many there are of each kind. */
+  readonly found: Readonly<Record<ReviewKind, number>>;
+  /** From before the look: as `upTo` of what is done with these facts. */
+  readonly revision: number;
+  readonly nextCursor?: string;
+}
+
+export interface ApartInput {
+  /** Of 2 to 10 facts, like {@link FactName}. */
+  readonly keys: readonly string[];
+  /** False: takes it back. Default true. */
+  readonly apart?: boolean;
+  /** The `revision` of a review: a fact that was written later throws `changed_meanwhile`. */
+  readonly upTo?: number;
+}
+
+export interface ApartFacts {
+  readonly keys: readonly string[];
+  readonly apart: boolean;
+}
+
 export interface RunsQuery {
   readonly kind?: RunKind;
   /** `failed`: anything but success. */
@@ -449,6 +492,10 @@ export interface Memory {
   renewFact(subject: Subject, input: RenewInput, asker?: Asker): Promise<FactView>;
   /** Pins a fact for a year, or unpins it. A person who pins it again confirms it for another year. Throws `not_found`. */
   pinFact(subject: Subject, input: PinInput, asker?: Asker): Promise<FactView>;
+  /** What somebody should decide: duplicates, conflicts, near-copies, and what expires soon. */
+  review(subject: Subject, query: ReviewQuery): Promise<Review>;
+  /** A review asks no more about these facts beside each other, until one gets another value. Throws `not_found`. */
+  keepApart(subject: Subject, input: ApartInput): Promise<ApartFacts>;
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
   /** Undefined when this subject's memory has no such document, or the path is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
@@ -496,6 +543,8 @@ const EVERY_USE_CASE = {
   pinFact: "pin",
   corpusPage: "corpus",
   checkFact: undefined,
+  review: undefined,
+  keepApart: undefined,
   readDocument: undefined,
   myMemory: undefined,
   defaults: undefined,

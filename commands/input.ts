@@ -126,3 +126,24 @@ export async function agreesAt({ stdin, stderr }: Shell, question: string): Prom
     lines.close();
   }
 }
+
+/** Questions to a person, one after the other. */
+export interface Dialog {
+  /** The line that was typed; undefined at the end of the input (Ctrl-D). */
+  readonly ask: (question: string) => Promise<string | undefined>;
+  readonly close: () => void;
+}
+
+/** Unlike {@link agreesAt}, it keeps what was typed ahead. */
+export function openDialog({ stdin, stderr }: Shell): Dialog {
+  const lines = createInterface({ input: stdin, terminal: false });
+  const typed = lines[Symbol.asyncIterator]();
+  return {
+    ask: async (question) => {
+      stderr.write(question);
+      const { value, done } = await typed.next();
+      return done === true ? undefined : value;
+    },
+    close: () => lines.close(),
+  };
+}

@@ -13,6 +13,7 @@ import { PIN_COMMANDS } from "./pin.ts";
 import { declareSearch } from "./search.ts";
 import { declareStatus } from "./status.ts";
 import { declareStore } from "./store.ts";
+import { declareTidy } from "./tidy.ts";
 
 /** In the order of the help. */
 export const MEMORY_COMMANDS: readonly Declare[] = [
@@ -23,6 +24,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareEdit,
   ...HISTORY_COMMANDS,
   ...PIN_COMMANDS,
+  declareTidy,
   declareForget,
   declareImport,
   declareImports,

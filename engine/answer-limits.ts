@@ -23,6 +23,8 @@ export const ANSWER_LIMITS = {
   chunks: { least: 1, most: 100, byDefault: 20 },
   /** Facts on a page of a list. */
   facts: { least: 1, most: 1_000, byDefault: 100 },
+  /** Findings on a page of a review. */
+  findings: { least: 1, most: 100, byDefault: 20 },
   /** Lines of a document. */
   documentLines: 200,
   /** Bytes of those lines. OpenClaw does not limit what it is given. */

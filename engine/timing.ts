@@ -30,6 +30,19 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/** The longest stretch of work before it yields to the event loop, in milliseconds. */
+const SLICE_MS = 4;
+
+/** For long work: called after each step, the returned function yields once a slice is over. */
+export function makeSlices(): () => Promise<void> | undefined {
+  let begun = performance.now();
+  const yieldOnce = async () => {
+    await nextTurn();
+    begun = performance.now();
+  };
+  return () => (performance.now() - begun < SLICE_MS ? undefined : yieldOnce());
+}
+
 /** Rejects with the signal's reason as soon as the signal fires. */
 export function sleep(timer: Timer, delayMs: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -10,6 +10,7 @@ const SECTIONS: readonly { readonly section: Section; readonly name: string; rea
   { section: "facts", name: "Facts" },
   { section: "timeline", name: "Timeline" },
   { section: "ending", name: "Expiring soon" },
+  { section: "tidy", name: "Tidy up" },
   { section: "growth", name: "Growth" },
   { section: "health", name: "Health" },
   { section: "callers", name: "Callers", operator: true },

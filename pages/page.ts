@@ -10,6 +10,7 @@ export type Section =
   | "facts"
   | "timeline"
   | "ending"
+  | "tidy"
   | "growth"
   | "health"
   | "callers"

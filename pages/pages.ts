@@ -14,6 +14,7 @@ import {
 import { forgetForm, submitForget } from "./forms/forget.ts";
 import { pinForm, submitPin } from "./forms/pin.ts";
 import { renewForm, submitRenew } from "./forms/renew.ts";
+import { apartForm, mergeForm, submitApart, submitMerge } from "./forms/tidy.ts";
 import { submitUndo, undoPreview } from "./forms/undo.ts";
 import { type Html, html, line } from "./html.ts";
 import { documentOf } from "./layout.ts";
@@ -27,6 +28,7 @@ import { factPage } from "./views/fact.ts";
 import { factsPage } from "./views/facts.ts";
 import { growthPage } from "./views/growth.ts";
 import { healthPage } from "./views/health.ts";
+import { tidyPage } from "./views/tidy.ts";
 import { timelinePage } from "./views/timeline.ts";
 
 export interface PagesOptions {
@@ -111,6 +113,7 @@ const VIEWS: Readonly<Record<string, Route>> = {
   "/fact": { show: factPage, counts: forFacts },
   "/timeline": { show: timelinePage, counts: countsPage("timeline") },
   "/ending": { show: expiringPage, counts: countsPage("ending") },
+  "/tidy": { show: tidyPage, counts: countsPage("tidy") },
   "/growth": { show: growthPage, counts: growthPage },
   "/health": { show: healthPage, counts: countsPage("health") },
   "/callers": { show: callersPage, counts: callersPage },
@@ -118,6 +121,8 @@ const VIEWS: Readonly<Record<string, Route>> = {
   "/renew": { show: renewForm, counts: forFacts },
   "/pin": { show: pinForm, counts: forFacts },
   "/supersede": { show: supersedeForm, counts: forFacts },
+  "/merge": { show: mergeForm, counts: countsPage("tidy") },
+  "/apart": { show: apartForm, counts: countsPage("tidy") },
   "/undo": { show: undoPreview, counts: forFacts },
   "/forget": { show: forgetForm, counts: forFacts },
   "/remember": { show: rememberForm, counts: forFacts },
@@ -129,6 +134,8 @@ const SUBMISSIONS: Readonly<Record<string, Submission>> = {
   "/renew": submitRenew,
   "/pin": submitPin,
   "/supersede": submitSupersede,
+  "/merge": submitMerge,
+  "/apart": submitApart,
   "/undo": submitUndo,
   "/forget": submitForget,
   "/remember": submitRemember,

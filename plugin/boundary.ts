@@ -11,7 +11,14 @@ import { defined } from "../engine/defined.ts";
 import { isCategory } from "../engine/facts/facts-policy.ts";
 import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { DOCUMENT_KINDS } from "../engine/projections/corpus.ts";
-import { cutText, type Framed, frameOf, nameOf, quotedText } from "../engine/projections/frame.ts";
+import {
+  cutText,
+  type Framed,
+  type FramedHit,
+  frameOf,
+  nameOf,
+  quotedText,
+} from "../engine/projections/frame.ts";
 import { isKnownTime, rfc3339 } from "../engine/rfc3339.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import type { GetResult, SearchHit } from "./openclaw-api.ts";
@@ -116,7 +123,7 @@ function hitForHost(result: unknown, before: number, note: string | undefined): 
     score: isPossible ? possibleScore(score, before) : rounded(score),
     snippet: isPossible
       ? framedText(possibleText(given.why), entry, snippet, POSSIBLE_MAX_CHARS)
-      : framedText("", entry, snippet, SNIPPET_MAX_CHARS),
+      : framedText("", { ...entry, ...conflictsFrom(given.conflictsWith) }, snippet, SNIPPET_MAX_CHARS),
     source: CORPUS,
     title: nameOf(entry, LINE_MAX_CHARS),
     kind: entry.kind,
@@ -151,7 +158,7 @@ function rounded(score: number): number {
 }
 
 /** Header and quoted text, cut at `maxChars`. */
-function framedText(lead: string, entry: Framed, text: string, maxChars: number): string {
+function framedText(lead: string, entry: FramedHit, text: string, maxChars: number): string {
   const frame = `${lead}${frameOf(entry, { most: FRAME_SHARE * maxChars - lead.length })}:\n`;
   return frame + quotedText(cutText(text, maxChars), maxChars - frame.length);
 }
@@ -222,6 +229,17 @@ function framedOf(given: unknown): Framed | undefined {
   if (!isText(category) || !isCategory(category)) return undefined;
   if (!isInstant(createdAt) || !isInstant(updatedAt)) return undefined;
   return { kind, key, category, createdAt, updatedAt, ...defined({ writer: writerFrom(writer) }) };
+}
+
+/** Malformed ones are left out: the hit counts without them. */
+function conflictsFrom(given: unknown): Pick<FramedHit, "conflictsWith"> {
+  if (!Array.isArray(given)) return {};
+  const conflictsWith = given.slice(0, ANSWER_LIMITS.hits.most).flatMap((one) => {
+    const { key, updatedAt } = fieldsOf(one);
+    if (!isText(key) || key.length > KEY_MAX_CHARS || !isInstant(updatedAt)) return [];
+    return [{ key, updatedAt }];
+  });
+  return { conflictsWith };
 }
 
 function writerFrom(given: unknown): Writer | undefined {

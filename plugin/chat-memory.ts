@@ -17,6 +17,7 @@ import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
 import { helmdeckReply, searchReply } from "./chat-status.ts";
+import { tidyReply } from "./chat-tidy.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import type { ChatCommand } from "./tool-names.ts";
 
@@ -38,7 +39,7 @@ const HOW_TO_FORGET =
 const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 
 export const HELP =
-  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+  "/remember <text> · /memories [words] · /memories tidy · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
 
 type Reply = (
   memory: Memory,
@@ -176,7 +177,7 @@ function forgottenText(forgotten: Forgotten): string {
 }
 
 async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
-  if (typed !== "") return searchReply(memory, verdict, typed);
+  if (typed !== "") return tidyReply(memory, verdict, typed) ?? searchReply(memory, verdict, typed);
   const { facts, unreadable, nextCursor } = await memory.listFacts(verdict.subject, { limit: NEWEST });
   const { expiring } = await memory.myMemory(verdict.subject);
   if (facts.length + unreadable.length === 0) return NOTHING_YET;
@@ -187,7 +188,7 @@ async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): 
     ),
     ...unreadable.map((key) => `- ${harmlessLine(key)} (cannot be opened; run openclaw helmdeck doctor)`),
     ...(nextCursor === undefined ? [] : [`The newest ${NEWEST}; openclaw helmdeck list shows all.`]),
-    "/memories <words> searches, /forget <key> forgets one.",
+    "/memories <words> searches, /memories tidy shows duplicates and conflicts, /forget <key> forgets one.",
   ].join("\n");
 }
 

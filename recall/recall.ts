@@ -11,6 +11,7 @@ import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
 import { excerptFor } from "./excerpt.ts";
+import { type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
@@ -219,8 +220,8 @@ class HybridRecall implements Recall {
     });
     const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, read, limit);
     const excerpt = arePossible ? excerptFor(read, index) : undefined;
-    const results = shown.map((one): RecallHit => {
-      if (excerpt === undefined) return hitOf(one, explain);
+    const results = withConflicts(shown, index).map((one): RecallHit => {
+      if (excerpt === undefined) return { ...hitOf(one, explain), ...conflictsOf(one) };
       const passage = excerpt(one.document.content, one.passage);
       return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };
     });
@@ -305,6 +306,11 @@ function hitOf({ document, passage, score, features }: ScoredCandidate, explain:
   const found = { kind, docid, path, title, score, snippet, startLine, endLine, category, key };
   const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
   return explain ? { ...hit, parts: partsOf(features) } : hit;
+}
+
+function conflictsOf({ conflicts }: Shown): Pick<RecallHit, "conflictsWith"> {
+  if (conflicts.length === 0) return {};
+  return { conflictsWith: conflicts.map(({ document: { key, updatedAt } }) => ({ key, updatedAt })) };
 }
 
 function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {

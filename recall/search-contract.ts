@@ -2,6 +2,7 @@
 
 import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
 import type { CorpusEntry, DocumentKind } from "../engine/projections/corpus.ts";
+import type { Conflicting } from "../engine/projections/frame.ts";
 import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
@@ -57,6 +58,8 @@ export interface RecallHit {
   readonly expiresAt?: UnixMs;
   /** The writer of the current value. */
   readonly writer?: Writer;
+  /** Sure hits of the same answer that say something else of the same thing, newest first; absent when there are none. */
+  readonly conflictsWith?: readonly Conflicting[];
   /** The features behind the score, for tuning and debugging. */
   readonly parts?: Readonly<Record<string, ScorePart>>;
 }
@@ -82,7 +85,10 @@ export interface LeftOut {
 }
 
 export interface RecallAnswer {
-  /** Best first; ties by newest, then by path, so that the same query always gives the same order. */
+  /**
+   * Best first; ties by newest, then by path, so that the same query always gives the same order. Of two that contradict each
+   * other, the newer one is first.
+   */
   readonly results: readonly RecallHit[];
   readonly mode: "keyword" | "hybrid";
   /** Why the answer may be incomplete, for a person: still indexing, no embeddings. */

@@ -10,7 +10,7 @@ import { wordsOf } from "./analysis/words.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
 import { WEIGHTS } from "./weights.ts";
 
-interface TopicWord {
+export interface TopicWord {
   readonly terms: readonly string[];
   /** Less for an everyday word. */
   readonly weight: number;
@@ -19,12 +19,13 @@ interface TopicWord {
 /** The content words of a text, in order, each once. */
 export type Topic = readonly TopicWord[];
 
-export function topicOf(text: string): Topic {
+/** @param stem for many texts: one that keeps terms */
+export function topicOf(text: string, stem = termOf): Topic {
   const words = wordsOf(text);
   const weights = commonnessOf(words.map((word) => word.text));
   const topic = new Map<string, TopicWord>();
   for (const [place, word] of words.entries()) {
-    const term = termOf(word.text);
+    const term = stem(word.text);
     const weight = weights[place] ?? 0;
     if (weight === 0 || topic.has(term)) continue;
     const other = otherTermOf(word.text);
@@ -59,9 +60,10 @@ interface Reading {
   readonly closeness: number;
 }
 
-type Readings = ReadonlyMap<string, readonly Reading[]>;
+/** The words of a topic that each term stands for. */
+export type Readings = ReadonlyMap<string, readonly Reading[]>;
 
-function readingsOf(topic: Topic): Readings {
+export function readingsOf(topic: Topic): Readings {
   const readings = new Map<string, Reading[]>();
   const add = (term: string, reading: Reading) => {
     const known = readings.get(term);
@@ -78,8 +80,12 @@ function readingsOf(topic: Topic): Readings {
   return readings;
 }
 
-/** For each word of the topic, the closest of the other's words counts. */
 function weightInCommon(topic: Topic, readings: Readings, other: Topic): number {
+  return weightsInCommon(topic, readings, other).reduce((sum, weight) => sum + weight, 0);
+}
+
+/** For each word of the topic, the weight of the closest of the other's words. */
+export function weightsInCommon(topic: Topic, readings: Readings, other: Topic): readonly number[] {
   const closest = topic.map(() => 0);
   for (const has of other) {
     for (const { place, closeness } of has.terms.flatMap((term) => readings.get(term) ?? [])) {
@@ -87,11 +93,11 @@ function weightInCommon(topic: Topic, readings: Readings, other: Topic): number 
       closest[place] = Math.max(closest[place] ?? 0, weight);
     }
   }
-  return closest.reduce((sum, weight) => sum + weight, 0);
+  return closest;
 }
 
 /** "vim" in "we use vim". */
-function subjectOf(topic: Topic): TopicWord | undefined {
+export function subjectOf<Word extends TopicWord>(topic: readonly Word[]): Word | undefined {
   return topic.find(({ weight }) => weight === CONTENT_WORD) ?? topic[0];
 }
 

@@ -145,6 +145,30 @@ export interface Weights {
     readonly meaning: number;
   };
 
+  /** When two facts contradict each other (recall/conflicts.ts). */
+  readonly conflicts: {
+    /** By what differs: the least share of words in common, of the one that has less of the other, and of the one that has more. */
+    readonly least: Readonly<
+      Record<"value" | "name" | "member" | "negation", { readonly share: number; readonly most: number }>
+    >;
+    /** Among hits: the most words of a fact that is compared. */
+    readonly words: number;
+    /** Among hits: the least share of common terms, by their rarity, of the shorter fact, for the two to be read at all. */
+    readonly read: number;
+    /** Among hits: how far the score of the older fact is below the newer one's, for hosts that sort by it. */
+    readonly step: number;
+    /** The least share of both, if each has a word that the other lacks. */
+    readonly both: number;
+    /** The least share of the same words in other order or notation. */
+    readonly same: number;
+    /** The least share of what is merely near. */
+    readonly near: number;
+    /** Deviations from which a model vouches for the same subject, the factor of `least` then, and below which it denies it. */
+    readonly close: number;
+    readonly closer: number;
+    readonly apart: number;
+  };
+
   readonly calls: {
     /** The most records of tool calls after the facts, when the question is not about past actions. */
     readonly mostBehind: number;
@@ -155,6 +179,8 @@ export interface Weights {
   readonly copies: {
     /** The least share of common words, counted with repetitions, of near-copies. */
     readonly shared: number;
+    /** The least number of words of near-copies that somebody is asked about. */
+    readonly words: number;
   };
 }
 
@@ -203,6 +229,25 @@ export const WEIGHTS: Weights = {
   },
   meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
   similar: { share: 0.5, subject: 0.25, word: 0.7, meaning: 6 }, // pairs, natural
+  conflicts: {
+    least: {
+      value: { share: 0.33, most: 0.5 },
+      name: { share: 0.6, most: 0.65 },
+      member: { share: 0, most: 0.5 },
+      negation: { share: 0.5, most: 0.6 },
+    },
+    ...{
+      words: 24,
+      read: 0.12,
+      step: 0.001,
+      both: 0.6,
+      same: 0.6,
+      near: 0.3,
+      close: 7.5,
+      closer: 0.4,
+      apart: 2,
+    }, // pairs
+  },
   calls: { mostBehind: 1, step: 0.001 }, // facts are found as if there were no calls: bench:recall with --tool-calls
-  copies: { shared: 0.8 }, // room 12 and room 13
+  copies: { shared: 0.8, words: 3 }, // room 12 and room 13
 };

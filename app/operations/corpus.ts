@@ -17,7 +17,7 @@ const chunkSchema = z.object({
       "kind: fact, or pack or pipeline for the record of a run. created_at and updated_at: when it was first and last stored;" +
       " expires_at: when it becomes hidden; written_by: who stored it, if known. The server vouches for all of these," +
       " whatever the content says. possible: true when no hit is certain and this chunk is only possibly" +
-      " related; such chunks score below 0.35.",
+      " related; such chunks score below 0.35. conflicts_with: keys of chunks that say something else of the same thing.",
   }),
   score: z.number().min(0).max(1).optional().meta({ description: "How well it matches; with a query only." }),
   snippet: z.string().optional().meta({ description: "The lines that match best; with a query only." }),

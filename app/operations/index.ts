@@ -11,12 +11,14 @@ import { HISTORY_OPERATIONS } from "./history.ts";
 import { listRuns } from "./list-runs.ts";
 import type { Operation, ToolOperation } from "./operation.ts";
 import { callers, defaults, growth, myMemory, revision } from "./overview.ts";
+import { REVIEW_OPERATIONS } from "./review.ts";
 import { search } from "./search.ts";
 import { storeFact } from "./store-fact.ts";
 
 export const OPERATIONS: readonly Operation[] = [
   ...[storeFact, forget, listFacts, getFact, ...HISTORY_OPERATIONS, corpusPage],
   ...[myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
+  ...REVIEW_OPERATIONS,
 ];
 
 /** The operation behind one of memory's tools. */

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:recall [-- --embedder builtin|none|URL] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
  * everyday questions, on questions in other words than the fact, on facts that people store and on conversations, and the effect of
- * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, kinds, sure, possible, calls, conversations.
+ * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, kinds, sure, conflicts, possible, calls, conversations.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.
 import { gatherModel } from "../../test/model/gathered.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import type { Measured } from "../measured.ts";
+import { comparePairs, conflictsSection } from "./conflicts.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
 import { keepEmbeddings } from "./kept-embeddings.ts";
 import { askKindsOfText, kindsOfTextSection } from "./kinds-of-text.ts";
@@ -65,13 +66,19 @@ export function benchEmbedder(named: string, model: string = DEFAULT_MODEL): Emb
 }
 
 /** By name, for `--only`. LoCoMo is left out if there are no conversations. */
-function parts(bench: Bench, conversations: readonly Conversation[] | undefined, embeddedBy: string) {
+function parts(
+  bench: Bench,
+  embedder: Embedder | undefined,
+  conversations: readonly Conversation[] | undefined,
+  embeddedBy: string,
+) {
   return {
     natural: async () => naturalSection(await askNatural(bench), embeddedBy),
     paraphrases: async () => paraphrasesSection(await askParaphrases(bench), embeddedBy),
     people: async () => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
     kinds: async () => kindsOfTextSection(await askKindsOfText(bench), embeddedBy),
     sure: async () => sureSection(await askForSure(bench), embeddedBy),
+    conflicts: async () => conflictsSection(await comparePairs(embedder), embeddedBy),
     possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
     calls: async () => besideCallsSection(await askBesideCalls()),
     ...(conversations && {
@@ -99,7 +106,7 @@ async function main(): Promise<void> {
     const model = values.embedder === BUILTIN ? "the built-in model" : embedder?.model;
     const embeddedBy = model === undefined ? "no embeddings" : `embedded by ${model}`;
     const sections: Measured[] = [];
-    for (const [name, measure] of Object.entries(parts(bench, conversations, embeddedBy))) {
+    for (const [name, measure] of Object.entries(parts(bench, embedder, conversations, embeddedBy))) {
       if (values.only?.includes(name) === false) continue;
       const section = await measure();
       sections.push(section);

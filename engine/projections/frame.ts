@@ -22,6 +22,16 @@ export interface Framed {
   readonly writer?: Writer;
 }
 
+export interface FramedHit extends Framed {
+  readonly conflictsWith?: readonly Conflicting[];
+}
+
+/** Another fact that says something else of the same thing. */
+export interface Conflicting {
+  readonly key: string;
+  readonly updatedAt: UnixMs;
+}
+
 export interface FrameOptions {
   /** Formats a time. Default: the day, in UTC. */
   readonly time?: (at: UnixMs) => string;
@@ -34,23 +44,40 @@ export interface FrameOptions {
 const KIND_WORDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run", tool: "tool call" } as const;
 /** The shortest key to show, including its quotes. */
 const LEAST_KEY = 16;
+/** Conflicts to name, and the length of each key. */
+const MOST_CONFLICTS = 2;
+const MOST_OTHER_KEY = 80;
 /** Length of each part of a writer's name. */
 const MOST_NAME = 40;
 /** Empty lines at the end of a quotation. */
 const EMPTY_LINES = /(?:\n(?:> ?)?)+$/;
 const PLAIN_NAME = /^[\w.@-]+$/;
 
-/** `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)` */
-export function frameOf(document: Framed, { time = dayOf, bare, most }: FrameOptions = {}): string {
-  const { kind, key, category, createdAt, updatedAt, writer } = document;
+/**
+ * `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)`, and of a fact that others
+ * contradict also `; contradicts "deploy/friday" of 2026-04-01`.
+ */
+export function frameOf(document: FramedHit, { time = dayOf, bare, most }: FrameOptions = {}): string {
+  const { kind, key, category, createdAt, updatedAt, writer, conflictsWith = [] } = document;
   const updated = updatedAt === createdAt ? "" : `, updated ${time(updatedAt)}`;
   const stored = isKnownTime(createdAt) ? `, stored ${time(createdAt)}${updated}` : "";
   const place = bare && kind !== "fact" ? "" : ` in ${harmlessLine(category)}`;
   const dated = `${place}${stored}`;
   const by = writer === undefined ? "" : ` by ${writerText(writer)}`;
-  if (most === undefined) return `${nameOf({ kind, key })}${dated}${by}`;
-  const tail = most - LEAST_KEY < KIND_WORDS[kind].length + 1 + dated.length + by.length ? dated : dated + by;
+  const conflict = conflictText(conflictsWith, time);
+  if (most === undefined) return `${nameOf({ kind, key })}${dated}${by}${conflict}`;
+  const needed = KIND_WORDS[kind].length + 1 + dated.length + by.length + conflict.length;
+  const tail = most - LEAST_KEY < needed ? dated + conflict : dated + by + conflict;
   return `${nameOf({ kind, key }, most - tail.length)}${tail}`;
+}
+
+function conflictText(others: readonly Conflicting[], time: (at: UnixMs) => string): string {
+  if (others.length === 0) return "";
+  const named = others
+    .slice(0, MOST_CONFLICTS)
+    .map(({ key, updatedAt }) => `${quotedKey(key, MOST_OTHER_KEY)} of ${time(updatedAt)}`);
+  const more = others.length > MOST_CONFLICTS ? ` and ${others.length - MOST_CONFLICTS} more` : "";
+  return `; contradicts ${named.join(" and ")}${more}`;
 }
 
 /** `fact "deploy/preference"`; the key is truncated to fit. */

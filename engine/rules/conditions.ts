@@ -22,10 +22,13 @@ export function requireRevision(
   if (ifRevision !== undefined && ifRevision !== revision) throw changedMeanwhile(revision);
 }
 
-/** For a fact that a write would supersede. Throws `changed_meanwhile`. */
-export function requireUpTo({ revision }: Pick<EntryMeta, "revision">, upTo: Revision | undefined): void {
+/** For one of several facts that a write is about. Throws `changed_meanwhile`, which names it. */
+export function requireUpTo(
+  { key, revision }: Pick<EntryMeta, "key" | "revision">,
+  upTo: Revision | undefined,
+): void {
   checkRevision("up_to", upTo);
-  if (upTo !== undefined && revision > upTo) throw changedMeanwhile(revision);
+  if (upTo !== undefined && revision > upTo) throw changedMeanwhile(revision, ` ${JSON.stringify(key)}`);
 }
 
 /** `newest`: the greatest number in use. Another store, or a later state of this one, was shown. Throws `changed_meanwhile`. */
@@ -68,11 +71,11 @@ export function keepsExisting(
   return endOf(there) >= endOf(given);
 }
 
-function changedMeanwhile(revision: Revision): HelmdeckError {
+function changedMeanwhile(revision: Revision, which = ""): HelmdeckError {
   const now = revision === 0 ? "is gone or cannot be opened" : "has another value, or other times, now";
   return new HelmdeckError(
     "changed_meanwhile",
-    `Somebody else changed the fact meanwhile: it ${now}. Nothing was written; read it again, then repeat the change.`,
+    `Somebody else changed the fact${which} meanwhile: it ${now}. Nothing was written; read it again, then repeat the change.`,
     { details: { revision } },
   );
 }

@@ -80,8 +80,8 @@ export function planPut<S extends Slot>(
   const retired = others.filter(isLive);
   for (const one of retired) requireUpTo(one.entry, upTo);
   const named = { ...given, ...fillIn?.(there, now) };
-  const entry = { ...named, tags: keepingMarks(named.tags, there) };
-  const sameValue = there !== undefined && Buffer.compare(there.value, entry.value) === 0;
+  const sameValue = isSameValue(there, named);
+  const entry = { ...named, tags: keepingMarks(named.tags, there, sameValue) };
   const history = historyAfter(slot, entry, { retired, sameValue });
   const upsert = { ...written(slot, entry, now), history, isLimited: true };
   const result = {
@@ -204,6 +204,10 @@ function historyAfter(
   return history.length > 0 ? history : (entry.history ?? []).slice(-HISTORY_LIMITS.kept);
 }
 
+function isSameValue(there: Entry | undefined, { value }: Pick<NewEntry, "value">): boolean {
+  return there !== undefined && Buffer.compare(there.value, value) === 0;
+}
+
 function isLive<S extends Slot>(slot: S): slot is S & { readonly entry: Entry } {
   return slot.entry !== undefined;
 }
@@ -219,7 +223,7 @@ function broughtBack<S extends Slot>(
   history: readonly FormerValue[],
 ): Upsert<S> {
   const held = heldOf(former);
-  const tags = keepingMarks(held.tags, slot.entry);
+  const tags = keepingMarks(held.tags, slot.entry, isSameValue(slot.entry, held));
   return { ...written(slot, { ...held, tags }, former.updatedAt), history, isLimited: false };
 }
 

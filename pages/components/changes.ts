@@ -1,5 +1,6 @@
 /** What can be changed: the buttons, the commands to copy where pages cannot change anything themselves, and the notice afterwards. */
 import type { FactView } from "../../app/memory.ts";
+import { keepArguments } from "../../app/presenters/tidy-text.ts";
 import { isCopyable, shellWord } from "../../app/presenters/words.ts";
 import { type Html, html } from "../html.ts";
 import { type PageContext, param } from "../page.ts";
@@ -97,6 +98,22 @@ export function keepCommand(commands: Commands, fact: Pick<FactView, "key" | "pa
   return command(commands, ...(fact.pinned ? PIN : RENEW).words(fact));
 }
 
+/** Asks about each finding. */
+export function tidyCommand(commands: Commands): string {
+  return command(commands, "tidy");
+}
+
+type Named = Pick<FactView, "key" | "path">;
+
+export function mergeCommand(
+  commands: Commands,
+  fact: Named,
+  others: readonly Named[],
+  upTo: number,
+): string {
+  return command(commands, keepArguments(fact, others, upTo));
+}
+
 /** The command shows a preview and asks first. */
 export function forgetImportCommand(commands: Commands, id: string): string {
   return command(commands, "forget", shellWord(`import:${id}`));
@@ -122,6 +139,9 @@ const DONE = {
   renewed: "Renewed.",
   pinned: "Pinned: it stands in every prompt of its agent, for a year from now.",
   unpinned: "Unpinned. It stays stored.",
+  merged: "Merged. The values of the others are in its history.",
+  apart: "They stay, and are not shown again until one of them gets another value.",
+  again: "They are shown beside each other again.",
   superseded: "Stored. The old fact is retired; its value is in this fact's history.",
   undone: "Undone. The former value is restored.",
   forgotten: "Forgotten, and erased from the database.",

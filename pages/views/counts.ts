@@ -12,6 +12,7 @@ const TITLES: Readonly<Partial<Record<Section, string>>> = {
   facts: "Facts",
   timeline: "Timeline",
   ending: "Expiring soon",
+  tidy: "Tidy up",
   health: "Health",
 };
 

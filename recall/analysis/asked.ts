@@ -73,6 +73,11 @@ const ROLES = new Set(
   ].map(termOf),
 );
 
+/** Whether a term names a person by their role, such as "mum" or "landlord". */
+export function isRole(term: string): boolean {
+  return ROLES.has(term);
+}
+
 function wordsOfKind({ kind, members }: (typeof thesaurus.kinds)[number]): readonly string[] {
   return `${kind} ${members}`.split(" ");
 }

@@ -89,6 +89,11 @@ function monthOf(words: readonly Word[], at: number): string | undefined {
   return month !== undefined && (besideNumber || /^\p{Lu}/u.test(word.raw)) ? month : undefined;
 }
 
+/** Two digits, for a folded name or its short form. */
+export function monthNamed(name: string): string | undefined {
+  return MONTH_BY_NAME.get(name);
+}
+
 function dayOf(word: Word | undefined): string | undefined {
   return word === undefined ? undefined : DAY.exec(word.text)?.[1]?.padStart(2, "0");
 }

@@ -54,6 +54,11 @@ const listRuns = z.strictObject({
   cursor: text("next_cursor of the previous page."),
 });
 
+const review = z.strictObject({
+  limit: limit(`Maximum number of findings: ${limitsText(ANSWER_LIMITS.findings)}.`),
+  cursor: text("next_cursor of the previous page."),
+});
+
 const corpusPage = z.strictObject({
   query: text("Words or a question to rank by. Absent: all entries, newest first."),
   limit: limit(`Maximum number of chunks: ${limitsText(ANSWER_LIMITS.chunks)}.`),
@@ -69,7 +74,13 @@ const defaults = z.strictObject({
 });
 
 /** By operation of memory. */
-export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = { listFacts, listRuns, corpusPage, defaults };
+export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = {
+  listFacts,
+  listRuns,
+  review,
+  corpusPage,
+  defaults,
+};
 
 export const packQuerySchema = z.strictObject({
   session_id: text("Continue in this open session of the same caller."),

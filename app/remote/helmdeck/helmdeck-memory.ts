@@ -282,6 +282,8 @@ const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
   undoFact: "keeps no history, so nothing can be undone: store the former value again",
   renewFact: "cannot renew a fact: store it again for a new expiry",
   pinFact: "has no pins: it does not show tags or expiry",
+  review: "does not report where its facts come from, nor when they expire",
+  keepApart: "has no marks: it does not show tags",
   growth: "does not say when facts were stored, so its growth is unknown",
   callers: "lists its callers only on its own pages",
   recordPackRun: ITS_OWN,

@@ -1,0 +1,61 @@
+/** Looks through a memory for what somebody should decide, and keeps facts apart. */
+import * as z from "zod";
+import { factSchema } from "./facts.ts";
+import { ADDS, operation, READS } from "./operation.ts";
+
+const number = z.int().min(0);
+
+const review = operation("review", {
+  summary: "Duplicates, conflicts, near-copies from different sources, and what expires soon.",
+  effects: READS,
+  reply: z.object({
+    findings: z
+      .array(
+        z.object({
+          kind: z.enum(["duplicate", "conflict", "near", "expiring"]).meta({
+            description:
+              "duplicate: they say the same. conflict: they contradict each other. near: nearly the same words, from different sources.",
+          }),
+          facts: z.array(factSchema).meta({ description: "Newest first, at most ten." }),
+        }),
+      )
+      .meta({ description: "The most certain first; what expires soon comes last." }),
+    found: z
+      .object({ duplicate: number, conflict: number, near: number, expiring: number })
+      .meta({ description: "How many there are of each kind." }),
+    revision: number.meta({ description: "For up_to of what is done with these facts." }),
+    next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
+  }),
+  rest: {
+    method: "get",
+    path: "/api/v1/memory/review",
+    id: "reviewMemory",
+    answers: "What was found.",
+    names: { reply: "Review" },
+    isLarge: true,
+  },
+});
+
+const keepApart = operation("keepApart", {
+  summary: "Keep facts as they are that say the same or contradict each other.",
+  description:
+    "A review does not ask about them again, until one of them gets another value. apart false: it asks again.",
+  effects: ADDS,
+  input: z.strictObject({
+    keys: z.array(z.string()).meta({ description: "2 to 10 keys, paths, docids or citations." }),
+    apart: z.boolean().nullish().meta({ description: "false: take it back." }),
+    up_to: number.nullish().meta({
+      description: "The revision of a review: a fact that was written later gives changed_meanwhile.",
+    }),
+  }),
+  reply: z.object({ keys: z.array(z.string()), apart: z.boolean() }),
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/apart",
+    answers: "Their keys.",
+    fails: [404, 409],
+    names: { input: "ApartRequest", reply: "ApartReply" },
+  },
+});
+
+export const REVIEW_OPERATIONS = [review, keepApart];

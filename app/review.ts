@@ -1,0 +1,262 @@
+/** What a memory could be rid of, or asks about: duplicates, conflicts, near-copies from different sources, and what expires soon. */
+import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { APART_LIMITS } from "../engine/facts/apart.ts";
+import { importsOf } from "../engine/facts/import-tag.ts";
+import { areApart, isPinned } from "../engine/facts/marks.ts";
+import { EXPIRING_WITHIN_MS } from "../engine/facts/renewal.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { fingerprintOf } from "../engine/store/entry-id.ts";
+import type { Entry, EntryMeta, UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import { makeSlices } from "../engine/timing.ts";
+import { Claim } from "../recall/claims.ts";
+import { type RelatedPair, relatedPairs } from "../recall/related-pairs.ts";
+import { factView, unlessUnreadable } from "./fact-view.ts";
+import type { FactView, Review, ReviewFinding, ReviewKind, ReviewQuery } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+/** Values opened at a time. */
+const STEP = 100;
+/** A longer value, which is a document, is compared as a whole only. */
+const MOST_CHARACTERS = 1_000;
+/** A page ends early at this size, so that no answer takes hundreds of megabytes. */
+const PAGE_BYTES = 1_024 * 1_024;
+/** Memories to cache, without values. */
+const MOST_MEMORIES = 8;
+/** Expiry does not change the revision, so a memory is looked through again after this time. */
+const FRESH_MS = 60_000;
+
+/** A fact without its value. */
+interface Seen extends Pick<EntryMeta, "id" | "key" | "revision" | "tags" | "expiresAt"> {
+  /** The same for values that differ in nothing but case, spaces, emphasis and a final stop. */
+  readonly text: string;
+  readonly source: string;
+  /** Absent for a long value. */
+  readonly claim?: Claim;
+}
+
+type Seens = readonly Seen[];
+
+interface Found {
+  readonly kind: ReviewKind;
+  /** Newest first. */
+  readonly facts: Seens;
+}
+
+interface Reviewed {
+  readonly revision: number;
+  readonly at: UnixMs;
+  readonly found: Promise<readonly Found[]>;
+}
+
+/** Looks through a memory again only after a change, and once for concurrent requests. */
+export class Reviews {
+  readonly #context: UseCaseContext;
+  readonly #reviewed = new BoundedMap<Namespace, Reviewed>(MOST_MEMORIES);
+
+  constructor(context: UseCaseContext) {
+    this.#context = context;
+  }
+
+  /** Throws `invalid_input`. */
+  async of(namespace: Namespace, { limit, cursor }: ReviewQuery): Promise<Review> {
+    const most = requireCount("limit", limit, ANSWER_LIMITS.findings);
+    const from = placeOf(cursor);
+    const { revision, found: finding } = await this.#reviewedOf(namespace);
+    const found = await finding;
+    const page = await pageOf(this.#context, namespace, found.slice(from, from + most));
+    const next = from + page.looked;
+    return {
+      findings: page.findings,
+      found: countsOf(found),
+      revision,
+      ...defined({ nextCursor: next < found.length ? `${next}` : undefined }),
+    };
+  }
+
+  async #reviewedOf(namespace: Namespace): Promise<Reviewed> {
+    const revision = await this.#context.store.revision(namespace);
+    const at = this.#context.now();
+    const known = this.#reviewed.get(namespace);
+    if (known?.revision === revision && at - known.at < FRESH_MS) return known;
+    const reviewed = { revision, at, found: lookThrough(this.#context, namespace) };
+    this.#reviewed.set(namespace, reviewed);
+    reviewed.found.catch(() => this.#reviewed.delete(namespace)); // callers that await it see the error
+    return reviewed;
+  }
+}
+
+function placeOf(cursor: string | undefined): number {
+  if (!cursor) return 0;
+  if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
+  throw invalidField("cursor", "must be the next_cursor of the previous page");
+}
+
+function countsOf(found: readonly Found[]): Review["found"] {
+  const counts = { duplicate: 0, conflict: 0, near: 0, expiring: 0 };
+  for (const { kind } of found) counts[kind] += 1;
+  return counts;
+}
+
+/** Their facts with values, as they were seen. What has changed since is left out, and so is a finding without a question. */
+async function pageOf(
+  { store }: UseCaseContext,
+  namespace: Namespace,
+  found: readonly Found[],
+): Promise<{ readonly findings: readonly ReviewFinding[]; readonly looked: number }> {
+  const findings: ReviewFinding[] = [];
+  let looked = 0;
+  let sizeBytes = 0;
+  for (const { kind, facts } of found) {
+    if (sizeBytes >= PAGE_BYTES) break;
+    looked += 1;
+    const there: FactView[] = [];
+    for (const { key, revision } of facts) {
+      const entry = await store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
+      if (entry?.revision !== revision) continue;
+      there.push(factView(entry));
+      sizeBytes += entry.value.byteLength;
+    }
+    if (there.length >= (kind === "expiring" ? 1 : 2)) findings.push({ kind, facts: there });
+  }
+  return { findings, looked };
+}
+
+/** The most certain first: the same text, the same in other words, conflicts, near-copies; what expires soon comes last. */
+async function lookThrough({ store, now }: UseCaseContext, namespace: Namespace): Promise<readonly Found[]> {
+  const facts = await allFacts(store, namespace);
+  const texts = [...Map.groupBy(facts, ({ text }) => text).values()];
+  const compared = texts.flatMap((text) => {
+    const { claim, source = "" } = text[0] ?? {};
+    return claim === undefined ? [] : [{ text, claim, source }];
+  });
+  const textAt = (place: number): Seens => compared[place]?.text ?? [];
+  const pairs = (await relatedPairs(compared)).map(({ places: [one, other], relation }) => ({
+    relation,
+    texts: [textAt(one), textAt(other)] as const,
+  }));
+  const groups = new Groups(texts, pairs);
+  return [
+    ...groups.duplicates(),
+    ...groups.between("contradict", "conflict"),
+    ...groups.between("near", "near"),
+    ...expiring(facts, now()),
+  ];
+}
+
+async function allFacts(store: UseCaseContext["store"], namespace: Namespace): Promise<Seens> {
+  const rest = makeSlices();
+  const facts: Seen[] = [];
+  const read = (more: { readonly cursor?: string }) =>
+    store.list({ namespace, origin: "fact", limit: STEP, ...more });
+  for await (const { entries } of pagesOf(read)) {
+    for (const entry of entries) {
+      facts.push(seen(entry));
+      await rest();
+    }
+  }
+  return facts;
+}
+
+function seen({ id, key, revision, tags, expiresAt, value: bytes, writer }: Entry): Seen {
+  const value = Buffer.from(bytes).toString();
+  const claim = value.length > MOST_CHARACTERS ? undefined : new Claim({ key, value });
+  const [source = `${writer?.surface} ${writer?.agent}`] = importsOf(tags);
+  const fields = { id, key, revision, tags, ...defined({ expiresAt, claim }) };
+  return { ...fields, text: fingerprintOf(Buffer.from(plainText(value))), source };
+}
+
+function plainText(value: string): string {
+  const text = value
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll(/\*\*|`/g, "")
+    .replace(/\s+/gu, " ");
+  return text.replace(/[.!]+ ?$/, "") || text;
+}
+
+interface RelatedTexts {
+  readonly relation: RelatedPair["relation"];
+  /** The facts of each text; the text with the newer fact first. */
+  readonly texts: readonly [Seens, Seens];
+}
+
+/** Texts that say the same, each around its newest one: in a longer chain the ends may say something else. */
+class Groups {
+  readonly #texts: readonly Seens[];
+  readonly #pairs: readonly RelatedTexts[];
+  /** The newest text of a text's group. */
+  readonly #heads = new Map<Seens, Seens>();
+
+  constructor(texts: readonly Seens[], pairs: readonly RelatedTexts[]) {
+    this.#texts = texts;
+    const places = new Map(texts.map((text, place) => [text, place]));
+    const order = ({ texts: [one, other] }: RelatedTexts) =>
+      (places.get(one) ?? 0) * texts.length + (places.get(other) ?? 0);
+    this.#pairs = pairs.toSorted((one, other) => order(one) - order(other));
+    for (const {
+      relation,
+      texts: [one, other],
+    } of this.#pairs) {
+      if (relation !== "same" || this.#headOf(one) !== one || this.#heads.has(other)) continue;
+      this.#heads.set(one, one).set(other, one);
+    }
+  }
+
+  /** The same text first, then those with the most copies. */
+  duplicates(): readonly Found[] {
+    const groups = Map.groupBy(this.#texts, (text) => this.#headOf(text));
+    const found = [...groups.values()].flatMap((texts) => {
+      const facts = asked(texts.flat());
+      return facts.length < 2 ? [] : [{ kind: "duplicate", facts } as const];
+    });
+    const isOneText = ({ facts }: Found) => new Set(facts.map(({ text }) => text)).size === 1;
+    return found.toSorted(
+      (one, other) =>
+        Number(isOneText(other)) - Number(isOneText(one)) || other.facts.length - one.facts.length,
+    );
+  }
+
+  /** One finding for two groups, of the newest fact of each. */
+  between(relation: RelatedPair["relation"], kind: ReviewKind): readonly Found[] {
+    const known = new Set<string>();
+    return this.#pairs.flatMap(({ relation: its, texts }) => {
+      const [one, other] = texts.map((text) => this.#headOf(text)[0]?.id);
+      if (its !== relation || one === other || known.has(`${one} ${other}`)) return [];
+      known.add(`${one} ${other}`).add(`${other} ${one}`);
+      const [here = [], there = []] = texts.map((text) => text.slice(0, MOST_LOOKED_AT));
+      if (here.some((mine) => there.some((theirs) => areApart(mine, theirs)))) return [];
+      return [{ kind, facts: [...here.slice(0, 1), ...there.slice(0, 1)] }];
+    });
+  }
+
+  #headOf(text: Seens): Seens {
+    return this.#heads.get(text) ?? text;
+  }
+}
+
+/** One more than a fact can be kept apart from. */
+const MOST_LOOKED_AT = APART_LIMITS.perFact + 1;
+
+/** Those of the same facts that somebody has not kept apart from all others, as many as can be merged: pinned ones, and the newest. */
+function asked(same: Seens): Seens {
+  const looked = same.slice(0, MOST_LOOKED_AT);
+  const open = looked.filter((one) => looked.some((other) => one !== other && !areApart(one, other)));
+  const kept = open.toSorted((one, other) => Number(isPinned(other)) - Number(isPinned(one)));
+  return open.filter((one) => kept.slice(0, APART_LIMITS.together).includes(one));
+}
+
+/** Pinned ones first, then the soonest. */
+function expiring(facts: Seens, now: UnixMs): readonly Found[] {
+  const ending = facts.filter(
+    ({ expiresAt }) => expiresAt !== undefined && expiresAt < now + EXPIRING_WITHIN_MS,
+  );
+  const sorted = ending.toSorted(
+    (one, other) =>
+      Number(isPinned(other)) - Number(isPinned(one)) || (one.expiresAt ?? 0) - (other.expiresAt ?? 0),
+  );
+  return sorted.map((fact) => ({ kind: "expiring", facts: [fact] }));
+}

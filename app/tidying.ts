@@ -1,0 +1,57 @@
+/** What somebody does about a finding of a review: each by what every memory can do, on the condition that nothing changed since. */
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { requireUpTo } from "../engine/rules/conditions.ts";
+import type { Subject } from "../engine/store/namespace.ts";
+import type { Writer } from "../engine/store/writer.ts";
+import type { FactView, Forgotten, Memory, ReviewFinding, StoredFact } from "./memory.ts";
+
+export interface Merge {
+  /** Of the fact that stays. */
+  readonly key: string;
+  /** Of those that become its history; at most nine. */
+  readonly over: readonly string[];
+  /** The `revision` of what was shown. */
+  readonly upTo?: number;
+}
+
+/**
+ * Stores the fact's value once more, over the others. Its category, tags, chosen end and pin stay. An undo of that store brings the
+ * others back, but for their pins.
+ *
+ * Throws `not_found`, `changed_meanwhile`, and what a store throws.
+ */
+export async function mergeFacts(
+  memory: Pick<Memory, "getFact" | "storeFact">,
+  subject: Subject,
+  { key: name, over, upTo }: Merge,
+  writer: Writer,
+): Promise<StoredFact> {
+  const fact = await memory.getFact(subject, { key: name });
+  if (fact === undefined)
+    throw new HelmdeckError(
+      "not_found",
+      "There is no fact with this key. Keys are exact and case-sensitive.",
+    );
+  const { key, value, revision } = fact;
+  if (revision !== undefined) requireUpTo({ key, revision }, upTo);
+  const conditions = defined({ ifRevision: revision, upTo });
+  return memory.storeFact(subject, { key, value, supersedes: over, ...conditions }, writer);
+}
+
+/** Forgets this fact and no other; what was written since it was shown stays. */
+export async function forgetFact(
+  memory: Pick<Memory, "getFact" | "forget">,
+  subject: Subject,
+  { key, path }: Pick<FactView, "key" | "path">,
+  upTo: number,
+): Promise<Forgotten> {
+  const scope = `key:${key}`;
+  const isTaken = (await memory.getFact(subject, { key: scope }))?.key === scope;
+  return memory.forget(subject, { scope: isTaken ? path : scope, upTo });
+}
+
+/** The one to keep if nobody says another: a pinned one, or the newest. */
+export function toKeep({ facts }: ReviewFinding): FactView | undefined {
+  return facts.find(({ pinned }) => pinned) ?? facts[0];
+}

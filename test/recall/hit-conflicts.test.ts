@@ -1,0 +1,74 @@
+/** Contradictions among the sure hits of one answer. */
+import { describe, expect, test } from "vitest";
+import { hitsOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
+
+const DAY = 86_400_000;
+const at = (daysAgo: number) => ({ createdAt: NOW - daysAgo * DAY });
+const OLD = { key: "standup/time", value: "The standup is at 9:30 in the big room", ...at(90) };
+const NEW = { key: "daily", value: "standup moved to 10:00", ...at(2) };
+const OTHER = { key: "retro", value: "The retro is at 15:00", ...at(5) };
+
+describe("two sure hits that contradict each other", () => {
+  test.each([
+    ["the newer is stored first", [NEW, OLD, OTHER]],
+    ["the older is stored first", [OTHER, OLD, NEW]],
+  ])("name each other, the newer one first: %s", async (_, facts) => {
+    const [first, second, ...rest] = await hitsOf(facts, "when is the standup");
+    expect([first?.key, second?.key]).toEqual(["daily", "standup/time"]);
+    expect(first?.conflictsWith).toEqual([{ key: "standup/time", updatedAt: NOW - 90 * DAY }]);
+    expect(second?.conflictsWith).toEqual([{ key: "daily", updatedAt: NOW - 2 * DAY }]);
+    expect(rest.filter(({ conflictsWith }) => conflictsWith !== undefined)).toEqual([]);
+  });
+
+  test("have different scores, since a host sorts by them", async () => {
+    const same = (key: string, hour: number, days: number) => ({
+      key,
+      value: `gym opens at ${hour}:00`,
+      ...at(days),
+    });
+    const hits = await hitsOf(
+      [same("a/gym", 6, 30), same("b/gym", 7, 3), same("c/gym", 8, 10)],
+      "when does the gym open",
+    );
+    expect(hits.map(({ key }) => key)).toEqual(["b/gym", "c/gym", "a/gym"]);
+    expect(hits[0]?.conflictsWith?.map(({ key }) => key)).toEqual(["c/gym", "a/gym"]);
+    const scores = hits.map(({ score }) => score);
+    expect(scores).toEqual([...new Set(scores)].sort((one, other) => other - one));
+  });
+});
+
+test("hits that only say the same, or are near, name nobody", async () => {
+  const again = { key: "standup", value: "Standup at 9.30 am: 9:30 sharp, big room", ...at(1) };
+  for (const facts of [
+    [OLD, again],
+    [OLD, OTHER],
+  ]) {
+    const hits = await hitsOf(facts, "when is the standup or the retro");
+    expect(hits.filter(({ conflictsWith }) => conflictsWith !== undefined)).toEqual([]);
+  }
+});
+
+test("only hits that are shown are compared, and no possible ones", async () => {
+  const [only, ...others] = await shownOf([OLD, NEW], "when is the standup", 1);
+  expect([others, only?.conflictsWith]).toEqual([[], undefined]);
+  const possible = await shownOf([OLD, NEW], "when is the standup of the marketing department in Lisbon");
+  expect(possible.map(({ conflictsWith }) => conflictsWith)).toEqual(possible.map(() => undefined));
+});
+
+test("lines of a conversation contradict nobody", async () => {
+  const line = (number: number, value: string) => ({
+    key: `chat/${number}`,
+    value,
+    createdAt: NOW - DAY + number * 60_000,
+  });
+  const chat = [
+    line(1, "Ann: the standup is at 9:30"),
+    line(2, "Ben: no, the standup is at 10:00"),
+    line(3, "Ann: okay"),
+  ];
+  const { results } = await recallOf(new WritableSource(chat)).search(OWNER, {
+    query: "when is the standup",
+  });
+  expect(results.length).toBeGreaterThan(1);
+  expect(results.filter(({ conflictsWith }) => conflictsWith !== undefined)).toEqual([]);
+});
