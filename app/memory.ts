@@ -41,6 +41,8 @@ export interface SimilarFact {
   /** Its beginning, on one line. */
   readonly value: string;
   readonly updatedAt: UnixMs;
+  /** It says something else of the same thing. */
+  readonly contradicts?: true;
 }
 
 export interface StoredFact {

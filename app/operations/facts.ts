@@ -46,8 +46,7 @@ export const listFacts = operation("listFacts", {
   },
   tool: {
     title: "List facts",
-    description:
-      "List facts with their values, newest first, page by page: all of them, or those with a prefix or category.",
+    description: "List facts with their values, newest first, page by page.",
     input: z.strictObject({
       prefix: z.string().nullish().meta({ description: "Only keys with this prefix; case matters." }),
       category: z.string().nullish().meta({ description: "Only this category." }),
