@@ -68,6 +68,16 @@ export interface FactName {
   readonly key: string;
 }
 
+export interface GetInput extends FactName {
+  /** What the memory said then, as far as histories tell. */
+  readonly asOf?: UnixMs;
+}
+
+export interface HistoryInput extends FactName {
+  /** Only values that another one replaced later. */
+  readonly since?: UnixMs;
+}
+
 export interface RenewInput extends FactName {
   /** From now on; 0 or absent: 90 days, without shortening the fact's life. */
   readonly ttlSeconds?: number;
@@ -134,6 +144,8 @@ export interface FactsQuery {
   readonly tag?: string;
   /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
+  /** What the memory said then, as far as histories tell. Not with `expiring`. */
+  readonly asOf?: UnixMs;
   /** With `expiring`: sorts by expiry, soonest first, instead of newest first. */
   readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */
@@ -423,10 +435,10 @@ export interface Memory {
   storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /** The result of `storeFact` with its errors, without writing. */
   checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
-  getFact(subject: Subject, input: FactName): Promise<FactView | undefined>;
+  getFact(subject: Subject, input: GetInput): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
   /** Also of a superseded fact; undefined when there is no such history. */
-  factHistory(subject: Subject, input: FactName): Promise<FactHistory | undefined>;
+  factHistory(subject: Subject, input: HistoryInput): Promise<FactHistory | undefined>;
   /** Undoes the last store that changed a fact; the next call undoes the one before. Throws `not_found`. */
   undoFact(subject: Subject, input: UndoInput): Promise<UndoneFact>;
   /** Changes a fact's expiry and nothing else. Throws `not_found`. */

@@ -13,7 +13,7 @@ import { originOfCategory } from "../engine/projections/paths.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { count, withExamples } from "./option-parsers.ts";
+import { AS_OF, asOfTime, count, withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareList(program: Command, runs: Runs): void {
@@ -25,13 +25,14 @@ export function declareList(program: Command, runs: Runs): void {
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
     .option("--expiring", "Only facts that expire within 14 days.")
+    .option("--as-of <date>", AS_OF, asOfTime)
     .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
-      const { category, expiring, limit } = command.opts<ListOptions>();
+      const { category, expiring, asOf, limit } = command.opts<ListOptions>();
       return runs(command, async (context) => {
         return listCommand(context, {
           limit,
-          ...defined({ prefix, category, expiring }),
+          ...defined({ prefix, category, expiring, asOf }),
         });
       });
     });
@@ -40,12 +41,14 @@ export function declareList(program: Command, runs: Runs): void {
     "helmdeck-memory list deploy/ --limit 20",
     "helmdeck-memory list --category team --json",
     "helmdeck-memory list --expiring",
+    "helmdeck-memory list --as-of 2026-04-01",
   ]);
 }
 
 interface ListOptions {
   readonly category?: string;
   readonly expiring?: boolean;
+  readonly asOf?: number;
   readonly limit: number;
 }
 
@@ -57,6 +60,8 @@ export interface ListRequest {
   readonly category?: string;
   /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
+  /** What the memory said then; Unix milliseconds. */
+  readonly asOf?: number;
   readonly limit: number;
 }
 
@@ -170,6 +175,6 @@ function unreadableNote(key: string, { command }: Voice): string {
   return `entry_unreadable: ${harmlessLine(key)} exists but cannot be opened; run ${command} doctor for details.`;
 }
 
-function isNarrow({ prefix, category }: ListRequest): boolean {
-  return prefix !== undefined || category !== undefined;
+function isNarrow({ prefix, category, asOf }: ListRequest): boolean {
+  return prefix !== undefined || category !== undefined || asOf !== undefined;
 }
