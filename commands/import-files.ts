@@ -40,10 +40,10 @@ export async function importCommand(context: CommandContext, order: ImportOrder)
   const { read, close } = await readerFor(context, format, order);
   try {
     const files = isAsked && format !== "helmdeck" ? await bufferFiles(given) : given;
-    const { onConflict, allowSecrets, ttlSeconds } = order;
+    const { onConflict, allowSecrets, ttlSeconds, category } = order;
     const request = {
       ...{ subject: context.options.caller, format, read, files, leftOut, onConflict, allowSecrets },
-      ...(ttlSeconds !== undefined && { ttlSeconds }),
+      ...defined({ ttlSeconds, category }),
     };
     if (order.dryRun) return await dryRun(context, request);
     if (!isAsked) return await importNow(context, request);

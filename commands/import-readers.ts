@@ -27,12 +27,14 @@ export interface ImportOrder {
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly ttlSeconds?: number;
+  /** For notes. */
+  readonly category?: string;
   /** Import texts even if they look like credentials. */
   readonly allowSecrets: boolean;
   readonly onConflict: ConflictRule;
 }
 
-type Asked = Pick<ImportOrder, "files" | "keyFile" | "map" | "stopped" | "dryRun" | "yes">;
+type Asked = Pick<ImportOrder, "category" | "files" | "keyFile" | "map" | "stopped" | "dryRun" | "yes">;
 
 interface Reader {
   readonly read: ReadItems;
@@ -45,8 +47,10 @@ export async function readerFor(
   format: ImportFormat,
   order: Asked,
 ): Promise<Reader> {
+  const { category, keyFile, map, stopped } = order;
+  if (category !== undefined && (format === "helmdeck" || format === "jsonl"))
+    throw invalidField("--category", "is only for notes, whose entries have no category of their own");
   if (format === "helmdeck") return databaseReader(context, order);
-  const { keyFile, map, stopped } = order;
   const given = [keyFile !== undefined && "--key-file", map.length > 0 && "--map", stopped && "--stopped"];
   const misplaced = given.find((option) => option !== false);
   if (misplaced !== undefined) throw invalidField(misplaced, "is only for --from helmdeck");

@@ -8,7 +8,7 @@ import { defined } from "../engine/defined.ts";
 import { CONFLICT_RULES, type ConflictRule } from "../engine/store/memory-store.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { collect, seconds, withExamples } from "./option-parsers.ts";
+import { collect, nonEmpty, seconds, withExamples } from "./option-parsers.ts";
 import { refuseRemote, withMemory } from "./with-memory.ts";
 
 export function declareImport(program: Command, runs: Runs): void {
@@ -22,7 +22,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .addOption(
       new Option(
         "--from <format>",
-        "The format: jsonl (our own export; the default), helmdeck (its database, helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
+        "The format: jsonl (our own export; the default but for notes known by name), helmdeck (its database, helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
       ).choices(IMPORT_FORMATS),
     )
     .option(
@@ -41,6 +41,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .option("--dry-run", "Only show what would be imported.")
     .option("--yes", "Do not ask.")
     .option("--ttl <span>", "Time to live of entries that have none: seconds, or 90m, 12h, 30d, 4w.", seconds)
+    .option("--category <name>", "For notes: the category of all imported facts.", nonEmpty)
     .option("--allow-secrets", "Also import texts that look like credentials.")
     .addOption(
       new Option(
@@ -54,15 +55,15 @@ export function declareImport(program: Command, runs: Runs): void {
       runs(command, async (context) => {
         const { importCommand } = await import("./import-files.ts");
         const { allowSecrets = false, dryRun = false, yes = false, stopped = false, map = [] } = given;
-        const { onConflict, from, keyFile, ttl } = given;
+        const { onConflict, from, keyFile, ttl, category } = given;
         const order = { files, allowSecrets, dryRun, yes, stopped, map, onConflict };
-        return importCommand(context, { ...order, ...defined({ from, keyFile, ttlSeconds: ttl }) });
+        return importCommand(context, { ...order, ...defined({ from, keyFile, category, ttlSeconds: ttl }) });
       }),
     );
   withExamples(importing, [
     "helmdeck-memory import facts.jsonl",
     "helmdeck-memory import --from openclaw ~/.openclaw/workspace",
-    "helmdeck-memory import --from markdown CLAUDE.md --dry-run",
+    "helmdeck-memory import CLAUDE.md --dry-run",
     "helmdeck-memory import --from helmdeck helmdeck.db --key-file .env.local",
     "ssh old-host helmdeck-memory export | helmdeck-memory import -",
   ]);
@@ -89,6 +90,7 @@ interface ImportOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly ttl?: number;
+  readonly category?: string;
   readonly allowSecrets?: boolean;
   readonly onConflict: ConflictRule;
 }

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import { checkTtl } from "../../engine/facts/facts-policy.ts";
+import { checkCategory, checkTtl } from "../../engine/facts/facts-policy.ts";
 import { importTag } from "../../engine/facts/import-tag.ts";
 import { keepsExisting } from "../../engine/rules/conditions.ts";
 import type {
@@ -53,6 +53,8 @@ export interface ImportRequest {
   readonly dryRun?: boolean;
   /** For items without an expiry. */
   readonly ttlSeconds?: number;
+  /** Of all imported facts; default: what their source names, see {@link resolveNote}. */
+  readonly category?: string;
   /** Also accepts text that looks like a credential, because a person confirmed it. */
   readonly allowSecrets?: boolean;
   /** For existing facts. Default `newer`. Only `replace` lets a note replace what somebody stored since `shown`. */
@@ -84,6 +86,7 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   const { store, now } = request.memory;
   const { ttlSeconds } = request;
   checkTtl(ttlSeconds); // once, not for each note
+  if (request.category !== undefined) checkCategory(request.category);
   // Also makes the reserve without which nothing can be forgotten once the import has filled the disk.
   if (request.dryRun !== true) await store.deleteExpired().catch(() => undefined);
   const targets = new ImportTargets(store, request.shown);
@@ -137,7 +140,8 @@ class ImportRun {
     }
     if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
     const { numbers } = await this.#targets.of(item.entry.namespace);
-    const placed = item.isNamed ? await numbers.give(item) : item;
+    const named = { ...item, entry: this.#inCategory(item.entry) };
+    const placed = item.isNamed ? await numbers.give(named) : named;
     if (placed !== undefined) await this.#take(placed);
   }
 
@@ -241,10 +245,10 @@ class ImportRun {
   }
 
   async #takeNote(target: ImportTarget, note: NewEntry): Promise<void> {
-    const { memory, onConflict = "newer", dryRun } = this.#request;
+    const { memory, onConflict = "newer", dryRun, category } = this.#request;
     if (note.origin === "audit") return this.#takeRun(target, note);
     const isUnseen = (there: Entry) => target.isUnseen(there);
-    const settled = await resolveNote(memory.store, note, { rule: onConflict, isUnseen });
+    const settled = await resolveNote(memory.store, note, { rule: onConflict, isUnseen, category });
     const write = "write" in settled ? settled.write : undefined;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
     if (dryRun && write !== undefined && settled.outcome !== "refreshed") target.isMarked = true;
@@ -253,7 +257,7 @@ class ImportRun {
     const marked = { ...this.#withMark(write), writer: { surface: "import" } };
     await this.#safely(() =>
       settled.outcome === "refreshed"
-        ? this.#batches.refreshed.push(write)
+        ? this.#batches[category === undefined ? "refreshed" : "notes"].push(write)
         : this.#batches.notes.push(marked),
     );
   }
@@ -264,6 +268,11 @@ class ImportRun {
       return this.#safely(() => this.#batches.entries.push(this.#withMark(run)));
     this.#counts.audit += 1;
     if ((await this.#there(run)) === undefined) target.isMarked = true;
+  }
+
+  #inCategory(entry: NewEntry): NewEntry {
+    const { category } = this.#request;
+    return category === undefined || entry.origin !== "fact" ? entry : { ...entry, category };
   }
 
   #withMark(entry: NewEntry): NewEntry {

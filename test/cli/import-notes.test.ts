@@ -124,7 +124,7 @@ test("forgetting an import shows what is restored and what stays", async () => {
 
 test.each([
   ["a folder", "workspace"],
-  ["Markdown", "CLAUDE.md"],
+  ["Markdown", "other.md"],
   ["JSON", "mem0.json"],
 ])("the kind of %s must be given", async (_name, file) => {
   const { code, stderr } = await piped(["import", at(file)]);
@@ -142,6 +142,20 @@ test.each([
   const { code, stderr } = await piped(["import", "--from", from, at(file), "--yes"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(message);
+});
+
+test("notes that are known by name need no --from, and --category is for notes", async () => {
+  const known = await piped(["import", at("CLAUDE.md"), "--yes", "--category", "rules"]);
+  expect(known.stdout).toMatch(/^Imported 4 for main: 4 new, /);
+  const { facts } = JSON.parse((await piped(["list", "--json"])).stdout);
+  expect(new Set(facts.map(({ category }: { readonly category: string }) => category))).toEqual(
+    new Set(["rules"]),
+  );
+  writeFileSync(at("facts.jsonl"), '{"key":"a","value":"one"}\n');
+  const lines = await piped(["import", at("facts.jsonl"), "--category", "rules"]);
+  expect([lines.code, lines.stderr]).toEqual([1, expect.stringMatching(/--category is only for notes/)]);
+  const wrong = await piped(["import", at("CLAUDE.md"), "--yes", "--category", "No Category"]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^invalid_input: category must be /)]);
 });
 
 test("--ttl sets when notes expire, and JSON Lines need no confirmation", async () => {

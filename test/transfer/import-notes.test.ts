@@ -78,6 +78,30 @@ describe("a second import", () => {
     });
   });
 
+  test("keeps the category that a fact has, unless one is asked for", async () => {
+    const memory = await openTestMemory();
+    const categories = async () => {
+      const { facts } = await memory.listFacts("main", {});
+      return facts.map(({ category }) => category);
+    };
+    await importText(memory, MD, { category: "team" });
+    expect(await categories()).toEqual(["team", "team"]);
+    await importText(memory, MD);
+    await importText(memory, MD.replace("Konflux", "Argo"));
+    expect((await factsOf(memory))[TOOL]).toBe("Tool: Argo");
+    expect(await categories()).toEqual(["team", "team"]);
+    expect(await importText(memory, MD, { category: "rules" })).toMatchObject({ replaced: 1, refreshed: 1 });
+    expect(await categories()).toEqual(["rules", "rules"]);
+    await importText(memory, `---\ncategory: work\n---\n${MD.replace("Konflux", "Argo")}`);
+    expect((await categories()).sort()).toEqual(["rules", "work"]);
+  });
+
+  test.each(["Not One", "tool_history"])("into the category %j is refused", async (category) => {
+    const memory = await openTestMemory();
+    await expect(importText(memory, MD, { category })).rejects.toThrow(/^category /);
+    expect(await factsOf(memory)).toEqual({});
+  });
+
   test("does not restore a fact that another has superseded since", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
