@@ -115,7 +115,7 @@ test("forgetting an import shows what is restored and what stays", async () => {
   await piped(["store", "memory/deploys/production", "by hand"]);
   const { import: id } = JSON.parse((await piped([...fromWorkspace(), "--yes", "--json"])).stdout);
   const { stderr, stdout } = await onTerminal(["forget", `import:${id}`], "y\n");
-  expect(stderr).toContain("1 of these facts goes back to the value that the import replaced.\n");
+  expect(stderr).toContain("1 of these facts goes back to what the import replaced or superseded.\n");
   expect(stderr).toContain("Facts that were stored or edited since the import are not included and stay.\n");
   expect(stderr).toContain("  memory/習慣/返事は短く: 返事は短く\n");
   expect(stdout).toContain("Deleted 14 entries");

@@ -237,6 +237,22 @@ describe("forgetting an import", () => {
     expect(Object.keys(await factsOf(memory, "work"))).toEqual([DAY, TOOL]);
   });
 
+  test("brings back what it superseded, unless its key is in use again", async () => {
+    const memory = await openTestMemory();
+    const { importId = "" } = await importText(memory, "- Other: note\n");
+    for (const key of ["a", "b"])
+      await memory.storeFact("main", { key, value: `${key} before`, tags: ["own"] });
+    const tags = [`import:${importId}`];
+    const imported = { namespace: namespaceOf("main"), origin: "fact", category: "x", tags } as const;
+    const entry = { ...imported, key: "new", value: Buffer.from("imported"), expiresAt: NOW + DAY_MS };
+    await memory.store.put(entry, { supersedes: ["a", "b"] });
+    await memory.storeFact("main", { key: "b", value: "b again" });
+    expect(await forget(memory, importId, true)).toMatchObject({ deleted: 2, restored: 1 });
+    expect(await forget(memory, importId)).toMatchObject({ deleted: 2, restored: 1, erased: "complete" });
+    expect(await factsOf(memory)).toEqual({ a: "a before", b: "b again" });
+    expect((await memory.getFact("main", { key: "a" }))?.tags).toEqual(["own"]);
+  });
+
   test("does not include a fact that is stored with the import's tag", async () => {
     const memory = await openTestMemory();
     const { importId } = await importText(memory, MD);
