@@ -9,7 +9,9 @@ import { pagesOf } from "../../engine/pages-of.ts";
 import { cutText } from "../../engine/projections/frame.ts";
 import type { Entry, MemoryStore, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
-import { type Claim, claimOf, type Relation, relationOf } from "../../recall/conflicts.ts";
+import { termOf } from "../../recall/analysis/english.ts";
+import { Claim, type FactText } from "../../recall/claims.ts";
+import { type Relation, relationOf } from "../../recall/conflicts.ts";
 
 export interface KnownFact {
   readonly relation: Exclude<Relation, "none">;
@@ -19,14 +21,8 @@ export interface KnownFact {
   readonly updatedAt: UnixMs;
 }
 
-/** Given to a claim. */
-interface Said {
-  readonly key: string;
-  readonly value: string;
-}
-
 /** `claim`: absent for a long text, which is a document rather than a claim, and for the oldest facts of a very large memory. */
-interface Shown extends Said {
+interface Shown extends FactText {
   readonly updatedAt: UnixMs;
   readonly claim?: Claim;
 }
@@ -48,6 +44,8 @@ export class KnownFacts {
   readonly #compared: Compared[] = [];
   /** Places in the list above. */
   readonly #byTerm = new Map<string, number[]>();
+  /** By word: most words of a memory are in many facts. */
+  readonly #terms = new Map<string, string>();
   /** What one fact has in common with each that is compared; all 0 between two of them. */
   #common = new Float64Array();
 
@@ -63,8 +61,8 @@ export class KnownFacts {
   }
 
   /** Of facts with other keys: the same ones first, and only the nearest of those that are merely near. */
-  find(fact: Said): readonly KnownFact[] {
-    const claim = claimIn(fact);
+  find(fact: FactText): readonly KnownFact[] {
+    const claim = this.#claimOf(fact);
     const relations = new Map<Shown, Relation>();
     if (claim !== undefined)
       for (const other of this.#candidates(claim))
@@ -83,7 +81,7 @@ export class KnownFacts {
 
   #add({ key, value: bytes, updatedAt }: Entry): void {
     const value = Buffer.from(bytes).toString();
-    const claim = this.#compared.length < MOST_COMPARED ? claimIn({ key, value }) : undefined;
+    const claim = this.#compared.length < MOST_COMPARED ? this.#claimOf({ key, value }) : undefined;
     const shown = { key, value: cutText(value, SHOWN_CHARACTERS), updatedAt };
     const fact = claim && { ...shown, claim };
     append(this.#bySaying, digestOf(value), fact ?? shown);
@@ -91,6 +89,15 @@ export class KnownFacts {
     const place = this.#compared.push(fact) - 1;
     for (const term of new Set(fact.claim.around.flatMap(({ terms }) => terms)))
       append(this.#byTerm, term, place);
+  }
+
+  #claimOf(fact: FactText): Claim | undefined {
+    if (fact.value.length > MOST_CHARACTERS) return undefined;
+    return new Claim(fact, (word) => {
+      const term = this.#terms.get(word) ?? termOf(word);
+      this.#terms.set(word, term);
+      return term;
+    });
   }
 
   /** Those with the most of its words in common, rare words and the words themselves before synonyms. */
@@ -138,10 +145,6 @@ function append<Item>(lists: Map<string, Item[]>, name: string, item: Item): voi
   const list = lists.get(name);
   if (list === undefined) lists.set(name, [item]);
   else list.push(item);
-}
-
-function claimIn(fact: Said): Claim | undefined {
-  return fact.value.length > MOST_CHARACTERS ? undefined : claimOf(fact);
 }
 
 /** The same in other words is only near: what is left out, or becomes history, must say the very same. */
