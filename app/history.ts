@@ -116,10 +116,10 @@ async function keyThatSuperseded(
 const PAGE_KEYS = 1_000;
 
 /**
- * When an import is forgotten, restores the facts that it replaced.
+ * When an import is forgotten, restores the facts that it replaced or superseded.
  *
- * Restores those facts covered by a tag filter that had another value before: undoes the tagged value, and leaves erasing it to
- * the delete that follows. Returns their number; a dry run only counts. Does nothing for a filter without a tag, which deletes
+ * Restores those facts covered by a tag filter that had another value before, or superseded others: undoes the tagged value, and
+ * leaves erasing it to the delete that follows. Returns their number; a dry run only counts. Does nothing for a filter without a tag, which deletes
  * whole facts.
  */
 export async function restoreReplaced(
@@ -163,5 +163,5 @@ async function tagged(
 
 async function hasOther({ store, now }: UseCaseContext, ref: EntryRef, tag: string): Promise<boolean> {
   const former = (await store.history(ref)).filter(({ tags }) => !tags.includes(tag));
-  return undoOf(former.toReversed(), now())?.before !== undefined;
+  return undoOf(former.toReversed(), now()) !== undefined;
 }

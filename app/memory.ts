@@ -318,7 +318,7 @@ export interface Forgotten {
   readonly scope: string;
   readonly deleted: number;
   readonly dryRun: boolean;
-  /** Of the deleted ones: facts that were restored to their value before the forgotten import; absent when there are none. */
+  /** Of the deleted ones: facts that went back to what the forgotten import had replaced or superseded; absent when there are none. */
   readonly restored?: number;
   /** Former values in the histories of remaining facts; absent when there are none. */
   readonly former?: number;

@@ -5,7 +5,7 @@ import { openCopy } from "../app/transfer/formats/helmdeck/database-copy.ts";
 import { HELMDECK_KEY_VARIABLE, helmdeckKey } from "../app/transfer/formats/helmdeck/key.ts";
 import { parseOwners } from "../app/transfer/formats/helmdeck/owners.ts";
 import { helmdeckReader } from "../app/transfer/formats/helmdeck/read-helmdeck.ts";
-import type { ImportFormat } from "../app/transfer/formats/names.ts";
+import type { ImportFormat, KnownRule } from "../app/transfer/formats/names.ts";
 import { READERS } from "../app/transfer/formats/readers.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import type { ConflictRule } from "../engine/store/memory-store.ts";
@@ -25,14 +25,20 @@ export interface ImportOrder {
   readonly map: readonly string[];
   readonly stopped: boolean;
   readonly dryRun: boolean;
+  /** The preview is complete. */
+  readonly showAll: boolean;
   readonly yes: boolean;
   readonly ttlSeconds?: number;
+  /** For notes. */
+  readonly category?: string;
   /** Import texts even if they look like credentials. */
   readonly allowSecrets: boolean;
   readonly onConflict: ConflictRule;
+  /** Absent: both are kept, unless a person who sees a preview says otherwise. */
+  readonly onKnown?: KnownRule;
 }
 
-type Asked = Pick<ImportOrder, "files" | "keyFile" | "map" | "stopped" | "dryRun" | "yes">;
+type Asked = Pick<ImportOrder, "category" | "files" | "keyFile" | "map" | "stopped" | "dryRun" | "yes">;
 
 interface Reader {
   readonly read: ReadItems;
@@ -45,8 +51,10 @@ export async function readerFor(
   format: ImportFormat,
   order: Asked,
 ): Promise<Reader> {
+  const { category, keyFile, map, stopped } = order;
+  if (category !== undefined && (format === "helmdeck" || format === "jsonl"))
+    throw invalidField("--category", "is only for notes, whose entries have no category of their own");
   if (format === "helmdeck") return databaseReader(context, order);
-  const { keyFile, map, stopped } = order;
   const given = [keyFile !== undefined && "--key-file", map.length > 0 && "--map", stopped && "--stopped"];
   const misplaced = given.find((option) => option !== false);
   if (misplaced !== undefined) throw invalidField(misplaced, "is only for --from helmdeck");

@@ -22,7 +22,7 @@ const forgetReplySchema = z.object({
   }),
   restored: z.int().min(1).optional().meta({
     description:
-      "Of those deleted by import:<id>: facts restored to their value before that import, or, in a dry run, to restore.",
+      "Of those deleted by import:<id>: facts restored to what that import replaced or superseded, or, in a dry run, to restore.",
   }),
   former: z.int().min(1).optional().meta({
     description: "Former values erased from the histories of remaining facts, or, in a dry run, to erase.",

@@ -100,7 +100,7 @@ const IMPORT_STAYS = "Facts that were stored or edited since the import are not 
 export function goesBack(restored: number, isAhead: boolean): string {
   const facts = restored === 1 ? "1 of these facts" : `${restored} of these facts`;
   const verb = isAhead ? (restored === 1 ? "goes" : "go") : "went";
-  return `${facts} ${verb} back to the value that the import replaced.`;
+  return `${facts} ${verb} back to what the import replaced or superseded.`;
 }
 
 /** `3 entries and 2 former values of other facts` */

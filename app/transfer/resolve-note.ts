@@ -5,27 +5,45 @@
 
 import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
 import { isImportTag } from "../../engine/facts/import-tag.ts";
 import { heldOf } from "../../engine/store/fields.ts";
-import type { ConflictRule, Entry, MemoryStore, NewEntry } from "../../engine/store/memory-store.ts";
+import type {
+  ConflictRule,
+  Entry,
+  MemoryStore,
+  NewEntry,
+  Revision,
+} from "../../engine/store/memory-store.ts";
 
 export type Resolution =
-  | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry }
-  /** `write`: with the new expiry; absent when it already expires later. */
+  /** `there`: the revision of what is replaced, or 0. */
+  | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry; readonly there: Revision }
+  /** `write`: with the new expiry or category; absent when it has the category and already expires later. */
   | { readonly outcome: "refreshed"; readonly write?: NewEntry }
   | { readonly outcome: "kept" };
+
+interface NoteRules {
+  readonly rule: ConflictRule;
+  readonly isUnseen: (there: Entry) => boolean;
+  /** Asked for by the operator. Otherwise a fact keeps its category, unless the source of the note names one. */
+  readonly category?: string | undefined;
+}
 
 export async function resolveNote(
   store: MemoryStore,
   note: NewEntry,
-  { rule, isUnseen }: { readonly rule: ConflictRule; readonly isUnseen: (there: Entry) => boolean },
+  { rule, isUnseen, category }: NoteRules,
 ): Promise<Resolution> {
   const there = await entryAt(store, note);
-  if (there === undefined) return { outcome: "stored", write: note };
-  if (isSame(there, note)) return { outcome: "refreshed", ...refreshed(there, note) };
+  if (there === undefined) return { outcome: "stored", write: note, there: 0 };
+  if (isSame(there, note)) return { outcome: "refreshed", ...refreshed(there, note, category) };
   if (rule !== "replace" && isUnseen(there)) return { outcome: "kept" };
   const stays = rule === "newer" ? await isNewer(store, there, note) : rule === "keep";
-  return stays ? { outcome: "kept" } : { outcome: "replaced", write: note };
+  if (stays) return { outcome: "kept" };
+  const isUnnamed = category === undefined && note.category === DEFAULT_CATEGORY;
+  const write = isUnnamed ? { ...note, category: there.category } : note;
+  return { outcome: "replaced", write, there: there.revision };
 }
 
 /** An entry that does not open is replaced, as by any store. */
@@ -50,9 +68,14 @@ function isSame(one: Pick<Entry, "value">, other: Pick<NewEntry, "value">): bool
 }
 
 /** Keeps its writer, tags and times. */
-function refreshed(there: Entry, { expiresAt }: NewEntry): { readonly write?: NewEntry } {
+function refreshed(
+  there: Entry,
+  { expiresAt }: NewEntry,
+  category = there.category,
+): { readonly write?: NewEntry } {
   const isLonger = there.expiresAt !== undefined && expiresAt !== undefined && expiresAt > there.expiresAt;
-  if (!isLonger) return {};
+  if (!isLonger && category === there.category) return {};
   const { namespace, origin, prolonged } = there;
-  return { write: { namespace, origin, ...heldOf(there), expiresAt, ...defined({ prolonged }) } };
+  const renewed = { ...heldOf(there), ...(isLonger && { expiresAt }), category, ...defined({ prolonged }) };
+  return { write: { namespace, origin, ...renewed } };
 }

@@ -119,11 +119,12 @@ export function planUndo<S extends Slot>(
   if (undone === undefined || undo === undefined) return unchanged(undefined);
   const slots = new Map([slot, ...others].map((one) => [one.ref.key, one]));
   const revived = new Map(undo.revived.map((one) => [one.former.key, one])); // an imported history may name a key twice
-  const back = [...revived.values()].map(({ former, history }) => {
+  const back = [...revived.values()].flatMap(({ former, history }) => {
     const free = slots.get(former.key);
     if (free === undefined) throw new HelmdeckError("internal", "An undo did not load what it brings back.");
-    if (free.entry !== undefined) throw keyInUse(former.key);
-    return broughtBack(free, former, history);
+    if (free.entry === undefined) return broughtBack(free, former, history);
+    if (tag === undefined) throw keyInUse(former.key);
+    return [];
   });
   const own = undo.before && broughtBack(slot, undo.before, undo.history);
   const upsert = own === undefined ? back : [own, ...back];

@@ -171,7 +171,10 @@ export interface PutResult {
 }
 
 export interface UndoOptions extends WriteCondition {
-  /** Undo only while the fact has this tag, and to the last value without it; former values with it go, too. */
+  /**
+   * Undo only while the fact has this tag, and to the last value without it; former values with it go, too. A superseded key that is
+   * in use again stays as it is.
+   */
   readonly tag?: string;
   /** True: the undone value is erased by the next delete, which reports it. For many undos in a row. */
   readonly erasesLater?: boolean;

@@ -96,7 +96,8 @@ test("mem0's memories keep ids, times, categories and owners, and expired ones a
   const fact = await memory.getFact("main", { key: "mem0/6f0c1e7a-3f7e-4a55-9a53-0d2b7a2f1c11" });
   expect(fact).toMatchObject({
     value: "Prefers staging deploys before production",
-    tags: ["deploys", "user_id=operator", "type=preference", `import:${result.importId}`],
+    category: "deploys",
+    tags: ["user_id=operator", "type=preference", `import:${result.importId}`],
     createdAt: Date.parse("2026-09-03T17:16:05.490Z"),
     updatedAt: Date.parse("2026-10-03T17:16:05.490Z"),
   });
@@ -135,6 +136,33 @@ test("mem0: a graph's relations become facts, the names of its other library are
     [3, "This is not a relation of mem0's graph."],
   ]);
   expect(result.leftOut).toEqual({ "further pages of mem0's response, which are not in the file": 1 });
+});
+
+test.each([
+  [["health", "food"], "health", ["food"]],
+  [["Personal Details", "family"], "family", ["Personal Details"]],
+  [["tool_history"], "user_facts", ["tool_history"]],
+  [null, "user_facts", []],
+])("mem0: of the categories %j, %s is the fact's", async (categories, category, tags) => {
+  const memory = await openTestMemory();
+  const text = JSON.stringify([{ id: "a", memory: "kept", categories }]);
+  const { importId } = await importNotes(memory, "mem0", [textFile(text, "mem0.json")]);
+  const fact = await memory.getFact("main", { key: "mem0/a" });
+  expect(fact).toMatchObject({ category, tags: [...tags, `import:${importId}`] });
+});
+
+test.each([
+  ["category: health", "health"],
+  ['title: x\ncategory: "health"', "health"],
+  ["category: Not One", "user_facts"],
+  ["category: audit log", "user_facts"],
+  ["category: cache", "user_facts"],
+  ["categories: health", "user_facts"],
+])("Markdown with the front matter %j is of the category %s", async (front, category) => {
+  const memory = await openTestMemory();
+  await importNotes(memory, "markdown", [textFile(`---\n${front}\n---\n- one\n\ncategory: text\n`)]);
+  const { facts } = await memory.listFacts("main", {});
+  expect(facts.map((fact) => fact.category)).toEqual([category, category]);
 });
 
 test("mem0: only a memory of another type is refused, without showing its value", async () => {
@@ -179,7 +207,23 @@ test.each([["facts.jsonl"], ["-"], ["export"]])("%s is recognised as helmdeck-me
   expect(guessFormat([name])).toBe("jsonl");
 });
 
-test.each([["CLAUDE.md"], ["notes.MARKDOWN"], ["mem0.json"]])("the format of %s must be given", (name) => {
+test.each([
+  ["openclaw", ["ws/MEMORY.md"]],
+  ["openclaw", ["USER.md", "ws/MEMORY.md"]],
+  ["markdown", ["repo/CLAUDE.md"]],
+  ["markdown", ["CLAUDE.md", "AGENTS.md"]],
+])("as %s, %j are known by name", (format, names) => {
+  expect(guessFormat(names)).toBe(format);
+});
+
+test.each([[["MEMORY.md", "CLAUDE.md"]], [["facts.jsonl", "AGENTS.md"]]])(
+  "%j are not one import",
+  (names) => {
+    expect(() => guessFormat(names)).toThrow(/of several formats .* with --from/);
+  },
+);
+
+test.each([["claude.md"], ["notes.MARKDOWN"], ["mem0.json"]])("the format of %s must be given", (name) => {
   expect(() => guessFormat(["facts.jsonl", name])).toThrow(wantsFormat(name).message);
   expect(wantsFormat(name).message).toContain("helmdeck, openclaw, markdown, mem0, server-memory");
 });

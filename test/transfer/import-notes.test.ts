@@ -78,6 +78,30 @@ describe("a second import", () => {
     });
   });
 
+  test("keeps the category that a fact has, unless one is asked for", async () => {
+    const memory = await openTestMemory();
+    const categories = async () => {
+      const { facts } = await memory.listFacts("main", {});
+      return facts.map(({ category }) => category);
+    };
+    await importText(memory, MD, { category: "team" });
+    expect(await categories()).toEqual(["team", "team"]);
+    await importText(memory, MD);
+    await importText(memory, MD.replace("Konflux", "Argo"));
+    expect((await factsOf(memory))[TOOL]).toBe("Tool: Argo");
+    expect(await categories()).toEqual(["team", "team"]);
+    expect(await importText(memory, MD, { category: "rules" })).toMatchObject({ replaced: 1, refreshed: 1 });
+    expect(await categories()).toEqual(["rules", "rules"]);
+    await importText(memory, `---\ncategory: work\n---\n${MD.replace("Konflux", "Argo")}`);
+    expect((await categories()).sort()).toEqual(["rules", "work"]);
+  });
+
+  test.each(["Not One", "tool_history"])("into the category %j is refused", async (category) => {
+    const memory = await openTestMemory();
+    await expect(importText(memory, MD, { category })).rejects.toThrow(/^category /);
+    expect(await factsOf(memory)).toEqual({});
+  });
+
   test("does not restore a fact that another has superseded since", async () => {
     const memory = await openTestMemory();
     await importText(memory, MD);
@@ -211,6 +235,22 @@ describe("forgetting an import", () => {
     await forget(memory, importId);
     expect(Object.keys(await factsOf(memory))).toEqual(["mine", "notes/notes/other"]);
     expect(Object.keys(await factsOf(memory, "work"))).toEqual([DAY, TOOL]);
+  });
+
+  test("brings back what it superseded, unless its key is in use again", async () => {
+    const memory = await openTestMemory();
+    const { importId = "" } = await importText(memory, "- Other: note\n");
+    for (const key of ["a", "b"])
+      await memory.storeFact("main", { key, value: `${key} before`, tags: ["own"] });
+    const tags = [`import:${importId}`];
+    const imported = { namespace: namespaceOf("main"), origin: "fact", category: "x", tags } as const;
+    const entry = { ...imported, key: "new", value: Buffer.from("imported"), expiresAt: NOW + DAY_MS };
+    await memory.store.put(entry, { supersedes: ["a", "b"] });
+    await memory.storeFact("main", { key: "b", value: "b again" });
+    expect(await forget(memory, importId, true)).toMatchObject({ deleted: 2, restored: 1 });
+    expect(await forget(memory, importId)).toMatchObject({ deleted: 2, restored: 1, erased: "complete" });
+    expect(await factsOf(memory)).toEqual({ a: "a before", b: "b again" });
+    expect((await memory.getFact("main", { key: "a" }))?.tags).toEqual(["own"]);
   });
 
   test("does not include a fact that is stored with the import's tag", async () => {

@@ -6,7 +6,13 @@
  */
 
 import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
-import { FACT_LIMITS, factEntry, validateFact } from "../../../engine/facts/facts-policy.ts";
+import {
+  FACT_LIMITS,
+  factEntry,
+  isCategory,
+  isReservedCategory,
+  validateFact,
+} from "../../../engine/facts/facts-policy.ts";
 import type { NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Namespace } from "../../../engine/store/namespace.ts";
 
@@ -77,6 +83,11 @@ export function noteItem(place: Place, noteOf: string, note: Note, context: Read
     if (!isHelmdeckError(error)) throw error;
     return { ...place, problem: error };
   }
+}
+
+/** Whether a name in a source is one that a fact's category can have. */
+export function canBeCategory(name: string): boolean {
+  return isCategory(name) && !isReservedCategory(name);
 }
 
 function noteEntry(note: Note, { namespace, now, ttlSeconds }: ReadContext): NewEntry {

@@ -1,13 +1,31 @@
 /** Guesses the format of files. */
-import { extname } from "node:path";
+import { basename, extname } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 
-/** The format when none is given: our own, unless a file's name indicates another. */
+/** Notes that agents keep under these names. */
+const NOTES: Readonly<Record<string, ImportFormat>> = {
+  "MEMORY.md": "openclaw",
+  "USER.md": "openclaw",
+  "CLAUDE.md": "markdown",
+  "AGENTS.md": "markdown",
+};
+
+/** The format when none is given: that of notes known by name, else our own. Throws `invalid_input` if the names do not tell. */
 export function guessFormat(names: readonly string[]): ImportFormat {
-  const other = names.find((name) => [".md", ".markdown", ".json"].includes(extname(name).toLowerCase()));
-  if (other === undefined) return "jsonl";
-  throw wantsFormat(other);
+  const [format = "jsonl", ...others] = new Set(names.map(formatOfName));
+  if (others.length === 0) return format;
+  throw new HelmdeckError(
+    "invalid_input",
+    `By their names, these files are of several formats (${[format, ...others].join(", ")}); import those of each format on their own, or give one for all with --from.`,
+  );
+}
+
+function formatOfName(name: string): ImportFormat {
+  const known = NOTES[basename(name)];
+  if (known !== undefined) return known;
+  if ([".md", ".markdown", ".json"].includes(extname(name).toLowerCase())) throw wantsFormat(name);
+  return "jsonl";
 }
 
 /** What a text looks like when it is not in the given format; ends a sentence. */

@@ -2,13 +2,14 @@
  * Splits any Markdown into items: each top-level list item with its nested content, and each paragraph, quote, table or code
  * block, under its headings. The text is kept as written.
  *
- * Skips front matter, comments, link definitions, thematic breaks, and headings themselves. A title (a single leading heading of
+ * Skips front matter but for a category, comments, link definitions, thematic breaks, and headings themselves. A title (a single leading heading of
  * level one) adds no name. A paragraph that ends in a colon before a list acts as that list's heading. A code block belongs to
  * the paragraph before it.
  *
  * A file may come from anywhere: nesting is limited, and nothing is parsed within a line.
  */
 import MarkdownIt from "markdown-it";
+import { defined } from "../../../engine/defined.ts";
 
 export interface MarkdownItem {
   readonly line: number;
@@ -21,11 +22,14 @@ export interface MarkdownItem {
 export interface LeftOut {
   readonly line: number;
   readonly leftOut: string;
+  /** Named by front matter. */
+  readonly category?: string;
 }
 
 const MOST_NESTING = 32;
 const FRONT_MATTER_BEGINS = /^---[ \t]*\n/;
 const FRONT_MATTER_ENDS = /\n(?:---|\.\.\.)[ \t]*(?:\n|$)/g;
+const CATEGORY = /^category:[ \t]*(["']?)([^\s"']+)\1[ \t]*$/m;
 const WHOLE_COMMENT = /^<!--([\s\S]*?)-->\s*$/;
 const BULLET = /^\s*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)/;
 
@@ -45,7 +49,8 @@ interface Block {
 export function* markdownItems(markdown: string): Generator<MarkdownItem | LeftOut> {
   const source = markdown.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
   const front = frontMatterOf(source);
-  if (front !== "") yield { line: 1, leftOut: "front matter" };
+  const category = CATEGORY.exec(front)?.[2];
+  if (front !== "") yield { line: 1, leftOut: "front matter", ...defined({ category }) };
   // Keeps line numbers.
   const body = front.replaceAll(/[^\n]/g, "") + source.slice(front.length);
   const walk = new Walk();

@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import {
+  canBeCategory,
   type ImportFile,
   type ImportItem,
   type Note,
@@ -44,9 +45,11 @@ export async function* notesOfFile(
   if (isJson(text)) {
     throw new HelmdeckError("invalid_input", `${file.name} is not Markdown: ${looksLike(text)}.`);
   }
+  let named: Pick<Note, "category"> = {};
   for (const item of markdownItems(text)) {
     const place = { file: file.name, line: item.line };
     if ("leftOut" in item) {
+      if (item.category !== undefined && canBeCategory(item.category)) named = { category: item.category };
       yield { ...place, leftOut: item.leftOut };
       continue;
     }
@@ -62,7 +65,7 @@ export async function* notesOfFile(
     const parts = [root, ...item.headings.map((heading) => slugOf(heading)), nameOfText(item.text)];
     const key = keyOfParts(parts);
     if (repetitions.has(key, item.text)) yield { ...place, leftOut: "a repetition" };
-    else yield noteItem(place, root, { ...known, key, value: item.text }, context);
+    else yield noteItem(place, root, { ...known, ...named, key, value: item.text }, context);
   }
 }
 

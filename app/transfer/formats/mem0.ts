@@ -4,7 +4,8 @@
  * 2026). Its TypeScript library uses camel case for the same fields. The result of an export job has a custom shape and is not
  * supported.
  *
- * The key is the memory's id, which mem0 keeps when it updates the memory.
+ * The key is the memory's id, which mem0 keeps when it updates the memory. A fact has one category: the first that can be one. The
+ * others are tags.
  */
 import * as z from "zod/mini";
 import { defined } from "../../../engine/defined.ts";
@@ -12,6 +13,7 @@ import { HelmdeckError } from "../../../engine/errors.ts";
 import { FACT_LIMITS } from "../../../engine/facts/facts-policy.ts";
 import { readTime } from "../line-parts.ts";
 import {
+  canBeCategory,
   type ImportItem,
   MOST_NOTE_TAGS,
   noteItem,
@@ -138,16 +140,20 @@ function memoryItem(
     updatedAt: timeOf(found.updated_at),
     endsAt: timeOf(found.expiration_date),
   });
-  return noteItem(place, ROOT, { key, value, tags: tagsOf(found), ...times }, context);
+  const categories = (found.categories ?? []).map((name) => name.trim());
+  const category = categories.find(canBeCategory);
+  const others = categories.filter((name) => name !== category);
+  const note = { key, value, tags: tagsOf(found, others), ...defined({ category }) };
+  return noteItem(place, ROOT, { ...note, ...times }, context);
 }
 
-/** Categories, owners, and one-word metadata. Drops tags that are too long. */
-function tagsOf(found: Memory): readonly string[] {
+/** Other categories, owners, and one-word metadata. Drops tags that are too long. */
+function tagsOf(found: Memory, categories: readonly string[]): readonly string[] {
   const owners = OWNERS.flatMap((name) => (found[name] ? [`${name}=${found[name]}`] : []));
   const said = Object.entries(found.metadata ?? {})
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
     .map(([name, value]) => `${name}=${value}`);
-  const tags = [...(found.categories ?? []), ...owners, ...said].map((tag) => tag.trim());
+  const tags = [...categories, ...owners, ...said].map((tag) => tag.trim());
   const short = tags.filter((tag) => tag !== "" && Buffer.byteLength(tag) <= FACT_LIMITS.tagBytes);
   return [...new Set(short)].slice(0, MOST_NOTE_TAGS);
 }
