@@ -47,6 +47,7 @@ import {
   type OpenedStorage,
   subjectCounts,
 } from "./overview.ts";
+import { pinFact } from "./pins.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
 import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
@@ -197,7 +198,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     listFacts: inNamespace((namespace, query) => listFacts(context, namespace, query)),
     factHistory: inNamespace((namespace, input) => factHistory(context, namespace, input)),
     undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
-    renewFact: inNamespace((namespace, input) => renewFact(context, namespace, input)),
+    renewFact: inNamespace((...asked) => renewFact(context, ...asked)),
+    pinFact: inNamespace((...asked) => pinFact(context, ...asked)),
     search: inNamespace((namespace, query: RecallQuery) => search(context, namespace, query), follow),
     readDocument: inNamespace((namespace, query) => readDocument(context, namespace, query)),
     forget: inNamespace((namespace, input) => forget(context, namespace, input)),

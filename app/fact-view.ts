@@ -2,6 +2,7 @@
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { keyToLookUp } from "../engine/facts/facts-policy.ts";
+import { isPinned, withoutMarks } from "../engine/facts/marks.ts";
 import { entriesNamedBy } from "../engine/projections/naming.ts";
 import { pathOf } from "../engine/projections/paths.ts";
 import { fingerprintOf } from "../engine/store/entry-id.ts";
@@ -14,7 +15,11 @@ import type { UseCaseContext } from "./use-case-context.ts";
 /** Requires an entry that is a fact. */
 export function factView(entry: Entry): FactView {
   const { revision, category, key } = entry;
-  return { ...viewOf(entry, entry.fingerprint), revision, path: pathOf(category, key) };
+  return {
+    ...viewOf(entry, entry.fingerprint),
+    ...(isPinned(entry) && { pinned: true }),
+    ...{ revision, path: pathOf(category, key) },
+  };
 }
 
 /** A current or former value of a fact. */
@@ -24,7 +29,8 @@ export function valueView(held: Held): FormerView {
 
 function viewOf(from: Held, fingerprint: Fingerprint): FormerView {
   const { writer, ...held } = heldOf(from);
-  return { ...held, value: Buffer.from(held.value).toString(), fingerprint, ...defined({ writer }) };
+  const tags = withoutMarks(held.tags);
+  return { ...held, tags, value: Buffer.from(held.value).toString(), fingerprint, ...defined({ writer }) };
 }
 
 /** For an entry that may not open. */

@@ -3,7 +3,8 @@ import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import { type CheckedFact, checkSupersedes, factEntry, validateFact } from "../engine/facts/facts-policy.ts";
-import { isImportTag } from "../engine/facts/import-tag.ts";
+import { isPinned, ownTags } from "../engine/facts/marks.ts";
+import { notLongerThanPinned } from "../engine/facts/pins.ts";
 import { EXPIRING_WITHIN_MS, endOfStore, renewalByHand, renewalByUse } from "../engine/facts/renewal.ts";
 import { refuseSecrets } from "../engine/facts/secrets.ts";
 import { pagesOf } from "../engine/pages-of.ts";
@@ -15,6 +16,7 @@ import type { Namespace } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { asUnreadable, factsNamedBy, factView, keyOfFact, unlessUnreadable } from "./fact-view.ts";
 import type {
+  Asker,
   FactCheck,
   FactInput,
   FactName,
@@ -24,6 +26,7 @@ import type {
   RenewInput,
   StoredFact,
 } from "./memory.ts";
+import { pinnedFirst } from "./pins.ts";
 import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -96,11 +99,6 @@ function checkedFact(input: FactInput): CheckedInput {
   return { fact: { ...fact, tags: ownTags(fact.tags) }, names, fillIn: fillingIn(input) };
 }
 
-/** Storing a fact detaches it from its import. */
-function ownTags(tags: readonly string[]): readonly string[] {
-  return tags.filter((tag) => !isImportTag(tag));
-}
-
 /** What the input does not name is as it was. Nobody has chosen the default end, so that begins anew. */
 function fillingIn({ category, tags, ttlSeconds }: FactInput): FillIn {
   return (there, now) =>
@@ -166,17 +164,19 @@ export async function listFacts(
 ): Promise<FactsPage> {
   const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
   if (query.soonestFirst) return listExpiringFacts(context, namespace, limit, query.cursor);
-  const filter = filterFrom(query, context.now());
-  const facts: FactView[] = [];
+  const filter = { namespace, origin: "fact", ...filterFrom(query, context.now()) } as const;
+  const first = await pinnedFirst(context.store, filter, { ...query, limit });
+  if (first.isPage) return first.page;
+  const facts = first.pinned.map(factView);
   const unreadable: string[] = [];
   let sizeBytes = 0;
   let nextCursor: string | undefined;
   const read = (more: { readonly cursor?: string }) => {
     const step = Math.min(STEP, limit - facts.length - unreadable.length);
-    return context.store.list({ namespace, origin: "fact", ...filter, limit: step, ...more });
+    return context.store.list({ ...filter, limit: step, ...more });
   };
-  for await (const page of pagesOf(read, query.cursor || undefined)) {
-    facts.push(...page.entries.map(factView));
+  for await (const page of pagesOf(read, first.cursor)) {
+    facts.push(...page.entries.filter((entry) => !isPinned(entry)).map(factView));
     unreadable.push(...page.unreadable.map(({ key }) => key));
     sizeBytes += page.entries.reduce((sum, { value }) => sum + value.byteLength, 0);
     ({ nextCursor } = page);
@@ -205,14 +205,16 @@ function requireText(field: string, text: unknown): string {
 /**
  * Renews a fact before it expires: by a person, or by use.
  *
- * Throws `invalid_input` for an invalid ttl, and `not_found`.
+ * Throws `invalid_input` for an invalid ttl, or if a model would keep a pinned fact longer, and `not_found`.
  */
 export async function renewFact(
   context: UseCaseContext,
   namespace: Namespace,
   { key: name, ttlSeconds, ifRevision }: RenewInput,
+  asker?: Asker,
 ): Promise<FactView> {
-  const decide = renewalByHand(ttlSeconds);
+  const byHand = renewalByHand(ttlSeconds);
+  const decide = asker?.isPerson === true ? byHand : notLongerThanPinned(byHand);
   const key = await keyOfFact(context, namespace, name);
   if (key === undefined) requireRevision(undefined, ifRevision);
   const entry =
@@ -242,13 +244,13 @@ export async function renewByUse(context: UseCaseContext, entry: Entry): Promise
 
 const PAGE_ROWS = 1_000;
 
-/** A position in this order: an expiry, and its entry. */
+/** A position in this order: pinned ones first, then by expiry, then by entry. */
 interface Place {
   readonly updatedAt: number;
   readonly id: string;
 }
 
-/** Lists facts that expire within 14 days, soonest first. Decrypts only the page that is shown. */
+/** Lists facts that expire within 14 days, pinned ones first, then soonest first. Decrypts only the page that is shown. */
 async function listExpiringFacts(
   context: UseCaseContext,
   namespace: Namespace,
@@ -283,9 +285,9 @@ async function allExpiring(
   return found.sort((one, other) => compare(placeOf(one), placeOf(other)));
 }
 
-/** The list's cursor holds the expiry instead of the time of the last store. */
-function placeOf({ expiresAt = 0, id }: EntryMeta): Place {
-  return { updatedAt: expiresAt, id };
+/** The list's cursor holds the expiry instead of the time of the last store; that of a pinned fact is before all others. */
+function placeOf({ expiresAt = 0, id, tags }: EntryMeta): Place {
+  return { updatedAt: isPinned({ tags }) ? expiresAt - EXPIRING_WITHIN_MS : expiresAt, id };
 }
 
 function compare(one: Place, other: Place): number {

@@ -73,6 +73,19 @@ export interface RenewInput extends FactName {
   readonly ifRevision?: number;
 }
 
+export interface PinInput extends FactName {
+  /** False: unpins it. Default true. */
+  readonly pinned?: boolean;
+  /** Only while the fact has this revision; throws `changed_meanwhile`. */
+  readonly ifRevision?: number;
+}
+
+/** Who asks, as vouched for by the host; never from the input. */
+export interface Asker extends Writer {
+  /** A person: in chat, on a page, at a command line. Otherwise it may be a model. Not stored. */
+  readonly isPerson?: true;
+}
+
 export interface UndoInput extends FactName {
   /** Only while the fact has this revision; throws `changed_meanwhile`. */
   readonly ifRevision?: number;
@@ -90,12 +103,14 @@ export interface FactView {
   /** Another one after each change; absent when the source has none. For conditions. */
   readonly revision?: number;
   readonly path: string;
+  /** It stands in every prompt of its agent. */
+  readonly pinned?: true;
   /** Who stored the value; absent when unknown. */
   readonly writer?: Writer;
 }
 
 /** A former value of a fact, or of one that it superseded. */
-export type FormerView = Omit<FactView, "path" | "revision">;
+export type FormerView = Omit<FactView, "path" | "revision" | "pinned">;
 
 export interface FactHistory {
   /** The fact with the history; differs from the requested one when that was superseded. */
@@ -132,6 +147,8 @@ export interface FactsQuery {
   readonly tag?: string;
   /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
+  /** Only pinned facts, in the order of prompts. */
+  readonly pinned?: boolean;
   /** With `expiring`: sorts by expiry, soonest first, instead of newest first. */
   readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */
@@ -140,6 +157,7 @@ export interface FactsQuery {
 }
 
 export interface FactsPage {
+  /** Pinned ones first, then the newest first. */
   readonly facts: readonly FactView[];
   /** Keys of rows that exist but do not open; never hidden. */
   readonly unreadable: readonly string[];
@@ -427,8 +445,10 @@ export interface Memory {
   factHistory(subject: Subject, input: FactName): Promise<FactHistory | undefined>;
   /** Undoes the last store that changed a fact; the next call undoes the one before. Throws `not_found`. */
   undoFact(subject: Subject, input: UndoInput): Promise<UndoneFact>;
-  /** Changes a fact's expiry and nothing else. Throws `not_found`. */
-  renewFact(subject: Subject, input: RenewInput): Promise<FactView>;
+  /** Changes a fact's expiry and nothing else. Throws `not_found`, and `invalid_input` if a model would keep a pinned fact longer. */
+  renewFact(subject: Subject, input: RenewInput, asker?: Asker): Promise<FactView>;
+  /** Pins a fact for a year, or unpins it. A person who pins it again confirms it for another year. Throws `not_found`. */
+  pinFact(subject: Subject, input: PinInput, asker?: Asker): Promise<FactView>;
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
   /** Undefined when this subject's memory has no such document, or the path is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
@@ -473,6 +493,7 @@ const EVERY_USE_CASE = {
   factHistory: "history",
   undoFact: "undo",
   renewFact: "renew",
+  pinFact: "pin",
   corpusPage: "corpus",
   checkFact: undefined,
   readDocument: undefined,

@@ -39,10 +39,11 @@ async function getCommand(context: CommandContext, key: string): Promise<number>
   return EXIT_DONE;
 }
 
-function aboutFact({ tags, expiresAt, ...fact }: FactView, now: number): string {
+function aboutFact({ tags, expiresAt, pinned, ...fact }: FactView, now: number): string {
   return [
     frameOf({ ...fact, kind: "fact" }, { time: localMinute }),
     ...(tags.length === 0 ? [] : [`tags ${harmlessLine(tags.join(", "))}`]),
+    ...(pinned ? ["pinned"] : []),
     `expires ${expiryFrom(now, expiresAt)}`,
   ].join(" · ");
 }

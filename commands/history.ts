@@ -89,7 +89,9 @@ async function undoCommand(context: CommandContext, key: string): Promise<number
 
 async function renewCommand(context: CommandContext, input: RenewInput): Promise<number> {
   const { output, options } = context;
-  const fact = await withMemoryToChange(context, (memory) => memory.renewFact(options.caller, input));
+  const fact = await withMemoryToChange(context, (memory) =>
+    memory.renewFact(options.caller, input, { surface: "cli", isPerson: true }),
+  );
   if (options.json) await output.json(toWire(fact));
   else await present(context, renewText(fact, voiceOf(context)));
   return EXIT_DONE;

@@ -1,6 +1,7 @@
 /** Declares `list`. */
 import type { Command } from "commander";
 import type { FactsPage, FactView, Memory } from "../app/memory.ts";
+import { endingNote } from "../app/presenters/ending-text.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { expiryFrom, firstWords, localMinute, unmatchedText } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
@@ -21,17 +22,18 @@ export function declareList(program: Command, runs: Runs): void {
     .command("list")
     .alias("ls")
     .summary("List facts, newest first.")
-    .description("List facts, newest first.")
+    .description("List facts: pinned ones first, then the newest first.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
     .option("--expiring", "Only facts that expire within 14 days.")
+    .option("--pinned", "Only pinned facts.")
     .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
-      const { category, expiring, limit } = command.opts<ListOptions>();
+      const { category, expiring, pinned, limit } = command.opts<ListOptions>();
       return runs(command, async (context) => {
         return listCommand(context, {
           limit,
-          ...defined({ prefix, category, expiring }),
+          ...defined({ prefix, category, expiring, pinned }),
         });
       });
     });
@@ -46,6 +48,7 @@ export function declareList(program: Command, runs: Runs): void {
 interface ListOptions {
   readonly category?: string;
   readonly expiring?: boolean;
+  readonly pinned?: boolean;
   readonly limit: number;
 }
 
@@ -57,10 +60,11 @@ export interface ListRequest {
   readonly category?: string;
   /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
+  readonly pinned?: boolean;
   readonly limit: number;
 }
 
-/** `list`: facts by prefix and category, newest first, with the beginnings of their values. */
+/** `list`: facts by prefix and category, pinned ones first, then newest first, with the beginnings of their values. */
 async function listCommand(context: CommandContext, request: ListRequest): Promise<number> {
   const { output, options } = context;
   return withMemory(context, async (memory) => {
@@ -106,16 +110,22 @@ export async function listText(
       ...(isEmpty ? [await nothing(memory, request, voice)] : []),
       ...unreadable.map((key) => unreadableNote(key, voice)),
       ...(nextCursor === undefined ? [] : [`These are the newest ${request.limit}; --limit shows more.`]),
+      ...(isEmpty || request.expiring ? [] : await endingNotes(memory, voice)),
     ],
   };
 }
 
+async function endingNotes(memory: Memory, { caller, command }: Voice): Promise<readonly string[]> {
+  const { expiring } = await memory.myMemory(caller);
+  return endingNote(expiring, { renew: `${command} renew`, pin: `${command} pin` });
+}
+
 /** Two lines per fact; the second has the beginning of its value. */
 function linesOf(
-  { key, value, category, updatedAt, expiresAt }: FactView,
+  { key, value, category, updatedAt, expiresAt, pinned }: FactView,
   { now, style }: Voice,
 ): readonly string[] {
-  const about = `(${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times unknown"})`;
+  const about = `(${pinned ? "pinned, " : ""}${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times unknown"})`;
   return [
     `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
     `    ${firstWords(value, VALUE_CHARACTERS)}`,
@@ -144,6 +154,7 @@ async function keyNamedBy(
 async function nothing(memory: Memory, request: ListRequest, voice: Voice): Promise<string> {
   const { caller, storing } = voice;
   const whose = `memory of ${harmlessLine(caller)}`;
+  if (request.pinned) return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} is pinned.`;
   if (request.expiring)
     return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} expires within 14 days.`;
   if (!isNarrow(request)) return `The ${whose} holds no facts yet. ${storing}`;

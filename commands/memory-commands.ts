@@ -9,6 +9,7 @@ import { HISTORY_COMMANDS } from "./history.ts";
 import { declareImport, declareImports } from "./import.ts";
 import { declareList } from "./list.ts";
 import { declareModel } from "./model.ts";
+import { PIN_COMMANDS } from "./pin.ts";
 import { declareSearch } from "./search.ts";
 import { declareStatus } from "./status.ts";
 import { declareStore } from "./store.ts";
@@ -21,6 +22,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareSearch,
   declareEdit,
   ...HISTORY_COMMANDS,
+  ...PIN_COMMANDS,
   declareForget,
   declareImport,
   declareImports,

@@ -12,6 +12,7 @@ import {
   supersedeForm,
 } from "./forms/edit.ts";
 import { forgetForm, submitForget } from "./forms/forget.ts";
+import { pinForm, submitPin } from "./forms/pin.ts";
 import { renewForm, submitRenew } from "./forms/renew.ts";
 import { submitUndo, undoPreview } from "./forms/undo.ts";
 import { type Html, html, line } from "./html.ts";
@@ -115,6 +116,7 @@ const VIEWS: Readonly<Record<string, Route>> = {
   "/callers": { show: callersPage, counts: callersPage },
   "/edit": { show: editForm, counts: forFacts },
   "/renew": { show: renewForm, counts: forFacts },
+  "/pin": { show: pinForm, counts: forFacts },
   "/supersede": { show: supersedeForm, counts: forFacts },
   "/undo": { show: undoPreview, counts: forFacts },
   "/forget": { show: forgetForm, counts: forFacts },
@@ -125,6 +127,7 @@ const VIEWS: Readonly<Record<string, Route>> = {
 const SUBMISSIONS: Readonly<Record<string, Submission>> = {
   "/edit": submitEdit,
   "/renew": submitRenew,
+  "/pin": submitPin,
   "/supersede": submitSupersede,
   "/undo": submitUndo,
   "/forget": submitForget,

@@ -1,8 +1,13 @@
-/** The tools with which an agent stores a fact, forgets by scope and reads former values. */
-import type { FactInput, ForgetInput, Forgotten, Memory, StoredFact } from "../app/memory.ts";
+/** The tools with which an agent stores a fact, forgets by scope, reads former values and pins. */
+import type { FactInput, ForgetInput, Forgotten, Memory, PinInput, StoredFact } from "../app/memory.ts";
 import { newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { toWire } from "../app/wire/codec.ts";
-import { HISTORY_DESCRIPTION, STORE_DESCRIPTION, STORE_PARAMETERS } from "../app/wire/tool-texts.ts";
+import {
+  HISTORY_DESCRIPTION,
+  PIN_DESCRIPTION,
+  STORE_DESCRIPTION,
+  STORE_PARAMETERS,
+} from "../app/wire/tool-texts.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import { quotedKey } from "../engine/projections/frame.ts";
@@ -13,7 +18,7 @@ import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
-import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { FORGET_TOOL, HISTORY_TOOL, PIN_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
 /** A write waits up to 5 s for a locked database; this deadline covers the whole call. */
@@ -34,6 +39,7 @@ export const AGENT_TOOLS: Readonly<Record<string, (parts: ToolParts, context: To
   [STORE_TOOL]: makeStoreTool,
   [FORGET_TOOL]: makeForgetTool,
   [HISTORY_TOOL]: makeHistoryTool,
+  [PIN_TOOL]: makePinTool,
 };
 
 /** Made for each run, because the host's context decides whose memory it is, not an argument. */
@@ -83,6 +89,25 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
   };
 }
 
+/** A person is asked first: see approval-hook.ts. */
+export function makePinTool(parts: ToolParts, context: ToolContext): Tool {
+  return {
+    name: PIN_TOOL,
+    label: "Pin a fact",
+    description: PIN_DESCRIPTION,
+    parameters: PIN_PARAMETERS,
+    execute: (_callId, params) =>
+      perform(parts, context, async (memory, verdict) => {
+        const fact = await memory.pinFact(verdict.subject, pinFrom(params), writerOf(verdict));
+        const until = fact.expiresAt === undefined ? "" : ` until ${dayOf(fact.expiresAt)}`;
+        const story = fact.pinned
+          ? `${quotedKey(fact.key)} is pinned${until}. Only the user can keep it longer: /pin with its key.`
+          : `${quotedKey(fact.key)} is not pinned; it is kept${until}.`;
+        return answer(story, toWire(fact));
+      }),
+  };
+}
+
 /** OpenClaw shows only the first 180 characters of a tool that is deferred behind its tool search. */
 const FORGET_DESCRIPTION =
   "Delete from helmdeck memory for good; only what the user asked to forget. The scope is the path, id or citation of a" +
@@ -116,6 +141,17 @@ const HISTORY_PARAMETERS = {
       minLength: 1,
       description: "The fact's exact key, or the path, id or citation of a memory_search hit.",
     },
+  },
+} as const;
+
+const PIN_PARAMETERS = {
+  type: "object",
+  additionalProperties: false,
+  required: ["key"],
+  properties: {
+    key: HISTORY_PARAMETERS.properties.key,
+    pinned: { type: "boolean", description: "false: unpin it." },
+    if_revision: { type: "integer", minimum: 0, description: "Only while the fact has this revision." },
   },
 } as const;
 
@@ -170,6 +206,16 @@ function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean }
   if (upTo !== undefined && typeof upTo !== "number")
     throw invalidField("up_to", "must be a whole number, the revision of a dry run");
   return { scope: text("scope", given.scope), dryRun, ...defined({ upTo }) };
+}
+
+function pinFrom(params: unknown): PinInput {
+  const given = argumentsFor(PIN_PARAMETERS, params);
+  const pinned = given.pinned ?? true;
+  if (typeof pinned !== "boolean") throw invalidField("pinned", "must be true or false");
+  const ifRevision = given.if_revision ?? undefined;
+  if (ifRevision !== undefined && typeof ifRevision !== "number")
+    throw invalidField("if_revision", "must be a whole number");
+  return { key: text("key", given.key), pinned, ...defined({ ifRevision }) };
 }
 
 /** The arguments that were given. Refuses any argument that the tool does not take. */

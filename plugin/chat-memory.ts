@@ -1,7 +1,8 @@
-/** /remember, /undo, /forget and /memories: store, undo, forget and list without a model. */
+/** /remember, /undo, /forget, /pin, /unpin and /memories: store, undo, forget, pin and list without a model. */
 
 import { isWideForget } from "../app/forgetting.ts";
 import type { FactView, Forgotten, Memory, StoredFact } from "../app/memory.ts";
+import { endingNote, pinText } from "../app/presenters/ending-text.ts";
 import {
   entries,
   forgetPreview,
@@ -24,17 +25,20 @@ const NEWEST = 10;
 const NAMED = /^([^\s=]+)\s+=\s+(\S.*)$/s;
 /** Phones replace two hyphens with one dash. The number is that of the preview. */
 const YES = /\s(?:--|—|–)yes(?:\s+(\d{1,15}))?$/i;
+const PIN = /^(?:--|—|–)pin\s+/i;
 const DRY_RUN = /\s(?:--|—|–)dry-run$/i;
 
 const HOW_TO_REMEMBER =
-  "/remember <text> stores the text under a key made from its words. /remember <key> = <text> stores it under that key and replaces the old value.";
+  "/remember <text> stores the text under a key made from its words. /remember <key> = <text> stores it under that key and replaces the old value. /remember --pin … also pins it.";
 const HOW_TO_UNDO = "/undo <key> undoes the last store of a fact, and restores what was there before.";
+const HOW_TO_PIN =
+  "/pin <key> keeps a fact in every prompt, for a year; again for another year. /unpin <key> takes it out. /memories lists the keys.";
 const HOW_TO_FORGET =
   "/forget <key> forgets one fact; /forget category:<name>, import:<id> and all first show what would go. /memories lists the keys.";
 const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 
 export const HELP =
-  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
 
 type Reply = (
   memory: Memory,
@@ -48,16 +52,45 @@ export const REPLIES: Readonly<Record<ChatCommand, Reply>> = {
   remember: rememberReply,
   undo: undoReply,
   forget: forgetReply,
+  pin: (memory, verdict, typed) => pinReply(memory, verdict, typed, true),
+  unpin: (memory, verdict, typed) => pinReply(memory, verdict, typed, false),
   memories: memoriesReply,
 };
 
 async function rememberReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
   if (typed === "") return HOW_TO_REMEMBER;
   const { subject } = verdict;
-  const [, named, text = typed] = NAMED.exec(typed) ?? [];
+  const given = typed.replace(PIN, "");
+  const [, named, text = given] = NAMED.exec(given) ?? [];
   const key = named ?? (await keyForText(text, (candidate) => factAt(memory, subject, candidate)));
-  return storedText(await memory.storeFact(subject, { key, value: text }, writerOf(verdict)));
+  const stored = await memory.storeFact(subject, { key, value: text }, writerOf(verdict));
+  if (given === typed) return storedText(stored);
+  return `${storedText(stored)}\n${await pinnedText(memory, subject, stored)}`;
 }
+
+/** What was remembered stays remembered, even if it cannot be pinned. */
+async function pinnedText(memory: Memory, subject: string, { key, revision }: StoredFact): Promise<string> {
+  try {
+    const asked = { key, ...defined({ ifRevision: revision }) };
+    return pinText(await memory.pinFact(subject, asked, IN_CHAT), "/pin");
+  } catch (error) {
+    if (isHelmdeckError(error)) return `It is not pinned. ${harmlessLine(error.message)}`;
+    throw error;
+  }
+}
+
+async function pinReply(
+  memory: Memory,
+  { subject }: Admitted,
+  typed: string,
+  pinned: boolean,
+): Promise<string> {
+  if (typed === "") return HOW_TO_PIN;
+  return pinText(await memory.pinFact(subject, { key: typed, pinned }, IN_CHAT), "/pin");
+}
+
+/** A person types the commands. */
+const IN_CHAT = { surface: "chat", isPerson: true } as const;
 
 /** A fact that cannot be decrypted still counts as existing. */
 async function factAt(
@@ -145,14 +178,20 @@ function forgottenText(forgotten: Forgotten): string {
 async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
   if (typed !== "") return searchReply(memory, verdict, typed);
   const { facts, unreadable, nextCursor } = await memory.listFacts(verdict.subject, { limit: NEWEST });
+  const { expiring } = await memory.myMemory(verdict.subject);
   if (facts.length + unreadable.length === 0) return NOTHING_YET;
   return [
-    ...facts.map((fact) => `- ${lineOf(fact)}${inBrackets(dayOf(fact.updatedAt))}`),
+    ...endingNote(expiring, TO_KEEP),
+    ...facts.map(
+      (fact) => `- ${fact.pinned ? "Pinned: " : ""}${lineOf(fact)}${inBrackets(dayOf(fact.updatedAt))}`,
+    ),
     ...unreadable.map((key) => `- ${harmlessLine(key)} (cannot be opened; run openclaw helmdeck doctor)`),
     ...(nextCursor === undefined ? [] : [`The newest ${NEWEST}; openclaw helmdeck list shows all.`]),
     "/memories <words> searches, /forget <key> forgets one.",
   ].join("\n");
 }
+
+const TO_KEEP = { renew: "openclaw helmdeck renew", pin: "/pin" };
 
 function inBrackets(text: string): string {
   return text === "" ? "" : ` (${text})`;

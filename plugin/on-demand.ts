@@ -2,6 +2,7 @@
 
 export { forgetPreview } from "../app/presenters/forget-texts.ts";
 export { findModel } from "../model/artefact.ts";
+export { decidePin } from "./agent-pin.ts";
 export { replyTo } from "./chat-replies.ts";
 export { answersInTime, hostFindings } from "./examine-plugin.ts";
 export { historyAnswer } from "./history-answer.ts";

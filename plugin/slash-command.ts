@@ -1,4 +1,4 @@
-/** The chat commands /helmdeck, /remember, /undo, /forget and /memories. Their code is loaded on first use. */
+/** The chat commands /helmdeck, /remember, /undo, /forget, /pin, /unpin and /memories. Their code is loaded on first use. */
 import type { CommandParts } from "./chat-replies.ts";
 import type { SlashCommand } from "./openclaw-api.ts";
 import { CHAT_COMMANDS, type ChatCommand } from "./tool-names.ts";

@@ -12,7 +12,7 @@ import type { MemoryAccess } from "./memory-access.ts";
 import { FORGET_TOOL } from "./tool-names.ts";
 import { fieldOf } from "./unchecked.ts";
 
-export type ForgetDecision =
+export type Decision =
   | { readonly block: true; readonly blockReason: string }
   | {
       readonly requireApproval?: ApprovalRequest;
@@ -28,12 +28,12 @@ interface ApprovalRequest {
   readonly allowedDecisions: ("allow-once" | "deny")[];
 }
 
-export interface ForgetParts {
+export interface DecisionParts {
   readonly access: MemoryAccess;
   readonly policy: AccessPolicy;
 }
 
-interface ForgetCall {
+export interface ToolCall {
   readonly tool: string;
   readonly params: unknown;
   /** The hook's context, unchecked. */
@@ -49,9 +49,9 @@ const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
 
 /** Undefined: the call proceeds. Throws `invalid_input` for a scope that is not text, because the host may convert it later. */
 export async function decideForget(
-  { tool, params, context }: ForgetCall,
-  { access, policy }: ForgetParts,
-): Promise<ForgetDecision | undefined> {
+  { tool, params, context }: ToolCall,
+  { access, policy }: DecisionParts,
+): Promise<Decision | undefined> {
   const scope = fieldOf(params, "scope");
   if (fieldOf(params, "dry_run") === true || isRefusedAnyway(scope) || !isWideForget(scope)) return undefined;
   const wanted = String(scope).trim();
@@ -96,14 +96,18 @@ function isRefusedAnyway(scope: unknown): boolean {
   }
 }
 
-function askOrRefuse(context: unknown, scope: string, what: string): ForgetDecision {
+function askOrRefuse(context: unknown, scope: string, what: string): Decision {
   return canAsk(context) ? ask(scope, what) : nobodyToAsk(scope);
 }
 
-function ask(scope: string, description: string): ForgetDecision {
+function ask(scope: string, description: string): Decision {
+  return askPerson(`Forget for good: ${scope}`, description);
+}
+
+export function askPerson(title: string, description: string): Decision {
   return {
     requireApproval: {
-      title: cutText(`Forget for good: ${scope}`, TITLE_MAX_CHARS),
+      title: cutText(title, TITLE_MAX_CHARS),
       description: cutText(description, DESCRIPTION_MAX_CHARS),
       severity: "critical",
       timeoutMs: ASKED_FOR_MS,
@@ -126,13 +130,13 @@ function whatGoes(covered: Forgotten, { agentId }: Admitted, lines: readonly str
 }
 
 /** In an unattended run the host could only refuse, without telling what a person can do instead. */
-function canAsk(context: unknown): boolean {
+export function canAsk(context: unknown): boolean {
   const channel = fieldOf(fieldOf(context, "requester"), "channel");
   if (typeof channel !== "string" || channel.trim() === "") return false;
   return !NOBODY_THERE.has(sessionKindOf(fieldOf(context, "sessionKey")));
 }
 
-function nobodyToAsk(scope: string, verdict?: Admitted): ForgetDecision {
+function nobodyToAsk(scope: string, verdict?: Admitted): Decision {
   const agent = verdict === undefined || verdict.agentId === "main" ? "" : ` --agent ${verdict.agentId}`;
   const caller =
     verdict === undefined || verdict.subject === "main"
@@ -144,6 +148,6 @@ function nobodyToAsk(scope: string, verdict?: Admitted): ForgetDecision {
   );
 }
 
-function block(blockReason: string): ForgetDecision {
+export function block(blockReason: string): Decision {
   return { block: true, blockReason };
 }

@@ -22,6 +22,7 @@ export const factSchema = z.object({
   fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
   revision: z.int().optional().meta({ description: "Another one after each change of the fact." }),
   path: z.string().meta({ description: "Its path in the corpus." }),
+  pinned: z.literal(true).optional().meta({ description: "It stands in every prompt of its agent." }),
   writer: writerSchema.optional().meta({
     description: "Who stored the value, as vouched for by the host; absent when unknown.",
   }),
@@ -31,7 +32,7 @@ export const listFacts = operation("listFacts", {
   summary: "List facts, newest first.",
   effects: READS,
   reply: z.object({
-    facts: z.array(factSchema).meta({ description: "Newest first." }),
+    facts: z.array(factSchema).meta({ description: "Pinned ones first, then the newest first." }),
     unreadable: z
       .array(z.string())
       .meta({ description: "Keys of facts that exist but cannot be decrypted; run doctor for details." }),
@@ -53,6 +54,7 @@ export const listFacts = operation("listFacts", {
       category: z.string().nullish().meta({ description: "Only this category." }),
       tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
       expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
+      pinned: z.boolean().nullish().meta({ description: "Only pinned ones." }),
       limit: z
         .number()
         .nullish()

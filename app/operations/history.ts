@@ -1,8 +1,9 @@
-/** Reads a fact's former values, undoes its last store, and renews it. */
+/** Reads a fact's former values, undoes its last store, renews and pins it. */
 import * as z from "zod";
 import { noHistory } from "../presenters/history-text.ts";
 import { historyReply } from "../wire/replies.ts";
-import { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/tool-texts.ts";
+import { writerClaimSchema } from "../wire/schemas.ts";
+import { HISTORY_DESCRIPTION, PIN_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/tool-texts.ts";
 import { factSchema } from "./facts.ts";
 import { ADDS, DELETES, operation, READS } from "./operation.ts";
 
@@ -12,7 +13,7 @@ const if_revision = z.int().min(0).nullish().meta({
   description: "Only while the fact has this revision; otherwise changed_meanwhile, and nothing is written.",
 });
 
-const formerSchema = factSchema.omit({ path: true, revision: true }).extend({
+const formerSchema = factSchema.omit({ path: true, revision: true, pinned: true }).extend({
   undo: z.literal(true).optional().meta({ description: "An undo restores it." }),
 });
 
@@ -100,4 +101,26 @@ const renewFact = operation("renewFact", {
   tool: { title: "Keep a fact longer", input: renewRequestSchema },
 });
 
-export const HISTORY_OPERATIONS = [factHistory, undoFact, renewFact];
+const pinRequestSchema = z.strictObject({
+  key,
+  pinned: z.boolean().nullish().meta({ description: "false: unpin it." }),
+  if_revision,
+});
+
+const pinFact = operation("pinFact", {
+  summary: "Pin a fact, or unpin it.",
+  description: PIN_DESCRIPTION,
+  effects: ADDS,
+  input: pinRequestSchema.extend({ writer: writerClaimSchema.optional() }),
+  reply: factSchema,
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/pin",
+    answers: "The fact, with its expiry.",
+    fails: [404, 409],
+    names: { input: "PinRequest", reply: "Fact" },
+  },
+  tool: { title: "Pin a fact", input: pinRequestSchema },
+});
+
+export const HISTORY_OPERATIONS = [factHistory, undoFact, renewFact, pinFact];

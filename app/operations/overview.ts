@@ -13,9 +13,10 @@ export const expiringSchema = z
           key: z.string(),
           category: z.string(),
           expires_at: rfc3339Schema("From then on it is hidden."),
+          pinned: z.literal(true).optional().meta({ description: "Only a person can keep it longer." }),
         }),
       )
-      .meta({ description: "The next ten to expire." }),
+      .meta({ description: "Ten: pinned ones first, then the next to expire." }),
   })
   .optional()
   .meta({

@@ -2,6 +2,7 @@
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { MemoryStatus } from "../memory.ts";
 import { extentText } from "../remote/helmdeck/helmdeck-texts.ts";
+import { endingText, keepingTexts } from "./ending-text.ts";
 import type { Voice } from "./presented.ts";
 import { counted } from "./words.ts";
 
@@ -57,12 +58,8 @@ function expiringLines(
   command: string,
 ): readonly string[] {
   if (expiring === undefined) return [];
-  const keys = expiring.soonest.map(({ key }) => plainLine(key)).join(", ");
-  const more = expiring.count > expiring.soonest.length ? ", …" : "";
-  return [
-    `  expiring within 14 days: ${counted(expiring.count, "fact")}: ${keys}${more}`,
-    `            ${command} renew <key> keeps a fact`,
-  ];
+  const ways = keepingTexts(expiring, { renew: `${command} renew`, pin: `${command} pin` });
+  return [`  expiring within 14 days: ${endingText(expiring)}`, ...ways.map((way) => `            ${way}`)];
 }
 
 function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[] {

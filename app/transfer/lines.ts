@@ -54,6 +54,8 @@ const factLine = z.strictObject({
   path: z.exactOptional(z.string()),
   /** Of the store that it comes from. */
   revision: z.exactOptional(z.int()),
+  /** Not imported. */
+  pinned: z.exactOptional(z.literal(true)),
   /** Present when the export included it. */
   history: z.exactOptional(z.array(formerLine)),
   ...times,

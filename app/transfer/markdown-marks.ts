@@ -19,6 +19,7 @@ export const MARKDOWN_FIELDS: readonly MarkdownField[] = [
   { name: "created", field: "created_at" },
   { name: "updated", field: "updated_at" },
   { name: "ends", field: "expires_at" },
+  { name: "pinned", field: "pinned", isJson: true },
 ];
 
 /** Characters with a meaning in Markdown; a backslash before them is removed again. */

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { PackAudit, ToolAudit } from "../../engine/audit/audit-rows.ts";
 import { defined } from "../../engine/defined.ts";
 import { ERROR_CODES } from "../../engine/errors.ts";
-import type { Writer } from "../../engine/store/writer.ts";
+import type { Asker } from "../memory.ts";
 import { expiringSchema } from "../operations/overview.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
 
@@ -54,6 +54,10 @@ export const writerClaimSchema = z
   .strictObject({
     agent: name.optional().meta({ description: "The agent that writes." }),
     session_kind: name.optional().meta({ description: "Such as direct, group, subagent or cron." }),
+    person: z
+      .literal(true)
+      .optional()
+      .meta({ description: "A person asks, not a model: who confirms a pin." }),
   })
   .meta({
     description:
@@ -67,9 +71,9 @@ export type WriterClaim = z.infer<typeof writerClaimSchema>;
  *
  * Undefined when there is nothing to claim, or a name is invalid.
  */
-export function claimOf(writer: Writer | undefined): WriterClaim | undefined {
-  const { agent, sessionKind: session_kind } = writer ?? {};
-  return writerClaimSchema.safeParse(defined({ agent, session_kind })).data;
+export function claimOf(writer: Asker | undefined): WriterClaim | undefined {
+  const { agent, sessionKind: session_kind, isPerson: person } = writer ?? {};
+  return writerClaimSchema.safeParse(defined({ agent, session_kind, person })).data;
 }
 
 const inputs = z

@@ -57,7 +57,7 @@ export const STORE_PARAMETERS = {
   },
 } as const;
 
-/** Descriptions of history and undo for models: small, since OpenClaw loads them too. */
+/** Descriptions of history, undo and pins for models: small, since OpenClaw loads them too. */
 export const HISTORY_DESCRIPTION =
   "What a fact held before, newest first. For questions such as what somebody used to prefer, or since when something is so. None" +
   " of it is current. At most ten values, also those of facts that it superseded.";
@@ -65,3 +65,7 @@ export const HISTORY_DESCRIPTION =
 export const UNDO_DESCRIPTION =
   "Undo the last store that changed a fact: what it held before returns, and so do facts that it superseded. Only the" +
   " answer keeps the undone value. Called again, it undoes the store before that.";
+
+export const PIN_DESCRIPTION =
+  "Pin a fact that the user wants always in view: it stands in every prompt, for a year. At most 10 short ones. pinned false unpins" +
+  " it. Only the user keeps it longer.";

@@ -1,6 +1,7 @@
 /** Renewal rules: a fact lives as long as a person says or, if the operator enables it, as long as it is used. */
 import type { DecideRenewal, Entry, UnixMs } from "../store/memory-store.ts";
 import { checkTtl, FACT_LIMITS } from "./facts-policy.ts";
+import { isPinned } from "./marks.ts";
 
 const DAY_MS = 86_400_000;
 const DEFAULT_LIFE_MS = FACT_LIMITS.defaultTtlSeconds * 1_000;
@@ -39,10 +40,10 @@ function hasDefaultEnd({ updatedAt, expiresAt = 0, prolonged }: ChosenEnd): bool
   return prolonged === true || Math.abs(expiresAt - updatedAt - DEFAULT_LIFE_MS) <= SLACK_MS;
 }
 
-/** Renews facts with the default life only, at most once a day, and never beyond a year from the last store. */
+/** Renews facts with the default life only, at most once a day, and never beyond a year from the last store. Not what is pinned. */
 export const renewalByUse: DecideRenewal = (entry, now) => {
   const { updatedAt, expiresAt } = entry;
-  if (expiresAt === undefined) return undefined;
+  if (expiresAt === undefined || isPinned(entry)) return undefined;
   const renewed = Math.min(now + DEFAULT_LIFE_MS, updatedAt + LONGEST_LIFE_MS);
   return hasDefaultEnd(entry) && renewed - expiresAt >= DAY_MS
     ? { expiresAt: renewed, prolonged: true }

@@ -6,6 +6,7 @@
  */
 import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
+import { withoutMarks } from "../facts/marks.ts";
 import { rfc3339 } from "../rfc3339.ts";
 import type { Entry } from "../store/memory-store.ts";
 import type { CorpusChunk, CorpusEntry, DocumentKind } from "./corpus.ts";
@@ -25,7 +26,8 @@ type ProjectedEntry = Omit<Entry, "revision"> & Partial<Pick<Entry, "revision">>
 const BODY_START_LINE = 3;
 
 /** Selects by origin, which the writing code path sets, never by the form of a key or category. */
-export function projectEntry(entry: ProjectedEntry): Projection {
+export function projectEntry({ tags, ...held }: ProjectedEntry): Projection {
+  const entry = { ...held, tags: withoutMarks(tags) };
   const { origin, category } = entry;
   if (origin === "cache" || origin === "pack" || originOfCategory(category) !== origin)
     return { kind: "outside" };

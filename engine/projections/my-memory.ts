@@ -1,5 +1,6 @@
 /** Summarises a subject's memory without values: categories, counts and newest keys, read without decrypting. */
 import { harmlessLine } from "../facts/hostile-text.ts";
+import { isPinned } from "../facts/marks.ts";
 import { EXPIRING_WITHIN_MS } from "../facts/renewal.ts";
 import { pagesOf } from "../pages-of.ts";
 import type { MemoryReader, UnixMs } from "../store/memory-store.ts";
@@ -39,11 +40,15 @@ export function myMemoryDocument(categories: readonly CategorySummary[], expirin
 
 function expiringSection({ count, soonest }: ExpiringFacts): string {
   const heading = `## Expiring within 14 days: ${count} ${count === 1 ? "fact" : "facts"}`;
-  const lines = soonest.map(({ key, category, expiresAt }) => {
-    return `- ${harmlessLine(key)} (${pathOf(category, key)}) on ${new Date(expiresAt).toISOString().slice(0, 10)}`;
+  const lines = soonest.map(({ key, category, expiresAt, pinned }) => {
+    const note = pinned ? ", pinned" : "";
+    return `- ${harmlessLine(key)} (${pathOf(category, key)}${note}) on ${new Date(expiresAt).toISOString().slice(0, 10)}`;
   });
+  const confirm = soonest.some(({ pinned }) => pinned)
+    ? " Only the user can keep a pinned fact: /pin KEY keeps it another year."
+    : "";
   const which = count > soonest.length ? [`The next ${soonest.length}:`, ""] : [];
-  const advice = "To keep a fact that is still true, renew it or store it again.";
+  const advice = `To keep a fact that is still true, renew it or store it again.${confirm}`;
   return [heading, "", ...which, ...lines, "", advice].join("\n");
 }
 
@@ -61,12 +66,17 @@ function byOriginThenName(a: CategorySummary, b: CategorySummary): number {
   return a.name < b.name ? -1 : 1;
 }
 
+/** Pinned ones first. */
+function rankOf({ pinned }: ExpiringFact): number {
+  return pinned ? 0 : 1;
+}
+
 const NAMED = 10;
 const PAGE = 1_000;
 
 export interface ExpiringFacts {
   readonly count: number;
-  /** The next ten to expire. */
+  /** Ten: pinned ones first, then the next to expire. */
   readonly soonest: readonly ExpiringFact[];
 }
 
@@ -74,6 +84,7 @@ interface ExpiringFact {
   readonly key: string;
   readonly category: string;
   readonly expiresAt: UnixMs;
+  readonly pinned?: true;
 }
 
 /**
@@ -89,9 +100,9 @@ export async function expiringFacts(
   const query = { namespace, origin: "fact", limit: PAGE, expiresBefore } as const;
   const found: ExpiringFact[] = [];
   for await (const { entries } of pagesOf((more) => reader.listMeta({ ...query, ...more })))
-    for (const { key, category, expiresAt = expiresBefore } of entries)
-      found.push({ key, category, expiresAt });
+    for (const { key, category, tags, expiresAt = expiresBefore } of entries)
+      found.push({ key, category, expiresAt, ...(isPinned({ tags }) && { pinned: true }) });
   if (found.length === 0) return undefined;
-  found.sort((one, other) => one.expiresAt - other.expiresAt);
+  found.sort((one, other) => rankOf(one) - rankOf(other) || one.expiresAt - other.expiresAt);
   return { count: found.length, soonest: found.slice(0, NAMED) };
 }

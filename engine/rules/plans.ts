@@ -6,6 +6,7 @@
  */
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
+import { keepingMarks } from "../facts/marks.ts";
 import { fingerprintOf } from "../store/entry-id.ts";
 import { contentOf, heldOf, metaFieldsOf } from "../store/fields.ts";
 import type {
@@ -78,7 +79,8 @@ export function planPut<S extends Slot>(
   if (there !== undefined && isKept(there, given, rules)) return unchanged(keptResult(there));
   const retired = others.filter(isLive);
   for (const one of retired) requireUpTo(one.entry, upTo);
-  const entry = { ...given, ...fillIn?.(there, now) };
+  const named = { ...given, ...fillIn?.(there, now) };
+  const entry = { ...named, tags: keepingMarks(named.tags, there) };
   const sameValue = there !== undefined && Buffer.compare(there.value, entry.value) === 0;
   const history = historyAfter(slot, entry, { retired, sameValue });
   const upsert = { ...written(slot, entry, now), history, isLimited: true };
@@ -135,19 +137,19 @@ export function planUndo<S extends Slot>(
   }));
 }
 
-/** Answers undefined when there is no entry to renew. */
+/** Answers undefined when there is no entry to renew. `beside`: those of {@link RenewOptions.besideTag}. */
 export function planRenewal<S extends Slot>(
-  slot: S,
+  { slot, beside = [] }: { readonly slot: S; readonly beside?: readonly Entry[] },
   decide: DecideRenewal,
   now: UnixMs,
   { ifRevision }: RenewOptions,
 ): Plan<S, Entry | undefined> {
   const there = slot.entry;
   requireRevision(there, ifRevision);
-  const renewal = there && decide(there, now);
+  const renewal = there && decide(there, now, beside);
   if (there === undefined || renewal === undefined) return unchanged(there);
   const { prolonged: _, ...entry } = there;
-  const renewed = { ...entry, ...renewal };
+  const renewed = { ...(renewal.expiresAt === undefined ? there : entry), ...renewal };
   const upsert = { ...written(slot, renewed, now), history: undefined, isLimited: false };
   return planOf([], [upsert], ([revision = 0]) => ({ ...renewed, revision }));
 }
@@ -210,12 +212,15 @@ function keptResult(there: Entry): PutResult {
   return { entry: metaFieldsOf(there), superseded: [], kept: true };
 }
 
+/** Marks are those of the fact as it is: a former value brings none back, and takes none away. */
 function broughtBack<S extends Slot>(
   slot: S,
   former: FormerValue,
   history: readonly FormerValue[],
 ): Upsert<S> {
-  return { ...written(slot, heldOf(former), former.updatedAt), history, isLimited: false };
+  const held = heldOf(former);
+  const tags = keepingMarks(held.tags, slot.entry);
+  return { ...written(slot, { ...held, tags }, former.updatedAt), history, isLimited: false };
 }
 
 /** An entry takes over id and creation time from the one that it replaces. */

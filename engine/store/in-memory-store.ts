@@ -106,7 +106,10 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
   async renew(ref: EntryRef, decide: DecideRenewal, options: RenewOptions = {}): Promise<Entry | undefined> {
     this.requireOpen();
     this.#observe();
-    return this.#apply(planRenewal(this.#load(ref), decide, this.now(), options));
+    const slot = this.#load(ref);
+    return this.#apply(
+      planRenewal({ slot, beside: this.#beside(slot, options) }, decide, this.now(), options),
+    );
   }
 
   async delete({ namespace, origin, key }: EntryRef, options?: DeleteOptions): Promise<Erasure> {
@@ -194,6 +197,13 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     this.#judgeKeys(entry.namespace, keysSince);
     const others = supersedes.map((key) => this.#load({ ...entry, key }));
     return this.#apply(planPut({ slot: this.#load(entry), others }, entry, now, rules));
+  }
+
+  #beside({ ref: { namespace, origin, key } }: HeldSlot, { besideTag }: RenewOptions): readonly Entry[] {
+    if (besideTag === undefined) return [];
+    return this.matching({ namespace, origins: [origin], tag: besideTag })
+      .filter((held) => held.meta.key !== key && !this.isGone(held))
+      .map(entryOf);
   }
 
   #judgeKeys(namespace: Namespace, keysSince: KeysSince | undefined): void {

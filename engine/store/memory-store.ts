@@ -139,18 +139,26 @@ export interface Entry extends EntryMeta, Held {
   readonly prolonged?: true;
 }
 
-/** A new expiry, from any starting point. */
+/** A new expiry, from any starting point; other tags. What is absent stays. */
 interface Renewal {
-  readonly expiresAt: UnixMs;
+  readonly expiresAt?: UnixMs;
+  /** Only with an expiry. */
   readonly prolonged?: true;
+  /** With marks, which a put cannot set. */
+  readonly tags?: readonly string[];
 }
 
 export interface RenewOptions extends WriteCondition {
   readonly givesWay?: boolean;
+  /** A tag: the decision is given the namespace's other live entries of the same origin with it that open. */
+  readonly besideTag?: string;
 }
 
-/** Called in the transaction, with the entry as it is then; undefined changes nothing. */
-export type DecideRenewal = (entry: Entry, now: UnixMs) => Renewal | undefined;
+/**
+ * Called in the transaction, with the entry as it is then, and with those of {@link RenewOptions.besideTag}; undefined changes
+ * nothing. Throws to refuse the change.
+ */
+export type DecideRenewal = (entry: Entry, now: UnixMs, beside?: readonly Entry[]) => Renewal | undefined;
 
 export interface PutResult {
   readonly entry: EntryMeta;
@@ -440,13 +448,13 @@ export interface VectorsQuery {
 
 /** The whole store. A write is on stable storage when its promise resolves. */
 export interface MemoryStore extends MemoryReader, VectorStore {
-  /** A replaced or superseded value of a fact moves into the written fact's history. */
+  /** A replaced or superseded value of a fact moves into the written fact's history. The fact keeps its marks, and gets no others. */
   put(entry: NewEntry, options?: PutOptions): Promise<PutResult>;
   /** All or none, in one transaction; results in the given order. */
   putMany(entries: readonly NewEntry[], options?: PutManyOptions): Promise<readonly PutResult[]>;
   /**
-   * Changes a live entry's expiry and nothing else, neither times nor history. Returns the changed entry; undefined when it is
-   * missing or does not open. Yields if requested: throws `store_locked` soon when another writer is active.
+   * Changes a live entry's expiry or tags, and nothing else, neither times nor history. Returns the changed entry; undefined when it
+   * is missing or does not open. Yields if requested: throws `store_locked` soon when another writer is active.
    */
   renew(ref: EntryRef, decide: DecideRenewal, options?: RenewOptions): Promise<Entry | undefined>;
   /**

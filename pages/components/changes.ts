@@ -41,6 +41,12 @@ const RENEW: Change = {
   words: (fact) => ["renew", nameInShell(fact)],
 };
 
+const PIN: Change = {
+  name: "Pin",
+  about: "Keeps it in every prompt of its agent, for a year; again for another year.",
+  words: (fact) => ["pin", nameInShell(fact)],
+};
+
 const CHANGES: readonly Change[] = [
   {
     name: "Edit",
@@ -48,6 +54,7 @@ const CHANGES: readonly Change[] = [
     words: (fact) => ["edit", nameInShell(fact)],
   },
   RENEW,
+  PIN,
   {
     name: "Supersede",
     about: "Stores a new fact that replaces this one. Fill in key and text.",
@@ -71,14 +78,23 @@ export function changesOf(canUndo: boolean): readonly Change[] {
 }
 
 export function factCommands(commands: Commands, fact: FactView, canUndo: boolean): readonly Command[] {
-  return changesOf(canUndo).map(({ words, ...change }) => ({
+  const changes = [...changesOf(canUndo), ...(fact.pinned ? [UNPIN] : [])];
+  return changes.map(({ words, ...change }) => ({
     ...change,
     text: command(commands, ...words(fact)),
   }));
 }
 
-export function renewCommand(commands: Commands, fact: Pick<FactView, "key" | "path">): string {
-  return command(commands, ...RENEW.words(fact));
+/** On a page it stands with the pin. */
+const UNPIN: Change = {
+  name: "Unpin",
+  about: "Takes it out of the prompts.",
+  words: (fact) => ["unpin", nameInShell(fact)],
+};
+
+/** A pinned fact is kept by pinning it again. */
+export function keepCommand(commands: Commands, fact: Pick<FactView, "key" | "path" | "pinned">): string {
+  return command(commands, ...(fact.pinned ? PIN : RENEW).words(fact));
 }
 
 /** The command shows a preview and asks first. */
@@ -104,6 +120,8 @@ const DONE = {
   saved: "Saved. Its value is the same as before.",
   edited: "Saved. The former value is in its history.",
   renewed: "Renewed.",
+  pinned: "Pinned: it stands in every prompt of its agent, for a year from now.",
+  unpinned: "Unpinned. It stays stored.",
   superseded: "Stored. The old fact is retired; its value is in this fact's history.",
   undone: "Undone. The former value is restored.",
   forgotten: "Forgotten, and erased from the database.",

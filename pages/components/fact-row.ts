@@ -14,11 +14,11 @@ export function factLink({ links }: PageContext, key: string): Html {
 }
 
 export function factRow(context: PageContext, fact: FactView, below?: Html): Html {
-  const { key, value, category, updatedAt, expiresAt } = fact;
+  const { key, value, category, updatedAt, expiresAt, pinned } = fact;
   return html`<li>
 <h3>${factLink(context, key)}</h3>
 <p>${firstWords(value, FIRST_CHARACTERS)}</p>
-<div class="meta">${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>${below}
+<div class="meta">${pinned && chip("pinned", "ok")}${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>${below}
 </li>`;
 }
 

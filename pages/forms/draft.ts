@@ -4,7 +4,7 @@ import type { FactInput, FactView } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
 import type { HelmdeckError } from "../../engine/errors.ts";
 import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
-import { isImportTag } from "../../engine/facts/import-tag.ts";
+import { ownTags } from "../../engine/facts/marks.ts";
 import { block, type Html, html, line } from "../html.ts";
 import type { Fields } from "../page.ts";
 import { described, lifeField, lifeOf, text } from "./form-parts.ts";
@@ -30,8 +30,7 @@ export function draftOf(fields: Fields): Draft {
 
 /** Invisible characters are escaped, and the form says so. The import's tag is dropped: an edited fact belongs to its editor. */
 export function draftOfFact({ key, value, category, tags }: FactView): Draft {
-  const own = tags.filter((tag) => !isImportTag(tag));
-  return { key, value: block(value), category, tags: own.map(line).join("\n"), life: "" };
+  return { key, value: block(value), category, tags: ownTags(tags).map(line).join("\n"), life: "" };
 }
 
 /**

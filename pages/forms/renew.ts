@@ -29,17 +29,14 @@ export async function renewForm(context: PageContext): Promise<Answer> {
 }
 
 export async function submitRenew(context: PageContext, fields: Fields): Promise<Answer> {
-  requireForms(context);
+  const { writer } = requireForms(context);
   const fact = await factToChange(context);
   const life = text(fields, "life");
   try {
     const ifRevision = revisionOf(fields);
     if (text(fields, "step") !== "confirm" || ifRevision === undefined) return preview(context, fact, life);
-    const { key } = await context.memory.renewFact(context.subject, {
-      key: fact.key,
-      ...defined({ ttlSeconds: lifeOf(life) }),
-      ifRevision,
-    });
+    const input = { key: fact.key, ...defined({ ttlSeconds: lifeOf(life) }), ifRevision };
+    const { key } = await context.memory.renewFact(context.subject, input, { ...writer, isPerson: true });
     return { location: context.links.to("/fact", { key, done: "renewed" }) };
   } catch (error) {
     if (isHelmdeckError(error, "changed_meanwhile"))

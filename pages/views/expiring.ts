@@ -1,8 +1,8 @@
-/** Facts that expire within 14 days, soonest first, each with a way to renew it. */
+/** Facts that expire within 14 days, pinned ones first, then soonest first, each with a way to keep it. */
 
 import type { FactView } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
-import { copyable, renewCommand } from "../components/changes.ts";
+import { copyable, keepCommand } from "../components/changes.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { empty, heading, pager } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
@@ -17,7 +17,7 @@ export async function expiringPage(context: PageContext): Promise<Page> {
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, query);
   const isEmpty = facts.length + unreadable.length === 0;
   const list = isEmpty ? nothing(context) : rows(context, facts);
-  const body = html`${heading("Expiring soon", "Facts that expire within 14 days, soonest first. Renew those that still hold.")}
+  const body = html`${heading("Expiring soon", "Facts that expire within 14 days, pinned ones first, then soonest first. Keep those that still hold.")}
 ${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", defined({ cursor }), nextCursor)}`;
   return { title: "Expiring soon", section: "ending", body };
 }
@@ -36,7 +36,8 @@ function rows(context: PageContext, facts: readonly FactView[]): Html {
 
 function renewal({ viewer: { changes }, links }: PageContext, fact: FactView, at: number): Html {
   if (changes.kind === "commands") {
-    return html`<div class="command inline">${copyable(renewCommand(changes, fact), `renew-${at}`, `renew ${line(fact.key)}`)}</div>`;
+    return html`<div class="command inline">${copyable(keepCommand(changes, fact), `renew-${at}`, `${fact.pinned ? "pin" : "renew"} ${line(fact.key)}`)}</div>`;
   }
-  return html`<p><a class="button small" href="${links.to("/renew", { key: fact.key })}">Renew<span class="visually-hidden"> ${line(fact.key)}</span></a></p>`;
+  const [path, name] = fact.pinned ? ["/pin", "Keep pinned"] : ["/renew", "Renew"];
+  return html`<p><a class="button small" href="${links.to(path, { key: fact.key })}">${name}<span class="visually-hidden"> ${line(fact.key)}</span></a></p>`;
 }

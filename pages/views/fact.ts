@@ -4,7 +4,8 @@ import { remedyFor } from "../../app/health/remedies.ts";
 import type { FactHistory, FactView, FormerView } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import { importsOf, isImportTag } from "../../engine/facts/import-tag.ts";
+import { importsOf } from "../../engine/facts/import-tag.ts";
+import { ownTags } from "../../engine/facts/marks.ts";
 import { writerText } from "../../engine/projections/frame.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import { changesOf, commandList, doneNotice, factCommands } from "../components/changes.ts";
@@ -39,7 +40,7 @@ async function whole(
 ): Promise<Page> {
   const { key, value } = fact;
   const { former = [], undo = [] } = typeof history === "object" ? history : {};
-  const body = html`${doneNotice(context)}${heading(line(key), html`Fact`)}
+  const body = html`${doneNotice(context)}${heading(line(key), html`Fact${fact.pinned && ", pinned"}`)}
 <section class="card" aria-label="Value"><pre class="value">${block(value)}</pre></section>
 <h2>About it</h2>
 <section class="card pad" aria-label="About it">${about(context, fact)}</section>
@@ -54,7 +55,7 @@ ${await similar(context, fact)}`;
 
 function about({ now, links }: PageContext, fact: FactView): Html {
   const { category, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
-  const tags = fact.tags.filter((tag) => !isImportTag(tag));
+  const tags = ownTags(fact.tags);
   const imports = importsOf(fact.tags);
   return html`<dl class="facts">
 <dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>
@@ -76,7 +77,7 @@ function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolea
   }
   const buttons = changesOf(canUndo).map(
     ({ name }, at) =>
-      html`<a class="${at === 0 ? "button primary" : "button"}" href="${links.to(`/${name.toLowerCase()}`, { key: fact.key })}">${name}</a>`,
+      html`<a class="${at === 0 ? "button primary" : "button"}" href="${links.to(`/${name.toLowerCase()}`, { key: fact.key })}">${name === "Pin" && fact.pinned ? "Keep pinned, or unpin" : name}</a>`,
   );
   return html`<div class="actions">${buttons}</div>`;
 }

@@ -1,9 +1,10 @@
-/** The facts of a memory, newest first, or the results of a search. */
+/** The facts of a memory, pinned ones first, then newest first, or the results of a search. */
 
 import type { FactsQuery } from "../../app/memory.ts";
 import { isAuditCategory } from "../../engine/audit/audit-keys.ts";
 import { defined } from "../../engine/defined.ts";
 import { importsOf } from "../../engine/facts/import-tag.ts";
+import type { ExpiringFacts } from "../../engine/projections/my-memory.ts";
 import { copyable, doneNotice, forgetImportCommand } from "../components/changes.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { chip, empty, heading, hiddenFields, nothingStored, pager } from "../components/parts.ts";
@@ -17,7 +18,7 @@ const PAGE_FACTS = 50;
 interface Overview {
   readonly facts: number;
   readonly runs: number;
-  readonly ending: number;
+  readonly ending: ExpiringFacts | undefined;
   readonly categories: readonly { readonly name: string; readonly count: number }[];
   /** A note from the memory's source. */
   readonly note?: string | undefined;
@@ -37,15 +38,25 @@ async function overviewOf({ memory, subject }: PageContext): Promise<Overview> {
   const ofFacts = categories.filter(({ name }) => !isAuditCategory(name));
   const ofRuns = categories.filter(({ name }) => isAuditCategory(name));
   const sum = (counts: typeof categories) => counts.reduce((total, { count }) => total + count, 0);
-  return { facts: sum(ofFacts), runs: sum(ofRuns), ending: expiring?.count ?? 0, categories: ofFacts, note };
+  return { facts: sum(ofFacts), runs: sum(ofRuns), ending: expiring, categories: ofFacts, note };
 }
 
 function summary({ links }: PageContext, { facts, runs, ending, categories, note }: Overview): Html {
-  const ends = ending === 1 ? "1 expires" : `${ending} expire`;
   return html`${counted(facts, "fact")}${runs > 0 && html` · <a href="${links.to("/timeline")}">${counted(runs, "record")} of what tools did</a>`}${
-    ending > 0 && html` · <a href="${links.to("/ending")}">${ends} within 14 days</a>`
+    ending && html` · ${endingLink(links, ending)}`
   }${categories.length > 0 && note !== undefined && html`<br>${line(note)}`}`;
 }
+
+/** With the first keys. */
+function endingLink(links: PageContext["links"], { count, soonest }: ExpiringFacts): Html {
+  const named = soonest
+    .slice(0, MOST_ENDING)
+    .map(({ key, pinned }) => `${shortLine(key, 40)}${pinned ? " (pinned)" : ""}`);
+  const more = count > named.length ? ", …" : "";
+  return html`<a href="${links.to("/ending")}">${count === 1 ? "1 expires" : `${count} expire`} within 14 days</a>: ${named.join(", ")}${more}`;
+}
+
+const MOST_ENDING = 3;
 
 function remember({ viewer, links }: PageContext): Html | undefined {
   if (viewer.changes.kind !== "forms") return undefined;

@@ -1,12 +1,11 @@
 /** A route for each operation of memory that REST offers. Other routes about memory: host-routes.ts. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Memory } from "../../app/memory.ts";
+import type { Asker, Memory } from "../../app/memory.ts";
 import { OPERATIONS, perform } from "../../app/operations/index.ts";
 import type { Operation, Rest } from "../../app/operations/operation.ts";
 import type { WriterClaim } from "../../app/wire/schemas.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import type { Writer } from "../../engine/store/writer.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
@@ -80,12 +79,14 @@ function subjectOf(caller: Caller, { whose = "own" }: Rest, owner = ""): string 
  *
  * Threat: a caller with a token whose writes pretend to come from somebody else. Defence: the server itself sets the surface
  * and the token's subject, whatever a request says. A host's plugin with the scope `record` may name its agent and the kind
- * of session; this is recorded as its claim, in addition to the subject and never instead of it.
+ * of session; this is recorded as its claim, in addition to the subject and never instead of it. It may also say that a person
+ * asks, which confirms a pin.
  */
-export function writerOf(caller: Caller, claim: WriterClaim | undefined): Writer {
+export function writerOf(caller: Caller, claim: WriterClaim | undefined): Asker {
   const { subject } = caller;
   const own = { surface: "rest", agent: subject };
   if (claim === undefined || !hasScope(caller, RECORD_SCOPE)) return own;
-  const { agent = subject, session_kind: sessionKind } = claim;
-  return { ...own, agent: agent === subject ? subject : `${subject}/${agent}`, ...defined({ sessionKind }) };
+  const { agent = subject, session_kind: sessionKind, person: isPerson } = claim;
+  const named = agent === subject ? subject : `${subject}/${agent}`;
+  return { ...own, agent: named, ...defined({ sessionKind, isPerson }) };
 }

@@ -29,6 +29,7 @@ const listFacts = z.strictObject({
   category: text("Only facts of this category."),
   tag: text("Only facts with exactly this tag."),
   expiring: flag("true: only facts that expire within 14 days."),
+  pinned: flag("true: only pinned facts."),
   soonest_first: flag("true: only facts that expire within 14 days, soonest first."),
   limit: limit(`Maximum number of facts: ${limitsText(ANSWER_LIMITS.facts)}.`),
   cursor: text("next_cursor of the previous page."),

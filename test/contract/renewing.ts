@@ -1,5 +1,6 @@
 /** Contract: renewing entries, listing those that expire soon, and choosing between two copies of an entry. */
 import { describe, expect, test } from "vitest";
+import { PINNED } from "../../engine/facts/marks.ts";
 import type { DecideRenewal, MemoryStore } from "../../engine/store/memory-store.ts";
 import { ANA, allKeys, BEN, DAY_MS, fact, type OpenRig, refTo, START, text, withRig } from "./rig.ts";
 
@@ -95,6 +96,71 @@ export function describeRenewing(open: OpenRig): void {
     );
 
     test(
+      "changes tags and nothing else",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("editor", "vim", { expiresAt: LATER, tags: ["x"], writer: WRITER }));
+        await store.renew(refTo("editor"), until(LATER + 1));
+        const before = await store.get(refTo("editor"));
+        const renewed = await store.renew(refTo("editor"), () => ({ tags: ["x", "y"] }));
+        expect(renewed).toEqual({ ...before, tags: ["x", "y"], revision: await store.revision(ANA) });
+        expect(await store.get(refTo("editor"))).toEqual(renewed);
+        expect(await store.history(refTo("editor"))).toEqual([]);
+      }),
+    );
+
+    test(
+      "decides beside the other live entries of the namespace with a tag",
+      withRig(open, async ({ store, clock }) => {
+        const tagged = { tags: ["other", "t"] };
+        await store.put(fact("gone", "x", { ...tagged, expiresAt: START + 1 }));
+        for (const key of ["a", "b", "self"]) await store.put(fact(key, `of ${key}`, tagged));
+        await store.put(fact("untagged", "x", { tags: ["other"] }));
+        await store.put(fact("theirs", "x", { ...tagged, namespace: BEN }));
+        await store.put({ ...fact("run", "x", tagged), origin: "audit" });
+        clock.now += 1;
+        const seen: unknown[] = [];
+        await store.renew(
+          refTo("self"),
+          (_entry, _now, beside = []) => {
+            seen.push(...beside.map(({ key, value }) => [key, text(value)]));
+            return undefined;
+          },
+          { besideTag: "t" },
+        );
+        expect(seen.sort()).toEqual([
+          ["a", "of a"],
+          ["b", "of b"],
+        ]);
+      }),
+    );
+
+    test(
+      "changes nothing when the decision refuses",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("editor", "vim"));
+        const before = await store.get(refTo("editor"));
+        const refusing = store.renew(refTo("editor"), () => {
+          throw new Error("refused");
+        });
+        await expect(refusing).rejects.toThrow();
+        expect(await store.get(refTo("editor"))).toEqual(before);
+      }),
+    );
+
+    // verifies P-pin-limits
+    test(
+      "two at once never bring more than a decision allows",
+      withRig(open, async ({ store }) => {
+        const keys = Array.from({ length: 6 }, (_, at) => `fact-${at}`);
+        for (const key of keys) await store.put(fact(key, "x"));
+        const atMostTwo: DecideRenewal = ({ tags }, _now, beside = []) =>
+          beside.length < 2 ? { tags: [...tags, "t"] } : undefined;
+        await Promise.all(keys.map((key) => store.renew(refTo(key), atMostTwo, { besideTag: "t" })));
+        expect(await store.countWhere({ namespace: ANA, tag: "t" })).toBe(2);
+      }),
+    );
+
+    test(
       "works for entries without a writer",
       withRig(open, async ({ store }) => {
         await store.put(fact("editor", "vim"));
@@ -102,6 +168,58 @@ export function describeRenewing(open: OpenRig): void {
         const entry = await store.get(refTo("editor"));
         expect(entry).toMatchObject({ prolonged: true });
         expect(entry).not.toHaveProperty("writer");
+      }),
+    );
+  });
+
+  // verifies P-pin-limits
+  describe("the mark of a pin", () => {
+    const pin: DecideRenewal = ({ tags }) => ({ tags: [...tags, PINNED] });
+    const tagsOf = async (store: MemoryStore, key: string) => (await store.get(refTo(key)))?.tags;
+
+    test(
+      "is not set by a put, by an import, or by an imported history",
+      withRig(open, async ({ store }) => {
+        const forged = { tags: ["x", PINNED] };
+        await store.put(fact("one", "x", forged));
+        await store.putMany([fact("two", "x", forged)]);
+        const was = { ...fact("three", "before", forged), createdAt: START, updatedAt: START, joined: false };
+        await store.putMany([{ ...fact("three", "now"), history: [was] }]);
+        await store.undo(refTo("three"));
+        for (const key of ["one", "two", "three"]) expect(await tagsOf(store, key)).toEqual(["x"]);
+        expect(await store.countWhere({ namespace: ANA, tag: PINNED })).toBe(0);
+      }),
+    );
+
+    test(
+      "stays through a store of its key, and an undo leaves it as it is then",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("editor", "vim", { tags: ["x"] }));
+        await store.renew(refTo("editor"), pin);
+        await store.put(fact("editor", "ed", { tags: ["y"] }));
+        expect(await tagsOf(store, "editor")).toEqual(["y", PINNED]);
+        await store.undo(refTo("editor"));
+        expect(await tagsOf(store, "editor")).toEqual(["x", PINNED]);
+        await store.put(fact("editor", "ed", { tags: ["y"] }));
+        await store.renew(refTo("editor"), ({ tags }) => ({ tags: tags.filter((tag) => tag !== PINNED) }));
+        await store.undo(refTo("editor"));
+        expect(await tagsOf(store, "editor")).toEqual(["x"]);
+        await store.put(fact("editor", "ed"));
+        await store.renew(refTo("editor"), pin);
+        await store.undo(refTo("editor"));
+        expect(await tagsOf(store, "editor")).toEqual(["x", PINNED]);
+      }),
+    );
+
+    test(
+      "goes with a fact that is superseded, and does not come back with it",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("old", "vim", { tags: ["x"] }));
+        await store.renew(refTo("old"), pin);
+        await store.put(fact("new", "ed"), { supersedes: ["old"] });
+        expect(await tagsOf(store, "new")).toEqual([]);
+        await store.undo(refTo("new"));
+        expect(await tagsOf(store, "old")).toEqual(["x"]);
       }),
     );
   });

@@ -10,7 +10,7 @@ import { defined } from "../../../engine/defined.ts";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../../../engine/errors.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import type { Writer } from "../../../engine/store/writer.ts";
-import type { Memory } from "../../memory.ts";
+import type { Asker, Memory } from "../../memory.ts";
 import { OPERATIONS } from "../../operations/index.ts";
 import type { Operation, Rest } from "../../operations/operation.ts";
 import { toWire } from "../../wire/codec.ts";
@@ -62,7 +62,7 @@ function useOver(client: EngineClient, operation: Operation, { method, path, isL
   const { effects, input: request, reply: answers, missing } = operation;
   const { fromReply = (reply: unknown) => reply } = operation;
   const takesWriter = request !== undefined && "writer" in request.shape;
-  return async (agent: Subject, input: Input = {}, writer?: Writer): Promise<unknown> => {
+  return async (agent: Subject, input: Input = {}, writer?: Asker): Promise<unknown> => {
     const { key = "", ...others } = input;
     const asked = toWire(path.includes("{key}") ? others : input);
     const claim = takesWriter ? defined({ writer: claimOf(writer) }) : {};

@@ -211,7 +211,8 @@ class HelmdeckMemory {
     );
   }
 
-  #refuseUntold({ tag, expiring, soonestFirst }: FactsQuery): void {
+  #refuseUntold({ tag, expiring, soonestFirst, pinned }: FactsQuery): void {
+    if (pinned === true) throw notThere(this.#rest.url, "has no pins");
     if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not return tags");
     if (expiring === true || soonestFirst === true)
       throw notThere(this.#rest.url, "does not report when facts expire");
@@ -280,6 +281,7 @@ const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
   factHistory: "keeps no history, so former values are gone",
   undoFact: "keeps no history, so nothing can be undone: store the former value again",
   renewFact: "cannot renew a fact: store it again for a new expiry",
+  pinFact: "has no pins: it does not show tags or expiry",
   growth: "does not say when facts were stored, so its growth is unknown",
   callers: "lists its callers only on its own pages",
   recordPackRun: ITS_OWN,

@@ -4,10 +4,9 @@
  */
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { type ReadLine, readLines } from "../line-reader.ts";
-import { readEntry } from "../lines.ts";
 import { MARKDOWN_FIELDS, MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";
 import type { ImportFile, ImportItem, ReadContext } from "./format.ts";
-import { entryItem, LINE_BYTES, lineProblem } from "./json-lines.ts";
+import { itemsOfLine, LINE_BYTES, lineProblem } from "./json-lines.ts";
 
 const FIELD = /^- (\w+): (.*)$/;
 
@@ -52,7 +51,7 @@ class FactReader {
   }
 
   *finish(): Generator<ImportItem> {
-    if (this.#fact !== undefined) yield this.#fact.item(this.#file, this.#context);
+    if (this.#fact !== undefined) yield* this.#fact.items(this.#file, this.#context);
     this.#fact = undefined;
   }
 
@@ -86,11 +85,11 @@ class OpenFact {
   }
 
   /** Validated like a line of JSON. */
-  item(file: string, context: ReadContext): ImportItem {
+  items(file: string, context: ReadContext): readonly ImportItem[] {
     const { line } = this;
-    if (this.#problem !== undefined) return { file, line, problem: this.#problem };
+    if (this.#problem !== undefined) return [{ file, line, problem: this.#problem }];
     const fact = { ...this.#fields, value: this.#value ?? this.#quoted.join("\n") };
-    return entryItem({ file, line }, () => readEntry(JSON.stringify(fact), context));
+    return itemsOfLine({ file, line }, JSON.stringify(fact), context);
   }
 
   #isTaken(text: string): boolean {

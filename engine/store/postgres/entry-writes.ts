@@ -31,8 +31,8 @@ import type {
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
-import { hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
-import { liveCondition, namespaceCondition, refCondition } from "./conditions.ts";
+import { hasDigest, openRows, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
+import { listCondition, liveCondition, namespaceCondition, refCondition } from "./conditions.ts";
 import { INSERT_ENTRY, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { removeEntries } from "./removals.ts";
@@ -95,7 +95,20 @@ export async function renewEntry(
   options: RenewOptions,
 ): Promise<Entry | undefined> {
   const slot = await loadRow(putting, ref, writing);
-  return apply(putting, planRenewal(slot, decide, writing.now, options), writing);
+  const beside = await loadBeside(putting, ref, writing, options);
+  return apply(putting, planRenewal({ slot, beside }, decide, writing.now, options), writing);
+}
+
+async function loadBeside(
+  { sealer }: Putting,
+  { namespace, origin, key }: EntryRef,
+  writing: Writing,
+  { besideTag: tag }: RenewOptions,
+): Promise<readonly Entry[]> {
+  if (tag === undefined) return [];
+  const meant = listCondition({ namespace, origin, tag }, writing.now);
+  const rows = await selectEntries(writing.connection, ALL_COLUMNS, meant);
+  return openRows(rows, sealer).entries.filter((entry) => entry.key !== key);
 }
 
 async function loadSlot(putting: Putting, ref: EntryRef, writing: Writing): Promise<RowSlot> {

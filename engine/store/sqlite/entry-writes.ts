@@ -31,8 +31,9 @@ import type {
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
-import { hasDigest, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
+import { hasDigest, openRows, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
 import {
+  listCondition,
   liveCondition,
   type Moment,
   namespaceCondition,
@@ -103,7 +104,20 @@ export function renewEntry(
   options: RenewOptions,
 ): Entry | undefined {
   const slot = loadRow(putting, ref, writing.moment);
-  return apply(putting, planRenewal(slot, decide, writing.moment.now, options), writing);
+  const beside = loadBeside(putting, ref, writing.moment, options);
+  return apply(putting, planRenewal({ slot, beside }, decide, writing.moment.now, options), writing);
+}
+
+function loadBeside(
+  { session, sealer }: Putting,
+  { namespace, origin, key }: EntryRef,
+  moment: Moment,
+  { besideTag: tag }: RenewOptions,
+): readonly Entry[] {
+  if (tag === undefined) return [];
+  const { sql, values } = listCondition({ namespace, origin, tag }, moment);
+  const rows = session.statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${sql}`).all(...values);
+  return openRows(rows, sealer).entries.filter((entry) => entry.key !== key);
 }
 
 function loadSlot(putting: Putting, ref: EntryRef, moment: Moment): RowSlot {

@@ -10,13 +10,13 @@ const STORED = Date.UTC(2026, 0, 1);
 function livingFor(days: number, more: { prolonged?: true; offByMs?: number } = {}): Entry {
   const { offByMs = 0, ...mark } = more;
   const expiresAt = STORED + days * DAY_MS - offByMs;
-  return { updatedAt: STORED, expiresAt, ...mark } as Entry; // the decision uses no other fields
+  return { tags: [], updatedAt: STORED, expiresAt, ...mark } as unknown as Entry; // the decision uses no other fields
 }
 
 /** The day of the new expiry, counted from STORED; undefined without a renewal. */
 function renewed(decide: typeof renewalByUse, entry: Entry, onDay: number): number | undefined {
   const renewal = decide(entry, STORED + onDay * DAY_MS);
-  return renewal && (renewal.expiresAt - STORED) / DAY_MS;
+  return renewal && ((renewal.expiresAt ?? 0) - STORED) / DAY_MS;
 }
 
 // verifies P-renew-bounded

@@ -1,0 +1,44 @@
+/** Texts about what ends: facts that expire soon with how to keep them, and how long a pin lasts. */
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import type { ExpiringFacts } from "../../engine/projections/my-memory.ts";
+import type { FactView } from "../memory.ts";
+import { counted, localMinute } from "./words.ts";
+
+/** `2 facts: allergies (pinned), deploy/konflux` */
+export function endingText({ count, soonest }: ExpiringFacts, most = Number.POSITIVE_INFINITY): string {
+  const shown = soonest.slice(0, most);
+  const keys = shown.map(({ key, pinned }) => `${harmlessLine(key).trim()}${pinned ? " (pinned)" : ""}`);
+  return `${counted(count, "fact")}: ${keys.join(", ")}${count > shown.length ? ", …" : ""}`;
+}
+
+interface Commands {
+  readonly renew: string;
+  readonly pin: string;
+}
+
+/** How to keep them: a pinned one for another year. */
+export function keepingTexts({ soonest }: ExpiringFacts, { renew, pin }: Commands): readonly string[] {
+  const pinned = soonest.find((one) => one.pinned);
+  return [
+    ...(pinned === undefined ? [] : [`${pin} ${harmlessLine(pinned.key)} keeps it another year.`]),
+    ...(soonest.every((one) => one.pinned) ? [] : [`${renew} <key> keeps a fact.`]),
+  ];
+}
+
+const MOST_NAMED = 3;
+
+/** For a list: what ends soon, and how to keep it. */
+export function endingNote(expiring: ExpiringFacts | undefined, commands: Commands): readonly string[] {
+  if (expiring === undefined) return [];
+  const ways = keepingTexts(expiring, commands).join(" ");
+  return [`Expiring within 14 days: ${endingText(expiring, MOST_NAMED)}. ${ways}`];
+}
+
+/** `pin`: the command that confirms it. */
+export function pinText({ key, pinned, expiresAt }: FactView, pin: string): string {
+  const name = harmlessLine(key);
+  const until =
+    expiresAt === undefined ? "" : ` until ${localMinute(expiresAt).slice(0, "2026-01-01".length)}`;
+  if (!pinned) return `Unpinned ${name}. It is kept${until}.`;
+  return `Pinned ${name}: it stands in every prompt of its agent${until}. Then, or before, ${pin} ${name} keeps it another year.`;
+}
