@@ -1,0 +1,110 @@
+/** Reads for a hook: facts of the memory that the settings name, without creating anything. */
+
+import { pinnedFirst } from "../../app/pins.ts";
+import { findStorage } from "../../app/storage-location.ts";
+import type { Shell } from "../../commands/shell.ts";
+import { defined } from "../../engine/defined.ts";
+import { PIN_LIMITS } from "../../engine/projections/pinned-text.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { askReader, projectPrefix } from "../../seam/index.ts";
+import { type ClientSettings, environmentOf } from "./client-settings.ts";
+import type { NamedText, SessionFacts } from "./session-text.ts";
+
+/** More than fit. */
+const MOST_OF_PROJECT = 20;
+
+/** Undefined if memory is absent. Throws if it is broken. `project`: its slug. */
+export async function readSessionFacts(
+  settings: ClientSettings,
+  shell: Shell,
+  project: Promise<string | undefined>,
+): Promise<SessionFacts | undefined> {
+  if (settings.engine !== undefined) return sessionFactsOfEngine(settings, settings.engine, project);
+  const origin = { namespace: namespaceOf(settings.caller), origin: "fact" } as const;
+  const asked = await askReader(
+    { ...placeOf(settings, shell), driver: betterSqliteDriver },
+    async (reader) => {
+      const pins = await pinnedFirst(reader, origin, { pinned: true, limit: PIN_LIMITS.facts });
+      const slug = await project;
+      if (slug === undefined) return { pinned: pins.isPage ? pins.page.facts : [], project: [] };
+      const { entries } = await reader.list({
+        ...origin,
+        prefix: projectPrefix(slug),
+        limit: MOST_OF_PROJECT,
+      });
+      return {
+        pinned: pins.isPage ? pins.page.facts : [],
+        project: entries.map(({ key, value }) => ({ key, value: Buffer.from(value).toString() })),
+      };
+    },
+  );
+  return asked.kind === "absent" ? undefined : asked.answer;
+}
+
+/** Facts that surely answer the prompt, best first. */
+export async function readSureHits(
+  settings: ClientSettings,
+  shell: Shell,
+  prompt: string,
+): Promise<readonly NamedText[]> {
+  const memory =
+    settings.engine === undefined
+      ? await openHere(settings, shell)
+      : await openEngine(settings, settings.engine);
+  const { results } = await memory.search(settings.caller, { query: prompt, recall: "quiet" });
+  return results.flatMap(({ kind, possible, key, snippet }) =>
+    kind === "fact" && possible === undefined ? [{ key, value: snippet }] : [],
+  );
+}
+
+function placeOf(settings: ClientSettings, { env: given, homeDir, now }: Shell) {
+  const env = environmentOf(settings, given);
+  const { databasePath } = settings;
+  return { ...findStorage({ env, homeDir, ...defined({ databasePath }) }), env, now };
+}
+
+/** By keywords only: a model would take longer to start than a hook may take. */
+async function openHere(settings: ClientSettings, shell: Shell) {
+  const { openMemory } = await import("../../app/open-memory.ts");
+  const { NO_EMBEDDINGS } = await import("../../app/embedding/embedding-settings.ts");
+  return openMemory({
+    ...placeOf(settings, shell),
+    ...{ driver: betterSqliteDriver, access: "read", sweepEveryMs: 0, embedsEntries: false },
+    embeddings: NO_EMBEDDINGS,
+  });
+}
+
+type Engine = NonNullable<ClientSettings["engine"]>;
+
+async function sessionFactsOfEngine(
+  settings: ClientSettings,
+  engine: Engine,
+  project: Promise<string | undefined>,
+): Promise<SessionFacts> {
+  const { caller } = settings;
+  const memory = await openEngine(settings, engine);
+  const slug = await project;
+  const [pins, own] = await Promise.all([
+    memory.listFacts(caller, { pinned: true }),
+    slug === undefined
+      ? { facts: [] }
+      : memory.listFacts(caller, { prefix: projectPrefix(slug), limit: MOST_OF_PROJECT }),
+  ]);
+  return { pinned: pins.facts, project: own.facts };
+}
+
+/** The token is read when it is sent. */
+async function openEngine({ caller }: ClientSettings, { url, tokenFile }: Engine) {
+  const { openEngineMemory } = await import("../../app/remote/engine/engine-memory.ts");
+  const { checkEngineAddress } = await import("../../app/remote/engine/engine-address.ts");
+  const { readSecretFile } = await import("../../app/secret-file.ts");
+  return openEngineMemory({
+    address: checkEngineAddress({ url }, () => "The engine"),
+    agents: [caller],
+    tokenOf: async () =>
+      Buffer.from(await readSecretFile(tokenFile))
+        .toString()
+        .trim(),
+  });
+}
