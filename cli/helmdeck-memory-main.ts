@@ -3,7 +3,7 @@
 const [command, ...args] = process.argv.slice(2);
 if (command === "hook" && args[2] === "--client-settings") await hook(args);
 // Not process.exit(), so that pending writes to a pipe finish.
-else if (command === "install") process.exitCode = await install(args);
+else if (command === "install" && args[0] !== "claude") process.exitCode = await install(args);
 else {
   const { main } = await import("../commands/run-program.ts");
   const { HELMDECK_MEMORY } = await import("./helmdeck-memory-program.ts");

@@ -94,17 +94,20 @@ async function sessionFactsOfEngine(
   return { pinned: pins.facts, project: own.facts };
 }
 
-/** The token is read when it is sent. */
 async function openEngine({ caller }: ClientSettings, { url, tokenFile }: Engine) {
   const { openEngineMemory } = await import("../../app/remote/engine/engine-memory.ts");
   const { checkEngineAddress } = await import("../../app/remote/engine/engine-address.ts");
-  const { readSecretFile } = await import("../../app/secret-file.ts");
   return openEngineMemory({
     address: checkEngineAddress({ url }, () => "The engine"),
     agents: [caller],
-    tokenOf: async () =>
-      Buffer.from(await readSecretFile(tokenFile))
-        .toString()
-        .trim(),
+    tokenOf: () => readToken(tokenFile),
   });
+}
+
+/** Read when it is sent, so that a renewed one takes effect. */
+export async function readToken(file: string): Promise<string> {
+  const { readSecretFile } = await import("../../app/secret-file.ts");
+  return Buffer.from(await readSecretFile(file))
+    .toString()
+    .trim();
 }

@@ -11,7 +11,7 @@ import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { within } from "../../engine/timing.ts";
 import { findProject } from "../../seam/index.ts";
 import { type ClientSettings, PUSHED, type Pushed, readClientSettings } from "./client-settings.ts";
-import { readSessionFacts, readSureHits } from "./hook-memory.ts";
+import { readSessionFacts, readSureHits, readToken } from "./hook-memory.ts";
 import { promptText, sessionText } from "./session-text.ts";
 
 export interface HookRequest {
@@ -27,12 +27,29 @@ const MOST_INPUT_BYTES = 4 * 1_024 * 1_024;
 
 /** Never throws. `spentMs`: since the process started. */
 export async function runHook(request: HookRequest, shell: Shell, spentMs = 0): Promise<void> {
+  if (request.event === "headers") return printHeaders(request, shell);
   const late = (): Answer => (request.event === "session-start" ? { warning: LATE } : {});
   const answer = await within(DEADLINE_MS - spentMs, answerTo(request, shell), late).catch(() => ({}));
   const client = clientNamed(request.client);
   const line = client === undefined ? undefined : client.line(request.event, answer);
-  if (line === undefined) return;
-  await new Promise<void>((resolve) => shell.stdout.write(`${JSON.stringify(line)}\n`, () => resolve()));
+  if (line !== undefined) await printLine(line, shell);
+}
+
+/** For the tools of a served engine: the client asks for the token when it connects, so no file of its own holds it. */
+async function printHeaders({ settingsFile }: HookRequest, shell: Shell): Promise<void> {
+  if (settingsFile === undefined) return;
+  const headers = await readClientSettings(settingsFile)
+    .then((settings) => settings?.engine && headersOf(settings.engine))
+    .catch(() => undefined);
+  if (headers !== undefined) await printLine(headers, shell);
+}
+
+async function headersOf({ tokenFile }: NonNullable<ClientSettings["engine"]>) {
+  return { Authorization: `Bearer ${await readToken(tokenFile)}` };
+}
+
+function printLine(line: object, { stdout }: Shell): Promise<void> {
+  return new Promise((resolve) => stdout.write(`${JSON.stringify(line)}\n`, () => resolve()));
 }
 
 /** Settings and input are read first: without an agreement, or for an event that needs nothing, no memory is opened. */
