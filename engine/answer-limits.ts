@@ -37,7 +37,7 @@ export const RECALL_MODES = ["balanced", "quiet", "eager"] as const;
 export type RecallMode = (typeof RECALL_MODES)[number];
 /** The help text of the field. */
 export const RECALL_TEXT =
-  "What to show when no hit is certain: at most two possible hits (balanced), none (quiet), at most three (eager).";
+  "If no hit is certain: at most two possible ones (balanced), none (quiet), at most three (eager).";
 
 /**
  * Why a possible hit is not sure. `owner`: it does not name whose matter is asked about. `answer`: it lacks the time, number or
@@ -64,7 +64,7 @@ export function countWithin(count: unknown, { least, most, byDefault }: CountLim
   return Math.min(most, Math.max(least, Math.trunc(count)));
 }
 
-/** The help text of a count, such as "1 to 50; 10 when left out". */
+/** The help text of a count, such as "1 to 50; default 10". */
 export function limitsText({ least, most, byDefault }: CountLimits): string {
-  return `${least} to ${most}; ${byDefault} when left out`;
+  return `${least} to ${most}; default ${byDefault}`;
 }

@@ -151,7 +151,7 @@ const PIN_PARAMETERS = {
   properties: {
     key: HISTORY_PARAMETERS.properties.key,
     pinned: { type: "boolean", description: "false: unpin it." },
-    if_revision: { type: "integer", minimum: 0, description: "Only while the fact has this revision." },
+    if_revision: { type: "integer", description: "Only while the fact has this revision." },
   },
 } as const;
 

@@ -47,14 +47,12 @@ export const listFacts = operation("listFacts", {
   },
   tool: {
     title: "List facts",
-    description:
-      "List facts with their values, newest first, page by page: all of them, or those with a prefix or category.",
+    description: "List facts with their values, page by page: pinned ones first, then the newest first.",
     input: z.strictObject({
-      prefix: z.string().nullish().meta({ description: "Only keys with this prefix; case matters." }),
+      prefix: z.string().nullish().meta({ description: "Only keys with this prefix." }),
       category: z.string().nullish().meta({ description: "Only this category." }),
-      tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
+      tag: z.string().nullish().meta({ description: "Only with this tag." }),
       expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
-      pinned: z.boolean().nullish().meta({ description: "Only pinned ones." }),
       limit: z
         .number()
         .nullish()
@@ -80,7 +78,7 @@ export const getFact = operation("getFact", {
     title: "Read a fact",
     description: "Read one fact completely, by its key or the path of a hit.",
     input: z.strictObject({
-      key: z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
+      key: z.string().meta({ description: "Its key, path, docid or citation." }),
     }),
   },
 });

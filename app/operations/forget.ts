@@ -4,10 +4,10 @@ import { FORGET_SCOPES } from "../../engine/facts/forget-scope.ts";
 import { DELETES, operation } from "./operation.ts";
 
 const forgetRequestSchema = z.strictObject({
-  scope: z.string().meta({ minLength: 1, description: `What to forget: ${FORGET_SCOPES}.` }),
+  scope: z.string().meta({ minLength: 1, description: `${FORGET_SCOPES}.` }),
   dry_run: z.boolean().nullish().meta({ description: "Only count what would be forgotten." }),
   up_to: z.number().nullish().meta({
-    description: "The revision of a dry run: forget what that counted, and nothing newer.",
+    description: "The revision of a dry run: forget only what that counted.",
   }),
 });
 
@@ -43,8 +43,8 @@ const forgetReplySchema = z.object({
 export const forget = operation("forget", {
   summary: "Forget all entries in a scope.",
   description:
-    "Delete from memory for good. Use dry_run first when a scope may match more than one thing, and delete only what the user asked" +
-    " to have forgotten. deleted 0 means that nothing matched; near then lists similar keys.",
+    "Delete from memory for good, only what the user asked to have forgotten. Use dry_run first when a scope may match more than one" +
+    " thing. deleted 0: nothing matched; near lists similar keys.",
   effects: DELETES,
   input: forgetRequestSchema,
   reply: forgetReplySchema,

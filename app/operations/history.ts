@@ -7,7 +7,7 @@ import { HISTORY_DESCRIPTION, PIN_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/
 import { factSchema } from "./facts.ts";
 import { ADDS, DELETES, operation, READS } from "./operation.ts";
 
-const key = z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." });
+const key = z.string().meta({ description: "Its key, path, docid or citation." });
 
 const if_revision = z.int().min(0).nullish().meta({
   description: "Only while the fact has this revision; otherwise changed_meanwhile, and nothing is written.",
@@ -45,12 +45,7 @@ const factHistory = operation("factHistory", {
   },
   tool: {
     title: "Former values of a fact",
-    input: z.strictObject({
-      key: key.meta({
-        minLength: 1,
-        description: "The fact's key, path, docid or citation; also of a superseded fact.",
-      }),
-    }),
+    input: z.strictObject({ key }),
   },
 });
 
@@ -80,14 +75,14 @@ const renewRequestSchema = z.strictObject({
   ttl_seconds: z
     .number()
     .nullish()
-    .meta({ description: "From now on, 3600 to 31536000; 0 or left out: 90 days." }),
+    .meta({ description: "From now on, 3600 to 31536000; left out: 90 days." }),
 });
 
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
   description:
-    "Keep a fact that would expire: sets a new expiry, 90 days from now unless ttl_seconds is given, and changes nothing else." +
-    " my-memory lists what expires within 14 days. Only for what is still true.",
+    "Keep a fact that would expire, for 90 days unless ttl_seconds is given. my-memory lists what expires within 14 days. Only for" +
+    " what is still true.",
   effects: ADDS,
   input: renewRequestSchema.extend({ if_revision }),
   reply: factSchema,
@@ -104,7 +99,7 @@ const renewFact = operation("renewFact", {
 const pinRequestSchema = z.strictObject({
   key,
   pinned: z.boolean().nullish().meta({ description: "false: unpin it." }),
-  if_revision,
+  if_revision: z.number().nullish().meta({ description: "Only at this revision." }),
 });
 
 const pinFact = operation("pinFact", {

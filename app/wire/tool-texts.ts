@@ -4,8 +4,8 @@ import { HISTORY_LIMITS } from "../../engine/rules/history.ts";
 
 export const STORE_DESCRIPTION =
   "Remember one fact for later conversations, when the user asks for it or tells a preference, a decision, a name, how something" +
-  " is done. The same key replaces its value, so look first. If the answer names similar facts and this one corrects or replaces one of them, store it again with" +
-  " supersedes; leave those that say other things. Of one value under two keys (same_as) keep one. Not for passwords, tokens or other" +
+  " is done. The same key replaces its value, so look first. If the answer names similar facts that this one corrects or replaces," +
+  " store it again with supersedes; leave the others. Of one value under two keys (same_as) keep one. Not for passwords, tokens or other" +
   " secrets, files, logs, long texts, passing details, or what belongs in the repository.";
 
 /** JSON Schema. The facts policy validates again; a host may validate earlier. */
@@ -18,7 +18,7 @@ export const STORE_PARAMETERS = {
       type: "string",
       minLength: 1,
       maxLength: FACT_LIMITS.keyBytes,
-      description: "A short name to find it by, such as deploy/preference. Exact: case matters.",
+      description: "A short name, such as deploy/preference. Case matters.",
       examples: ["deploy/preference"],
     },
     value: {
@@ -37,22 +37,21 @@ export const STORE_PARAMETERS = {
       type: "array",
       maxItems: FACT_LIMITS.tags,
       items: { type: "string", minLength: 1, maxLength: FACT_LIMITS.tagBytes },
-      description:
-        "Other words to find it by; at most 32, of 64 bytes each. Left out: as before; [] drops them.",
+      description: "Other words to find it by; at most 32. Left out: as before; [] drops them.",
     },
     supersedes: {
       type: "array",
       maxItems: HISTORY_LIMITS.superseded,
       items: { type: "string", minLength: 1 },
       description:
-        "Keys of facts that this one makes outdated, at most 9: searches no longer find them, this fact's history keeps what they" +
-        " said. Only what the user's words really replace.",
+        "Keys of facts that this one makes outdated, at most 9: only its history keeps what they said. Only what the user's words" +
+        " really replace.",
       examples: ["preferences/deploy-tool"],
     },
     ttl_seconds: {
       type: "integer",
       description:
-        "How long to keep it, from 3600 (an hour) to 31536000 (a year); 0 or left out: 90 days, or the end chosen before.",
+        "How long to keep it, 3600 to 31536000 (a year); left out: 90 days, or the end chosen before.",
     },
   },
 } as const;
@@ -60,12 +59,11 @@ export const STORE_PARAMETERS = {
 /** Descriptions of history, undo and pins for models: small, since OpenClaw loads them too. */
 export const HISTORY_DESCRIPTION =
   "What a fact held before, newest first. For questions such as what somebody used to prefer, or since when something is so. None" +
-  " of it is current. At most ten values, also those of facts that it superseded.";
+  " of it is current. At most ten, also of facts that it superseded.";
 
 export const UNDO_DESCRIPTION =
   "Undo the last store that changed a fact: what it held before returns, and so do facts that it superseded. Only the" +
-  " answer keeps the undone value. Called again, it undoes the store before that.";
+  " answer keeps the undone value. Called again, it undoes the next.";
 
 export const PIN_DESCRIPTION =
-  "Pin a fact that the user wants always in view: it stands in every prompt, for a year. At most 10 short ones. pinned false unpins" +
-  " it. Only the user keeps it longer.";
+  "Keep a fact in every prompt, for a year, if the user asks for it. At most 10 short ones. Only the user keeps it longer.";

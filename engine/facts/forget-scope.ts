@@ -43,7 +43,7 @@ export type ForgetReadings = readonly [ForgetScope, ...ForgetScope[]];
 
 export const FORGET_SCOPES =
   "a fact's exact key, the path, docid or citation of a search hit, key:<exact key>, category:<name>, import:<id>, pack:<id>," +
-  " pipeline:<id>, tool:<name>, packs, pipelines, tools, all (facts and records of packs, pipelines and tools), everything";
+  " pipeline:<id>, tool:<name>, packs, pipelines, tools, all (facts and records of runs), everything";
 
 /**
  * The possible scopes of a text. A scope word, another prefix than `key:` or a path has one reading; for any other text

@@ -98,7 +98,7 @@ function namesIn(stdout: string): readonly string[] {
 test("only memory tools are listed by default, packs and pipelines on request", async () => {
   const alone = await home.run(["mcp"], { input: ASK_FOR_TOOLS });
   expect(namesIn(alone.stdout).filter((name) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
-  expect(namesIn(alone.stdout)).toHaveLength(9);
+  expect(namesIn(alone.stdout)).toHaveLength(10);
   const all = await home.run(["mcp", "--packs"], { input: ASK_FOR_TOOLS });
   expect(namesIn(all.stdout)).toEqual(
     expect.arrayContaining(["swe__solve", "pipeline__github__open-issues"]),

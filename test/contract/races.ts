@@ -6,7 +6,7 @@ import { sized } from "../run/size.ts";
 
 /** Use cases of two memories, whose calls overlap. */
 export type Racers = readonly [Racer, Racer];
-export type Racer = Pick<Memory, "storeFact" | "getFact" | "undoFact" | "forget" | "listFacts">;
+export type Racer = Pick<Memory, "storeFact" | "getFact" | "undoFact" | "forget" | "listFacts" | "pinFact">;
 
 /** One round; returns what went wrong. */
 type Race = (racers: Racers, round: number) => Promise<readonly string[]>;
@@ -66,6 +66,20 @@ const RACES: Readonly<Record<string, Race>> = {
       ...(isRight ? [] : [`left: ${left}`]),
     ];
   },
+  "two pins where one more has room": async ([one, other], round) => {
+    const subject = `pins-${round}`;
+    for (let at = 0; at < 11; at++) await one.storeFact(subject, { key: `k${at}`, value: "x" });
+    for (let at = 0; at < 9; at++) await one.pinFact(subject, { key: `k${at}` });
+    const ended = await overlapping(
+      () => one.pinFact(subject, { key: "k9" }),
+      () => other.pinFact(subject, { key: "k10" }),
+    );
+    const { facts } = await one.listFacts(subject, { pinned: true });
+    return [
+      ...onlyOneOf(ended, "invalid_input"),
+      ...(facts.length === 10 ? [] : [`pinned: ${facts.length}`]),
+    ];
+  },
   "stores under two keys that look alike": async ([one, other], round) => {
     const ended = await overlapping(
       () => one.storeFact(SUBJECT, { key: `deploy/${round}`, value: "latin" }),
@@ -75,7 +89,7 @@ const RACES: Readonly<Record<string, Race>> = {
   },
 };
 
-// verifies P-condition-judged P-text-lookalikes
+// verifies P-condition-judged P-text-lookalikes P-pin-limits
 export function describeRaces(name: string, open: () => Promise<Racers>): void {
   const rounds = sized(10, 1_000);
   describe(`two memories over ${name}`, () => {

@@ -84,6 +84,8 @@ describe.each(OTHERS)("the caller %j", (other) => {
     await run(["edit", "plan", "mine now", "--caller", other]);
     await run(["undo", "plan", "--caller", other]);
     await run(["renew", "plan", "--ttl", "1h", "--caller", other]);
+    await run(["pin", "plan", "--caller", other]);
+    await run(["unpin", "plan", "--caller", other]);
     for (const scope of [
       "key:plan",
       "category:alice_only",

@@ -58,6 +58,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   "/callers": ["/callers"],
   "/edit": ofFact("/edit"),
   "/renew": ofFact("/renew"),
+  "/pin": ofFact("/pin"),
   "/supersede": ofFact("/supersede"),
   "/undo": ofFact("/undo"),
   "/forget": ofFact("/forget"),
@@ -76,6 +77,10 @@ const sent: Readonly<Record<string, readonly (readonly [path: string, fields: Fi
   "/renew": [
     [`/renew?${KEY}`, confirm],
     [`/renew?${KEY}`, {}],
+  ],
+  "/pin": [
+    [`/pin?${KEY}`, { ...confirm, step: "pin" }],
+    [`/pin?${KEY}`, { ...confirm, step: "unpin" }],
   ],
   "/supersede": [[`/supersede?${KEY}`, { ...confirm, key: "bobs" }]],
   "/undo": [[`/undo?${KEY}`, confirm]],

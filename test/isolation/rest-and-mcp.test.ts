@@ -114,6 +114,10 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
     })),
   "POST /api/v1/memory/undo": () => [{ path: "/api/v1/memory/undo", body: { key: CANARY }, status: 404 }],
   "POST /api/v1/memory/renew": () => [{ path: "/api/v1/memory/renew", body: { key: CANARY }, status: 404 }],
+  "POST /api/v1/memory/pin": () => [
+    { path: "/api/v1/memory/pin", body: { key: CANARY }, status: 404 },
+    { path: "/api/v1/memory/pin", body: { key: CANARY, pinned: false }, status: 404 },
+  ],
   "GET /api/v1/memory/corpus": () => [
     { path: "/api/v1/memory/corpus" },
     { path: "/api/v1/memory/corpus?query=canary+of+alice" },
@@ -161,6 +165,7 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
     { path: "/api/v1/packs/helmdeck.memory_history", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/packs/helmdeck.memory_undo", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/packs/helmdeck.memory_renew", body: { key: CANARY }, status: 404 },
+    { path: "/api/v1/packs/helmdeck.memory_pin", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/packs/helmdeck.memory_corpus", body: {} },
     { path: "/api/v1/packs/github.list_issues", body: issues, status: 502 },
     { path: "/api/v1/packs/swe.solve", body: solve, status: 422 },
@@ -188,6 +193,7 @@ const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> 
   helmdeck__memory_forget: () => [{ scope: "everything" }],
   helmdeck__memory_undo: () => [{ key: CANARY }],
   helmdeck__memory_renew: () => [{ key: CANARY }],
+  helmdeck__memory_pin: () => [{ key: CANARY }, { key: CANARY, pinned: false }],
   helmdeck__memory_history: () => [{ key: CANARY }, { key: "former-canary" }],
   helmdeck__memory_corpus: () => [{}, { query: "canary of alice" }],
   github__list_issues: () => [issues],

@@ -63,9 +63,16 @@ describe("a key", () => {
     expect(await Promise.all(commands.map(argumentsOf))).toEqual([
       ["edit", name, ...options],
       ["renew", name, ...options],
+      ["pin", name, ...options],
       ["store", "NEW-KEY", "the new text", "--supersedes", name, ...options],
       ["undo", name, ...options],
       ["forget", key.startsWith("-") ? path : `key:${key}`, ...options],
+    ]);
+    await rig.memory.pinFact("main", { key });
+    expect((await Promise.all((await commandsOf(rig, key)).map(argumentsOf))).at(-1)).toEqual([
+      "unpin",
+      name,
+      ...options,
     ]);
   });
 
@@ -81,6 +88,7 @@ describe("a key", () => {
         const argumentOf = (verb: string) => shown.find(([first]) => first === verb)?.[1] ?? "";
         expect((await rig.memory.getFact("main", { key: argumentOf("edit") }))?.key).toBe(name);
         expect((await rig.memory.renewFact("main", { key: argumentOf("renew") })).key).toBe(name);
+        expect((await rig.memory.pinFact("main", { key: argumentOf("pin") })).key).toBe(name);
         const would = await rig.memory.forget("main", { scope: argumentOf("forget"), dryRun: true });
         expect(would).toMatchObject({ deleted: 1 });
       }),

@@ -1,4 +1,4 @@
-/** /remember, /undo, /forget and /memories with a real memory, and who may use them. */
+/** /remember, /undo, /forget, /pin, /unpin and /memories with a real memory, and who may use them. */
 import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { keyForText } from "../../app/presenters/words.ts";
@@ -288,5 +288,54 @@ describe.each(["remember", "undo", "forget", "memories"] as const)("/%s", (comma
     expect(await type(command, "deploy")).toBe(
       "helmdeck memory is not available: the memory key belongs to another database; run openclaw helmdeck doctor.",
     );
+  });
+});
+
+describe("/pin and /unpin", () => {
+  // verifies P-pin-limits
+  test("a person pins, confirms for another year, and unpins", async () => {
+    const clock = new TestClock();
+    const { memory, type } = await chat(clock);
+    await type("remember", "allergies = Nuts.");
+    expect(await type("pin", "allergies")).toBe(
+      "Pinned allergies: it stands in every prompt of its agent until 2027-11-20. Then, or before, /pin allergies keeps it another year.",
+    );
+    clock.pass(300 * DAY_MS);
+    expect(await type("pin", "allergies")).toContain("until 2028-09-15.");
+    expect(await type("memories")).toMatch(/^- Pinned: allergies: Nuts\./);
+    expect(await type("unpin", "allergies")).toBe("Unpinned allergies. It is kept until 2028-09-15.");
+    expect(await memory.getFact("main", { key: "allergies" })).not.toHaveProperty("pinned");
+    expect(await type("pin", "none")).toContain("There is nothing to pin or unpin");
+    for (const command of ["pin", "unpin"] as const) expect(await type(command)).toContain("/pin <key>");
+  });
+
+  test.each(["--", "—", "–"])(
+    "/remember %spin pins what it stores, which stays if that fails",
+    async (dash) => {
+      const { memory, type } = await chat();
+      expect(await type("remember", `${dash}pin I am allergic to nuts`)).toMatch(
+        /^Remembered as allergic-nuts, [\s\S]*\nPinned allergic-nuts: /m,
+      );
+      expect(await memory.getFact("main", { key: "allergic-nuts" })).toMatchObject({
+        value: "I am allergic to nuts",
+        pinned: true,
+      });
+      expect(await type("remember", `${dash}pin long = ${"x".repeat(1_300)}`)).toMatch(
+        /Remembered as long[\s\S]*It is not pinned\. This fact cannot be pinned: .*300 tokens/,
+      );
+      expect(await memory.getFact("main", { key: "long" })).not.toHaveProperty("pinned");
+    },
+  );
+
+  test("/memories says first what ends soon, and how to keep it", async () => {
+    const clock = new TestClock();
+    const { memory, type } = await chat(clock);
+    await type("remember", "--pin allergies = Nuts.");
+    clock.pass(355 * DAY_MS);
+    await memory.storeFact("main", { key: "soon", value: "x", ttlSeconds: 86_400 });
+    expect((await type("memories")).split("\n").slice(0, 2)).toEqual([
+      "Expiring within 14 days: 2 facts: allergies (pinned), soon. /pin allergies keeps it another year. openclaw helmdeck renew <key> keeps a fact.",
+      expect.stringMatching(/^- Pinned: allergies/),
+    ]);
   });
 });

@@ -142,6 +142,7 @@ describe("every entry point", () => {
     const atAScreen = { ...context, requester: { channel: "webchat" } };
     return Promise.allSettled([
       approval(wide, atAScreen),
+      approval({ toolName: "helmdeck__memory_pin", params: { key: "a" } }, atAScreen),
       supplement.search({ ...asked, query: "x" }),
       supplement.get({ ...asked, lookup: "helmdeck/user_facts/x.md" }),
       prepare({ ...asked, availableTools: new Set(["memory_search"]) }),
@@ -149,13 +150,16 @@ describe("every entry point", () => {
       tool(0).execute("1", { key: "a", value: "b" }),
       tool(1).execute("1", { scope: "all" }),
       tool(2).execute("1", { key: "a" }),
+      tool(3).execute("1", { key: "a" }),
       command(0).handler({ ...context, args: "search x" }),
       command(0).handler({ ...context, args: "" }),
       command(1).handler({ ...context, args: "x = y" }),
       command(2).handler({ ...context, args: "x" }),
       command(3).handler({ ...context, args: "all --yes" }),
-      command(4).handler({ ...context, args: "" }),
       command(4).handler({ ...context, args: "x" }),
+      command(5).handler({ ...context, args: "x" }),
+      command(6).handler({ ...context, args: "" }),
+      command(6).handler({ ...context, args: "x" }),
     ]);
   }
 
@@ -186,10 +190,11 @@ describe("every entry point", () => {
       [
         "factHistory",
         ...["forget", "forget"],
-        "listFacts",
-        // If a person can be asked, the entries to forget are looked up first.
-        ...(context === MAIN_CONTEXT ? ["forget"] : []),
+        ...["listFacts", "listFacts"],
+        // If a person can be asked, what is to be forgotten or pinned is looked up first.
+        ...(context === MAIN_CONTEXT ? ["forget", "getFact"] : []),
         "myMemory",
+        ...["pinFact", "pinFact", "pinFact"],
         "readDocument",
         "recordPackRun",
         ...["search", "search", "search"],

@@ -9,7 +9,7 @@ import { WholeServer } from "./fixtures/whole-server.ts";
 
 /** The list is part of the context of every conversation. */
 const MOST_BYTES = 7_000;
-const NAMES = ["search", "get", "store", "list", "forget", "history", "undo", "renew", "corpus"].map(
+const NAMES = ["search", "get", "store", "list", "forget", "history", "undo", "renew", "pin", "corpus"].map(
   (name) => `helmdeck__memory_${name}`,
 );
 const MARK = "quagga";

@@ -34,6 +34,7 @@ const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
   factHistory: [KEY],
   undoFact: [KEY],
   renewFact: [KEY],
+  pinFact: [KEY],
   corpusPage: [{ limit: 1 }, { query: "kept" }, { query: "zebra" }],
   search: [{ query: "kept", explain: true }, { query: "zebra" }],
   readDocument: [{ path: "helmdeck/user_facts/a/b.md" }, { path: "helmdeck/my-memory.md" }],

@@ -69,6 +69,7 @@ describe("the shipped packs", () => {
       ["helmdeck.memory_history", false],
       ["helmdeck.memory_undo", false],
       ["helmdeck.memory_renew", false],
+      ["helmdeck.memory_pin", false],
       ["helmdeck.memory_corpus", false],
       ["github.list_issues", false],
       ["swe.solve", true],

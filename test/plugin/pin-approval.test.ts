@@ -1,0 +1,82 @@
+/** A person is asked before an agent pins a fact; what the person sees is what is pinned. */
+import { describe, expect, test } from "vitest";
+import { makeApprovalHook } from "../../plugin/approval-hook.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
+import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const TOOL = "helmdeck__memory_pin";
+const KEY = "allergies";
+const AT_A_SCREEN = { ...MAIN_CONTEXT, requester: { channel: "webchat", senderIsOwner: true } };
+const ASKED = { requireApproval: { severity: "critical", allowedDecisions: ["allow-once", "deny"] } };
+const refused = (reason: RegExp) => ({ block: true, blockReason: expect.stringMatching(reason) });
+
+interface Call {
+  readonly tool?: string;
+  readonly context?: object;
+  readonly memory?: Parameters<typeof accessTo>[0];
+}
+
+async function decide(params: unknown, { tool = TOOL, context = AT_A_SCREEN, memory }: Call = {}) {
+  const kept = memory ?? (await memoryWithKey());
+  const hook = makeApprovalHook({ access: accessTo(kept), policy: policyFor({}), deadlineMs: 200 });
+  return hook({ toolName: tool, params }, context);
+}
+
+async function memoryWithKey() {
+  const memory = await openTestMemory();
+  await memory.storeFact("main", { key: KEY, value: "Nuts.\nAnd milk." });
+  return memory;
+}
+
+// verifies P-pin-asks
+describe("a person is asked", () => {
+  test.each([
+    { key: KEY },
+    { key: KEY, pinned: true },
+    { key: KEY, pinned: "false" },
+    { key: KEY, pinned: 0 },
+  ])("before %j", async (params) => {
+    const asked = await decide(params);
+    expect(asked).toMatchObject({ ...ASKED, params: { ...params, if_revision: 1 } });
+    expect(asked).toMatchObject({
+      requireApproval: {
+        title: "Pin to every prompt: allergies",
+        description: expect.stringContaining('"allergies"\n> Nuts.\n> And milk.'),
+      },
+    });
+  });
+
+  test.each(["helmdeck__helmdeck-memory_pin", "engine__helmdeck_memory_pin-2", "HELMDECK.MEMORY_PIN"])(
+    "under every name of the tool: %s",
+    async (tool) => {
+      const asked = await decide({ key: KEY }, { tool });
+      expect(asked).toMatchObject(ASKED);
+      expect(JSON.stringify(asked)).not.toContain("Nuts");
+    },
+  );
+
+  test("not before an unpin", async () => {
+    expect(await decide({ key: KEY, pinned: false })).toBeUndefined();
+  });
+});
+
+// verifies P-pin-asks
+describe("nothing is pinned", () => {
+  test.each([
+    ["nobody can be asked", { context: MAIN_CONTEXT }, /needs a person's approval.*\/pin allergies/],
+    [
+      "the session is a group",
+      { context: { ...GROUP_CONTEXT, requester: { channel: "x" } } },
+      /identity_refused/,
+    ],
+    ["memory does not open", { memory: new Error("broken") }, /Nothing was pinned\.$/],
+    ["memory does not answer", { memory: fakeMemory({ getFact: hanging }) }, /Nothing was pinned\.$/],
+  ] as const)("if %s", async (_, call, reason) => {
+    expect(await decide({ key: KEY }, call)).toEqual(refused(reason));
+  });
+
+  test("under a key that has no fact yet, so that nobody stores one meanwhile", async () => {
+    expect(await decide({ key: "none" })).toEqual(refused(/not_found/));
+  });
+});
