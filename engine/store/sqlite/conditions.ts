@@ -72,10 +72,7 @@ function oneOf(column: string, values: readonly string[]): Condition {
 /** A row with unparsable tags has none. */
 function tagged(tag: string): Condition {
   const list = "CASE WHEN json_valid(tags) THEN tags ELSE '[]' END";
-  return {
-    sql: `tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`,
-    values: [text(tag)],
-  };
+  return { sql: `EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`, values: [text(tag)] };
 }
 
 /**
