@@ -47,6 +47,7 @@ import {
   type OpenedStorage,
   subjectCounts,
 } from "./overview.ts";
+import { PinnedKeys } from "./pinned-keys.ts";
 import { pinFact } from "./pins.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
 import { listRuns } from "./runs.ts";
@@ -134,6 +135,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const context: UseCaseContext = {
     store,
     keys: new KeysInUse(store),
+    pinned: new PinnedKeys(store),
     now,
     recall: createRecall({
       source: recallOverStore(store),
@@ -176,6 +178,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const warm = async (namespace: Namespace): Promise<void> => {
     if (!embedsEntries) embeddings.prepare(); // a command asks at once
     await context.recall.warm(namespace);
+    await context.pinned.of(namespace); // for the first prompt
     follow(namespace);
     if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
     else if (semantic !== undefined && semantic.coverage(namespace).total > 0) embeddings.prepare();

@@ -165,7 +165,7 @@ export async function listFacts(
   const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
   if (query.soonestFirst) return listExpiringFacts(context, namespace, limit, query.cursor);
   const filter = { namespace, origin: "fact", ...filterFrom(query, context.now()) } as const;
-  const first = await pinnedFirst(context.store, filter, { ...query, limit });
+  const first = await pinnedFirst(context, filter, { ...query, limit });
   if (first.isPage) return first.page;
   const facts = first.pinned.map(factView);
   const unreadable: string[] = [];
@@ -188,7 +188,7 @@ export async function listFacts(
 function filterFrom(
   { prefix, category, tag, expiring = false }: FactsQuery,
   now: UnixMs,
-): Pick<ListQuery, "prefix" | "category" | "tag" | "expiresBefore"> {
+): Pick<ListQuery, "prefix" | "tag" | "expiresBefore"> & Pick<FactsQuery, "category"> {
   return {
     ...(expiring && { expiresBefore: now + EXPIRING_WITHIN_MS }),
     ...(prefix && { prefix: requireText("prefix", prefix) }),

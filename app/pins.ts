@@ -5,9 +5,10 @@ import { HelmdeckError } from "../engine/errors.ts";
 import { isPinned, PINNED } from "../engine/facts/marks.ts";
 import { pinning, unpinning } from "../engine/facts/pins.ts";
 import { requireRevision } from "../engine/rules/conditions.ts";
-import type { Entry, EntryPage, ListQuery, MemoryReader } from "../engine/store/memory-store.ts";
+import { isCovered } from "../engine/rules/history.ts";
+import type { Entry, ListQuery } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import { factView, keyOfFact } from "./fact-view.ts";
+import { factView, keyOfFact, unlessUnreadable } from "./fact-view.ts";
 import type { Asker, FactsPage, FactsQuery, FactView, PinInput } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -33,7 +34,8 @@ export async function pinFact(
   );
 }
 
-type Filter = Omit<ListQuery, "limit" | "cursor">;
+type Filter = Pick<ListQuery, "namespace" | "prefix" | "tag" | "expiresBefore"> &
+  Pick<FactsQuery, "category">;
 
 interface PinnedFirst extends Pick<FactsQuery, "pinned" | "cursor"> {
   readonly limit: number;
@@ -44,7 +46,7 @@ interface PinnedFirst extends Pick<FactsQuery, "pinned" | "cursor"> {
  * only these were asked for, or there is no room for others. `cursor`: where the others begin.
  */
 export async function pinnedFirst(
-  store: MemoryReader,
+  context: UseCaseContext,
   filter: Filter,
   { pinned: isOnly = false, limit, cursor }: PinnedFirst,
 ): Promise<
@@ -53,13 +55,13 @@ export async function pinnedFirst(
 > {
   const from = placeAmongPinned(cursor || undefined);
   if (from === undefined) return { isPage: false, pinned: [], cursor };
-  const all = await listPinned(store, filter);
-  const left = all.entries.slice(from);
+  const all = await pinnedEntries(context, filter);
+  const left = all.slice(from);
   if (!isOnly && left.length < limit) return { isPage: false, pinned: left, cursor: undefined };
-  const isMore = left.length > limit || (!isOnly && (await hasOthers(store, filter, all.entries.length)));
+  const isMore = left.length > limit || (!isOnly && (await hasOthers(context, filter, all.length)));
   const page = {
     facts: left.slice(0, limit).map(factView),
-    unreadable: isOnly ? all.unreadable.map(({ key }) => key) : [],
+    unreadable: [], // a row that does not open is in the list of all facts
     ...(isMore && { nextCursor: `${AMONG_PINNED}${from + limit}` }),
   };
   return { isPage: true, page };
@@ -74,23 +76,22 @@ function placeAmongPinned(cursor: string | undefined): number | undefined {
   return Number.isSafeInteger(place) ? place : undefined;
 }
 
-/** More than can be pinned. */
-const MOST_LISTED = 100;
-
-async function listPinned(
-  store: MemoryReader,
-  { tag, ...filter }: Filter,
-): Promise<Pick<EntryPage, "entries" | "unreadable">> {
-  const { entries, unreadable } = await store.list({ ...filter, tag: PINNED, limit: MOST_LISTED });
-  const meant = entries.filter(({ tags }) => tag === undefined || tags.includes(tag));
-  return { entries: meant.toSorted(byCreation), unreadable };
+async function pinnedEntries({ store, pinned }: UseCaseContext, filter: Filter): Promise<readonly Entry[]> {
+  const { namespace, expiresBefore } = filter;
+  const found: Entry[] = [];
+  for (const key of await pinned.of(namespace)) {
+    const entry = await store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
+    if (entry === undefined || !isPinned(entry) || !isCovered(entry, filter)) continue;
+    if (expiresBefore === undefined || (entry.expiresAt ?? expiresBefore) < expiresBefore) found.push(entry);
+  }
+  return found.sort(byCreation);
 }
 
 function byCreation(one: Entry, other: Entry): number {
   return one.createdAt - other.createdAt || compareText(one.key, other.key);
 }
 
-async function hasOthers(store: MemoryReader, filter: Filter, pinned: number): Promise<boolean> {
-  const { entries } = await store.listMeta({ ...filter, limit: pinned + 1 });
+async function hasOthers({ store }: UseCaseContext, filter: Filter, pinned: number): Promise<boolean> {
+  const { entries } = await store.listMeta({ ...filter, origin: "fact", limit: pinned + 1 });
   return entries.some((entry) => !isPinned(entry));
 }

@@ -6,12 +6,14 @@ import type { Timer } from "../engine/timing.ts";
 import type { Recall } from "../recall/search-contract.ts";
 
 import type { KeysInUse } from "./keys-in-use.ts";
+import type { PinnedKeys } from "./pinned-keys.ts";
 import type { ToolHistory } from "./tool-history.ts";
 
 export interface UseCaseContext {
   readonly store: MemoryStore;
   readonly recall: Recall;
   readonly keys: KeysInUse;
+  readonly pinned: PinnedKeys;
   readonly now: () => UnixMs;
   readonly runClock: RunClock;
   readonly toolHistory: ToolHistory;

@@ -90,7 +90,7 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
 }
 
 /** A person is asked first: see approval-hook.ts. */
-export function makePinTool(parts: ToolParts, context: ToolContext): Tool {
+function makePinTool(parts: ToolParts, context: ToolContext): Tool {
   return {
     name: PIN_TOOL,
     label: "Pin a fact",

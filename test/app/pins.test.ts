@@ -6,7 +6,7 @@ import { exportLines } from "../../app/transfer/export-lines.ts";
 import { exportMarkdown } from "../../app/transfer/export-markdown.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { importLines } from "../transfer/import-lines.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 const MAIN = "main";
 const PERSON: Asker = { surface: "cli", isPerson: true };
@@ -266,6 +266,32 @@ describe("a list", () => {
     for (const key of ["k0", "k1", "k3", "k4", "k6", "k8"])
       await memory.forget(MAIN, { scope: `key:${key}` });
     expect(await memory.listFacts(MAIN, { limit: 3 })).not.toHaveProperty("nextCursor");
+  });
+
+  test("follows what other processes pin, unpin, store and forget, and what ends", async () => {
+    const place = await tempPlace();
+    const clock = new TestClock();
+    const [memory, other] = [
+      await openTestMemory({ ...place, now: clock.now }),
+      await openTestMemory({ ...place, now: clock.now }),
+    ];
+    const pinned = () => keysIn(memory, { pinned: true });
+    await inTurn(["a", "b", "c"], (key) => other.storeFact(MAIN, { key, value: "x" }));
+    expect(await pinned()).toEqual([]);
+    await inTurn(["a", "b", "c"], (key) => pin(other, key));
+    expect(await pinned()).toEqual(["a", "b", "c"]);
+    await other.pinFact(MAIN, { key: "b", pinned: false });
+    await other.storeFact(MAIN, { key: "c", value: "Another." });
+    expect(await pinned()).toEqual(["a", "c"]);
+    await other.forget(MAIN, { scope: "key:c" });
+    expect(await pinned()).toEqual(["a"]);
+    const many = Array.from({ length: 1_100 }, (_, at) => `many/${at}`);
+    const common = { namespace: namespaceOf(MAIN), origin: "fact", category: "c", tags: [] } as const;
+    await other.store.putMany(many.map((key) => ({ ...common, key, value: Buffer.from("x") })));
+    await pin(other, "b");
+    expect(await pinned()).toEqual(["a", "b"]);
+    clock.pass(YEAR * DAY_MS);
+    expect(await pinned()).toEqual([]);
   });
 
   test("names what is pinned first among what ends soon", async () => {

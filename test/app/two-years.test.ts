@@ -35,7 +35,7 @@ async function live(memory: OpenMemory, day: number, there: ReadonlySet<string>)
   });
 }
 
-// verifies P-pin-limits P-renew-bounded
+// verifies P-pin-limits, P-renew-bounded
 test("a pin lasts until a year after a person's last word, and each end is told in time", async () => {
   const clock = new TestClock();
   const memory = await openTestMemory({ now: clock.now });

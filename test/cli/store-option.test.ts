@@ -23,6 +23,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   get: ["k"],
   edit: ["k", "v"],
   renew: ["k"],
+  pin: ["k"],
+  unpin: ["k"],
   undo: ["k"],
   history: ["k"],
   list: [],

@@ -398,6 +398,39 @@ describe("renewing", () => {
   });
 });
 
+// verifies P-pin-limits
+describe("pinning", () => {
+  test("shows the value, pins it for a year, keeps it another year, and unpins it", async () => {
+    const rig = await rigWithFact();
+    const shown = await rig.get(`/pin${OF}`);
+    expect(textOf(shown)).toContain("Through Konflux.");
+    const pinned = await rig.post(`/pin${OF}`, { ...fieldsOf(shown), step: "pin" });
+    expect(pinned.location).toBe(`${BASE}/fact${OF}&done=pinned`);
+    expect(await factOf(rig)).toMatchObject({ pinned: true, expiresAt: NOW + 365 * DAY_MS });
+    rig.clock.pass(360 * DAY_MS);
+    expect(textOf(await rig.get("/facts"))).toMatch(/1 expires within 14 days : deploy\S* \(pinned\)/);
+    expect(textOf(await rig.get("/ending"))).toContain("Keep pinned");
+    const again = await rig.get(`/pin${OF}`);
+    expect(textOf(again)).toContain("Keep it another year");
+    await rig.post(`/pin${OF}`, { ...fieldsOf(again), step: "pin" });
+    expect((await factOf(rig))?.expiresAt).toBe(NOW + 725 * DAY_MS);
+    await rig.post(`/pin${OF}`, { ...fieldsOf(await rig.get(`/pin${OF}`)), step: "unpin" });
+    expect(await factOf(rig)).not.toHaveProperty("pinned");
+  });
+
+  test("pins nothing that changed after it was shown, and nothing beyond the limit", async () => {
+    const rig = await rigWithFact();
+    const shown = await rig.get(`/pin${OF}`);
+    await rig.memory.storeFact("main", { key: KEY, value: "x".repeat(1_300) });
+    const changed = await rig.post(`/pin${OF}`, { ...fieldsOf(shown), step: "pin" });
+    expect(changed.status).toBe(409);
+    expect(textOf(changed)).toContain("Nothing was pinned or unpinned.");
+    const refused = await rig.post(`/pin${OF}`, { ...fieldsOf(changed), step: "pin" });
+    expect([refused.status, textOf(refused).includes("about 300 tokens")]).toEqual([400, true]);
+    expect(await factOf(rig)).not.toHaveProperty("pinned");
+  });
+});
+
 describe("undoing", () => {
   test("shows what is erased and what is restored, including superseded facts", async () => {
     const rig = await rigWithFact();

@@ -146,6 +146,24 @@ describe("a fact's author", () => {
     }
   });
 
+  // verifies P-pin-limits
+  it("a plugin with the scope record can say that a person confirms a pin, and nobody else", async () => {
+    const key = "claimed";
+    const pin = async (client: typeof alice) => {
+      const { body } = await client.post("/api/v1/memory/pin", { key, writer: { person: true } });
+      return Date.parse(String(body.expires_at));
+    };
+    await alice.post("/api/v1/memory/store", { key, value: "v" });
+    await pin(alice);
+    const { body } = await alice.post("/api/v1/memory/renew", { key, ttl_seconds: 86_400 });
+    const first = Date.parse(String(body.expires_at));
+    for (const client of [alice, served.as(await tokenFor("alice", ["admin"]))])
+      expect(await pin(client)).toBe(first);
+    const renewed = await alice.post("/api/v1/memory/renew", { key, ttl_seconds: 365 * 86_400 });
+    expect(renewed).toMatchObject({ status: 400, body: { details: { field: "key" } } });
+    expect(await pin(recorder)).toBeGreaterThan(first);
+  });
+
   it.each([
     [{ surface: "openclaw" }],
     [{ agent: "" }],
