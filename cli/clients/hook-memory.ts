@@ -1,10 +1,11 @@
 /** Reads for a hook: facts of the memory that the settings name, without creating anything. */
 
-import { pinnedFirst } from "../../app/pins.ts";
+import { byCreation } from "../../app/pins.ts";
 import { findStorage } from "../../app/storage-location.ts";
 import type { Shell } from "../../commands/shell.ts";
 import { defined } from "../../engine/defined.ts";
-import { PIN_LIMITS } from "../../engine/projections/pinned-text.ts";
+import { PINNED } from "../../engine/facts/marks.ts";
+import type { Entry } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { askReader, projectPrefix } from "../../seam/index.ts";
@@ -13,6 +14,8 @@ import type { NamedText, SessionFacts } from "./session-text.ts";
 
 /** More than fit. */
 const MOST_OF_PROJECT = 20;
+/** More than can be pinned. */
+const MOST_PINNED = 100;
 
 /** Undefined if memory is absent. Throws if it is broken. `project`: its slug. */
 export async function readSessionFacts(
@@ -21,25 +24,27 @@ export async function readSessionFacts(
   project: Promise<string | undefined>,
 ): Promise<SessionFacts | undefined> {
   if (settings.engine !== undefined) return sessionFactsOfEngine(settings, settings.engine, project);
-  const origin = { namespace: namespaceOf(settings.caller), origin: "fact" } as const;
+  const facts = { namespace: namespaceOf(settings.caller), origin: "fact" } as const;
   const asked = await askReader(
     { ...placeOf(settings, shell), driver: betterSqliteDriver },
     async (reader) => {
-      const pins = await pinnedFirst(reader, origin, { pinned: true, limit: PIN_LIMITS.facts });
+      const pinned = await reader.list({ ...facts, tag: PINNED, limit: MOST_PINNED });
       const slug = await project;
-      if (slug === undefined) return { pinned: pins.isPage ? pins.page.facts : [], project: [] };
-      const { entries } = await reader.list({
-        ...origin,
-        prefix: projectPrefix(slug),
-        limit: MOST_OF_PROJECT,
-      });
+      const ofProject =
+        slug === undefined
+          ? []
+          : (await reader.list({ ...facts, prefix: projectPrefix(slug), limit: MOST_OF_PROJECT })).entries;
       return {
-        pinned: pins.isPage ? pins.page.facts : [],
-        project: entries.map(({ key, value }) => ({ key, value: Buffer.from(value).toString() })),
+        pinned: pinned.entries.toSorted(byCreation).map(namedText),
+        project: ofProject.map(namedText),
       };
     },
   );
   return asked.kind === "absent" ? undefined : asked.answer;
+}
+
+function namedText({ key, value }: Entry): NamedText {
+  return { key, value: Buffer.from(value).toString() };
 }
 
 /** Facts that surely answer the prompt, best first. */
