@@ -87,7 +87,8 @@ async function pinnedEntries({ store, pinned }: UseCaseContext, filter: Filter):
   return found.sort(byCreation);
 }
 
-function byCreation(one: Entry, other: Entry): number {
+/** The order of pinned facts. */
+export function byCreation(one: Entry, other: Entry): number {
   return one.createdAt - other.createdAt || compareText(one.key, other.key);
 }
 

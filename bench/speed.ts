@@ -1,6 +1,7 @@
 /** `npm run bench:speed [-- --only NAME] [--write]`: measures search, store, command and plugin, each compared with its alternatives in one run. */
 import { parseArgs } from "node:util";
 import { measureCli } from "./bench-cli.ts";
+import { measureHooks } from "./bench-hooks.ts";
 import { keepRaw, showSection, writeSection } from "./bench-report.ts";
 import { measureStore } from "./bench-store.ts";
 import { measureBuiltInModel } from "./embedder/built-in-model.ts";
@@ -16,6 +17,7 @@ const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
   vectors: () => measureVectors({ onProgress }),
   store: () => measureStore(),
   cli: () => measureCli(),
+  hooks: () => measureHooks(),
   plugin: () => measurePlugin({ onProgress }),
   model: () => measureBuiltInModel({ onProgress }),
 };

@@ -10,6 +10,7 @@ import { declareRepair, declareVerify } from "./commands/repair.ts";
 import { declareRotateKey } from "./commands/rotate-key.ts";
 import { declareToken } from "./commands/token.ts";
 import { declareHere } from "./declarations/declare-here.ts";
+import { declareHook } from "./declarations/declare-hook.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
 import { declareMove } from "./declarations/declare-move.ts";
 import { declareServe } from "./declarations/declare-serve.ts";
@@ -26,6 +27,7 @@ export const HELMDECK_MEMORY: CommandLine = {
     declareServe,
     declareToken,
     declareHere,
+    declareHook,
     declareBackup,
     declareRestore,
     declareMove,

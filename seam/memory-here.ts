@@ -30,16 +30,24 @@ export type Asked<Answer> =
   | { readonly kind: "answered"; readonly answer: Answer }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Runs one query and closes memory again. Throws any error that does not mean absence. */
-export async function askMemory<Answer>(
+/** Runs one query over a caller's facts. Throws like {@link askReader}. */
+export function askMemory<Answer>(
   place: MemoryHere,
   namespace: Namespace,
   question: (facts: FactsHere) => Promise<Answer>,
 ): Promise<Asked<Answer>> {
+  return askReader(place, (reader) => question(factsOf(reader, namespace)));
+}
+
+/** Runs one query and closes memory again. Throws any error that does not mean absence. */
+export async function askReader<Answer>(
+  place: MemoryHere,
+  question: (reader: MemoryReader) => Promise<Answer>,
+): Promise<Asked<Answer>> {
   try {
     const reader = await openReader(place);
     try {
-      return { kind: "answered", answer: await question(factsOf(reader, namespace)) };
+      return { kind: "answered", answer: await question(reader) };
     } finally {
       await reader.close();
     }

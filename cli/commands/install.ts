@@ -3,10 +3,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
 import { EXIT_FAILED } from "../../commands/exit-codes.ts";
-import { refusePlace, withExamples } from "../../commands/option-parsers.ts";
+import { nonEmpty, refusePlace, withExamples } from "../../commands/option-parsers.ts";
 
 /** Declares `helmdeck-memory install`, which takes the installer's own flags. */
 export function declareInstall(program: Command, runs: Runs): void {
@@ -28,8 +28,51 @@ export function declareInstall(program: Command, runs: Runs): void {
     "helmdeck-memory install --dry-run",
     "helmdeck-memory install --no-embeddings",
     "helmdeck-memory install --uninstall",
+    "helmdeck-memory install claude",
+  ]);
+  declareClaude(install, runs);
+}
+
+function declareClaude(install: Command, runs: Runs): void {
+  const claude = install
+    .command("claude")
+    .summary("Install memory in Claude Code, or take it out.")
+    .description(
+      "Install memory in Claude Code: its tools, a skill that says when to store, and, if you agree, facts at the start of each session. --caller and --db say whose memory, once and for all sessions. Run it again for other choices.",
+    )
+    .addOption(
+      new Option(
+        "--push <what>",
+        "What is put into sessions unasked: nothing, pinned facts and those of the project at the start, or also sure answers to prompts. Default: asks on a terminal, else nothing.",
+      ).choices(PUSH_CHOICES),
+    )
+    .option("--engine <url>", "Use the memory of a served engine.", nonEmpty)
+    .option("--token-file <file>", "With --engine: the file with its token.", nonEmpty)
+    .option("--uninstall", "Take it out again; your memory stays.")
+    .action((_options: unknown, command: Command) => {
+      const { uninstall, ...request } = command.opts<ClaudeOptions>();
+      return runs(command, async (context) => {
+        const { installClient, uninstallClient } = await import("./install-client.ts");
+        if (uninstall === true) return uninstallClient(context, "claude");
+        return installClient(context, { client: "claude", ...request });
+      });
+    });
+  withExamples(claude, [
+    "helmdeck-memory install claude --push start",
+    "helmdeck-memory install claude --caller claude-code --push prompts",
+    "helmdeck-memory install claude --uninstall",
   ]);
 }
+
+interface ClaudeOptions {
+  readonly push?: PushChoice;
+  readonly engine?: string;
+  readonly tokenFile?: string;
+  readonly uninstall?: boolean;
+}
+
+const PUSH_CHOICES = ["nothing", "start", "prompts"] as const;
+export type PushChoice = (typeof PUSH_CHOICES)[number];
 
 /** The same relative path from this file and from the build's dist/chunks. */
 const SCRIPT = fileURLToPath(new URL("../../install/install.sh", import.meta.url));

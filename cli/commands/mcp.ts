@@ -4,9 +4,11 @@ import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
+import { defined } from "../../engine/defined.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { serveMcpOverStdio } from "../../server/mcp/mcp-over-stdio.ts";
+import { environmentOf, readClientSettings } from "../clients/client-settings.ts";
 import { serverContextOptions } from "../memory-options.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -14,11 +16,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export interface McpRequest {
   /** Serve packs and pipelines, too. */
   readonly withPacks: boolean;
+  /** The file that says whose memory, of an installed package. Without one there, the command line says it. */
+  readonly clientSettings?: string;
   /** The operator's own packs and pipelines. */
   readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
 }
 
-export async function mcpCommand(context: CommandContext, request: McpRequest): Promise<number> {
+export async function mcpCommand(given: CommandContext, request: McpRequest): Promise<number> {
+  const context = await withClientSettings(given, request.clientSettings);
   const { shell, options } = context;
   const say = (text: string) => void context.output.note(`helmdeck-memory mcp: ${text}`).catch(() => {});
   const stop = new AbortController();
@@ -50,6 +55,21 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
     for (const name of SIGNALS) process.off(name, onSignal);
   }
   return EXIT_DONE;
+}
+
+async function withClientSettings(
+  context: CommandContext,
+  file: string | undefined,
+): Promise<CommandContext> {
+  const settings = file === undefined ? undefined : await readClientSettings(file);
+  if (settings === undefined) return context;
+  const { shell, options } = context;
+  const { caller, databasePath: db } = settings;
+  return {
+    ...context,
+    shell: { ...shell, env: environmentOf(settings, shell.env) },
+    options: { ...defined({ json: options.json, db }), caller },
+  };
 }
 
 function whatIsServed({ memoryState }: ServerContext, caller: string, { withPacks }: McpRequest): string {

@@ -18,13 +18,15 @@ export function declareMcp(program: Command, runs: Runs): void {
       nonEmpty,
     )
     .option("--pipelines <folder>", "Like --packs, plus your own pipelines in this folder.", nonEmpty)
+    .option("--client-settings <file>", "Whose memory, as install claude recorded it.", nonEmpty)
     .action((_options: unknown, command: Command) => {
-      const { packs, packsFrom, pipelines } = command.opts<McpOptions>();
+      const { packs, packsFrom, pipelines, clientSettings } = command.opts<McpOptions>();
       return runs(command, async (context) => {
         const { mcpCommand } = await import("../commands/mcp.ts");
         return mcpCommand(context, {
           withPacks: packs === true || packsFrom !== undefined || pipelines !== undefined,
           folders: defined({ packsFolder: packsFrom, pipelinesFolder: pipelines }),
+          ...defined({ clientSettings }),
         });
       });
     });
@@ -39,4 +41,5 @@ interface McpOptions {
   readonly packs?: boolean;
   readonly packsFrom?: string;
   readonly pipelines?: string;
+  readonly clientSettings?: string;
 }

@@ -12,6 +12,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
+import { buildClientPackages } from "./client-packages.ts";
 import { INSTALLED_WITH_IT, LIBRARY } from "./engine-package.ts";
 import { buildModelPackage } from "./model-package.ts";
 import { notesPackage, OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
@@ -96,6 +97,7 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
       buildNotesPlugin(join(making, "notes-plugin"), sources),
       buildCommandLine(making),
       buildModelPackage(ROOT, join(making, "model"), await rootPackage()),
+      buildClientPackages(join(making, "clients")),
     ]);
     await writeJson(join(making, BUNDLED_FILE), { plugin, notes, commands } satisfies Bundled);
     await writeFile(join(making, STAMP), sources);

@@ -108,6 +108,7 @@ const NO_CALLER = [
   "serve",
   "token",
   "here",
+  "hook",
   "backup",
   "restore",
   "rotate-key",

@@ -2,16 +2,21 @@
  * The how-to pages for MCP clients, from the beginning: the test adds the command to the path and runs each page's commands unchanged, with
  * the current client versions on npm, in a home of its own.
  *
- * Nothing here needs a login, so conversations are not tested. Only the installation uses the network, for npm's registry. The clients can
+ * Nothing here needs a login: conversations are tested in Claude Code only, with a stand-in for its model. Only the installation uses the network, for npm's registry. The clients can
  * only reach this machine.
  */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
+import { ServedEngine } from "../app/remote/engine/served-engine.ts";
+import { bashBlocks } from "../docs/bash-blocks.ts";
 import { DEAD_PROXY } from "./fixtures/clients.ts";
+import { tokenFor } from "./fixtures/context-server.ts";
 import { configBlock, runBlock } from "./fixtures/howto.ts";
+import { modelEndpoint } from "./fixtures/model-endpoint.ts";
 
 const CLIENTS = ["@anthropic-ai/claude-code", "@google/gemini-cli"];
 /** A command that loads a few hundred modules takes seconds. An installation takes a minute. */
@@ -96,20 +101,109 @@ test("the command is installed in this version", async () => {
 });
 
 describe("Claude Code", () => {
-  test("adds, reaches and removes the server", async () => {
+  const block = async (name: string) => {
+    const found = (await bashBlocks("howto/claude-code.md")).find((one) => one.name === name);
+    return found?.script ?? "exit 9";
+  };
+  const settings = () => readFile(join(home, ".claude", "settings.json"), "utf8");
+  const AS_BEFORE = '{\n "cleanupPeriodDays": 7 }';
+  const INSTALLED = ".openclaw/helmdeck-memory-clients/claude/package";
+
+  beforeAll(async () => {
     console.info(`Claude Code: ${(await sh("claude --version")).said.trim()}`);
-    expect(await run("claude-code.md", "add")).toMatchObject({ code: 0 });
-    expect((await run("claude-code.md", "list")).said).toMatch(
-      /^helmdeck: helmdeck-memory mcp --caller main - .*Connected$/m,
+    await sh("git init -q && git remote add origin https://git.example/team/garden-planner.git");
+    await mkdir(join(home, ".claude"));
+    await writeFile(join(home, ".claude", "settings.json"), AS_BEFORE);
+    const installed = await sh(await block("install"));
+    expect(installed, installed.said).toMatchObject({ code: 0 });
+    expect(await sh(await block("try"))).toMatchObject({ code: 0 });
+  }, TIMEOUT_MS);
+
+  test("its own validator accepts the package, as built and as installed", async () => {
+    for (const folder of [join(ROOT, "dist", "clients", "claude"), join(home, INSTALLED)])
+      for (const part of [".", "plugin"]) {
+        const validated = await sh(`claude plugin validate --strict '${join(folder, part)}'`);
+        expect(validated, validated.said).toMatchObject({ code: 0 });
+      }
+  });
+
+  test("loads the package, lists its parts, and reaches the tools", async () => {
+    const { said } = await sh("claude plugin details helmdeck-memory");
+    expect(said).toMatch(/Skills \(1\) +remember/);
+    expect(said).toMatch(/Hooks \(2\) +SessionStart, UserPromptSubmit/);
+    expect(said).toMatch(/MCP servers \(1\) +helmdeck/);
+    expect((await sh("claude mcp list")).said).toMatch(/^plugin:helmdeck-memory:helmdeck: .*Connected$/m);
+  });
+
+  /** A session with one prompt, and a stand-in for the model. Returns its events, and what the model was asked. */
+  async function session(prompt: string) {
+    const endpoint = await modelEndpoint();
+    const env = `ANTHROPIC_BASE_URL=${endpoint.url} ANTHROPIC_API_KEY=not-a-key CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1`;
+    const ran = await sh(`${env} claude -p '${prompt}' --output-format stream-json --verbose`);
+    expect(ran, ran.said).toMatchObject({ code: 0 });
+    const events = ran.said.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+    return { events, asked: endpoint.asked.join("\n") };
+  }
+
+  test("calls the hook at the start of a session, and the model gets the facts", async () => {
+    const { events, asked } = await session("what may I eat");
+    const hook = events.find(({ subtype }) => subtype === "hook_response");
+    expect(hook).toMatchObject({ hook_event: "SessionStart", exit_code: 0, outcome: "success", stderr: "" });
+    const { tools } = events.find(({ subtype }) => subtype === "init");
+    expect(tools).toContain("mcp__plugin_helmdeck-memory_helmdeck__helmdeck__memory_store");
+    expect(asked).toContain("> I must not eat nuts");
+    expect(asked).toContain("> One file, because backups are simple");
+  });
+
+  // verifies P-client-identity
+  test("the settings of a repository choose no other memory", async () => {
+    const elsewhere = join(project, "elsewhere");
+    await sh(
+      `OPENCLAW_STATE_DIR='${elsewhere}' helmdeck-memory store planted "A planted text" && OPENCLAW_STATE_DIR='${elsewhere}' helmdeck-memory pin planted`,
     );
-    expect(await run("claude-code.md", "remove")).toMatchObject({ code: 0 });
-    expect((await run("claude-code.md", "list")).said).not.toContain("helmdeck-memory");
+    await mkdir(join(project, ".claude"));
+    const env = {
+      ...{ HOME: elsewhere, OPENCLAW_STATE_DIR: elsewhere, CLAUDE_CONFIG_DIR: elsewhere },
+      ...{ CLAUDE_PLUGIN_ROOT: elsewhere, HELMDECK_MEMORY_KEY: "ab".repeat(32) },
+    };
+    await writeFile(join(project, ".claude", "settings.json"), JSON.stringify({ env }));
+    const { asked } = await session("what may I eat");
+    await rm(join(project, ".claude"), { recursive: true });
+    expect(asked).toContain("> I must not eat nuts");
+    expect(asked).not.toContain("planted");
+  });
+
+  test("goes on if the program is gone", async () => {
+    await rename(join(home, "npm", "bin", "helmdeck-memory"), join(home, "npm", "bin", "away"));
+    const { events } = await session("hello");
+    await rename(join(home, "npm", "bin", "away"), join(home, "npm", "bin", "helmdeck-memory"));
+    const hook = events.find(({ subtype }) => subtype === "hook_response");
+    expect(hook).toMatchObject({ exit_code: 0, outcome: "success", stdout: "" });
+  });
+
+  test("uses the tools of a served engine with the token in its file", async () => {
+    const served = await ServedEngine.open();
+    onTestFinished(() => served.close());
+    const token = await tokenFor("main");
+    await writeFile(join(home, "token"), token, { mode: 0o600 });
+    const args = `--push start --engine ${served.url} --token-file ~/token`;
+    expect(await sh(`helmdeck-memory install claude ${args}`)).toMatchObject({ code: 0 });
+    expect((await sh("claude mcp list")).said).toMatch(/^plugin:helmdeck-memory:helmdeck: .*Connected$/m);
+  });
+
+  // verifies P-client-undone
+  test("uninstalling leaves its settings as they were", async () => {
+    expect(await sh(await block("remove"))).toMatchObject({ code: 0 });
+    expect(await settings()).toBe(AS_BEFORE);
+    expect((await sh("claude plugin list")).said).not.toContain("helmdeck");
+    expect((await sh("claude mcp list")).said).not.toContain("helmdeck-memory");
+    expect(existsSync(join(home, ".claude", "plugins"))).toBe(false);
   });
 
   test("finds the server of a project, and asks before starting it", async () => {
     const config = await configBlock("claude-code.md", ".mcp.json");
     await writeFile(join(project, ".mcp.json"), JSON.stringify(config));
-    expect((await run("claude-code.md", "list")).said).toMatch(/^helmdeck: .*Pending approval/m);
+    expect((await sh("claude mcp list")).said).toMatch(/^helmdeck: .*Pending approval/m);
     await rm(join(project, ".mcp.json"));
   });
 });

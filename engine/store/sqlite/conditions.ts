@@ -69,10 +69,11 @@ function oneOf(column: string, values: readonly string[]): Condition {
   return { sql: `${column} IN (${distinct.map(() => "?").join(", ")})`, values: distinct.map(text) };
 }
 
-/** A row with unparsable tags has none. */
+/** A row with unparsable tags has none. Most rows have none, and are not parsed. */
 function tagged(tag: string): Condition {
   const list = "CASE WHEN json_valid(tags) THEN tags ELSE '[]' END";
-  return { sql: `EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`, values: [text(tag)] };
+  const isListed = `EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`;
+  return { sql: `tags <> '[]' AND ${isListed}`, values: [text(tag)] };
 }
 
 /**
