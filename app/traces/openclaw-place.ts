@@ -1,0 +1,63 @@
+/** Where OpenClaw keeps what its agents write: its state folder, and the workspaces that its configuration names. */
+import { join, resolve } from "node:path";
+import { defined } from "../../engine/defined.ts";
+
+/** OpenClaw 2026.9.6, docs/concepts/agent-workspace.md. */
+export interface OpenClawPlace {
+  readonly stateDir: string;
+  readonly workspaces: readonly Workspace[];
+  /** Why its configuration could not be read, so that only the usual workspaces are known. */
+  readonly problem?: string;
+}
+
+interface Workspace {
+  readonly path: string;
+  /** Absent for one that every agent may use. */
+  readonly agentId?: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** `config`: OpenClaw's configuration, as parsed; undefined if there is none. */
+export function openClawPlace(
+  config: unknown,
+  { stateDir, env, homeDir }: { readonly stateDir: string; readonly env: Env; readonly homeDir: string },
+): OpenClawPlace {
+  const at = (path: string) => resolve(path.replace(/^~(?=$|[\\/])/, () => homeDir));
+  const agents = fieldOf(config, "agents");
+  const shared = textOf(fieldOf(agents, "defaults", "workspace"));
+  const entries = Object.entries(objectOf(fieldOf(agents, "entries")));
+  const root = env.OPENCLAW_WORKSPACE_DIR?.trim() || shared;
+  const own = entries.flatMap(([agentId, entry]) => {
+    const named = textOf(fieldOf(entry, "workspace"));
+    const usual = shared === undefined ? join(stateDir, `workspace-${agentId}`) : join(shared, agentId);
+    return [{ agentId, path: at(named ?? usual) }];
+  });
+  const usual = [at(root ?? join(stateDir, "workspace"))].map((path) => ({ path }));
+  return { stateDir, workspaces: [...usual, ...own] };
+}
+
+/** The folder that an agent writes in. */
+export function workspaceOf({ workspaces }: OpenClawPlace, agentId: string): string | undefined {
+  const [shared] = workspaces;
+  const named = workspaces.filter((one) => one.agentId !== undefined);
+  const own = named.find((one) => one.agentId === agentId);
+  return named.length <= 1 ? (own ?? shared)?.path : own?.path;
+}
+
+/** The place without the workspaces that its configuration names. */
+export function unknownPlace(usual: OpenClawPlace, problem: string): OpenClawPlace {
+  return { ...usual, ...defined({ problem }) };
+}
+
+function fieldOf(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => objectOf(at)[name], value);
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
