@@ -116,12 +116,16 @@ export function isPersonAt({ stdin, stderr }: Shell): boolean {
 }
 
 /** Asks on a terminal. False at the end of the input (Ctrl-D), too. */
-export async function agreesAt({ stdin, stderr }: Shell, question: string): Promise<boolean> {
+export async function agreesAt(shell: Shell, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await answerAt(shell, `${question} [y/N] `)).trim());
+}
+
+/** The line that a person types; empty at the end of the input. */
+export async function answerAt({ stdin, stderr }: Shell, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
     const ended = once(lines, "close").then(() => "");
-    const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
-    return /^y(es)?$/i.test(answer.trim());
+    return await Promise.race([lines.question(question), ended]);
   } finally {
     lines.close();
   }

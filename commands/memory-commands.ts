@@ -12,6 +12,7 @@ import { declareModel } from "./model.ts";
 import { declareSearch } from "./search.ts";
 import { declareStatus } from "./status.ts";
 import { declareStore } from "./store.ts";
+import { declareTraces } from "./traces.ts";
 
 /** In the order of the help. */
 export const MEMORY_COMMANDS: readonly Declare[] = [
@@ -22,6 +23,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareEdit,
   ...HISTORY_COMMANDS,
   declareForget,
+  declareTraces,
   declareImport,
   declareImports,
   declareExport,

@@ -1,6 +1,8 @@
 /** Everything that the plugin registers with OpenClaw: the same in every mode. Nothing is opened here. */
 
+import { homedir } from "node:os";
 import type { Finding } from "../app/memory.ts";
+import { type OpenClawPlace, openClawPlace } from "../app/traces/openclaw-place.ts";
 import { statusReply } from "../app/wire/replies.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
@@ -87,6 +89,12 @@ async function findingsOf(
   });
 }
 
+/** Where the host keeps its notes and conversations. */
+function placeOf(api: HostApi, config: HostConfig): OpenClawPlace {
+  const { env } = process;
+  return openClawPlace(config, { stateDir: api.runtime.state.resolveStateDir(env), env, homeDir: homedir() });
+}
+
 interface CliRegistration {
   readonly config: PluginConfig;
   readonly hostConfig: () => HostConfig;
@@ -101,6 +109,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
         remote: () => openRemote(config, hostConfig),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config),
+        openClaw: () => placeOf(api, hostConfig()),
         hostFindings,
         hostWarnings: () => hostWarnings(tellsOrigins(api)),
       }),

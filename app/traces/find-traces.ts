@@ -67,7 +67,8 @@ export async function findTraces(query: TracesQuery): Promise<Traces> {
   const { place, exports, skips, withinMs, clock = () => performance.now() } = query;
   const deadline = clock() + withinMs;
   const listed = await listCandidates(place, { exports, skips });
-  const search = new Search(query, () => clock() > deadline, listed.unread);
+  const unread = place.problem === undefined ? listed.unread : [place.problem, ...listed.unread];
+  const search = new Search(query, () => clock() > deadline, unread);
   const total = listed.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   for (const file of listed.files) await search.file(file, total);
   return search.traces();

@@ -1,13 +1,12 @@
 /** Where OpenClaw keeps what its agents write: its state folder, and the workspaces that its configuration names. */
 import { join, resolve } from "node:path";
-import { defined } from "../../engine/defined.ts";
 
 /** OpenClaw 2026.9.6, docs/concepts/agent-workspace.md. */
 export interface OpenClawPlace {
   readonly stateDir: string;
   readonly workspaces: readonly Workspace[];
-  /** Why its configuration could not be read, so that only the usual workspaces are known. */
-  readonly problem?: string;
+  /** Its configuration, when it could not be read: then only the usual workspaces are known. */
+  readonly problem?: { readonly path: string; readonly why: string };
 }
 
 interface Workspace {
@@ -43,11 +42,6 @@ export function workspaceOf({ workspaces }: OpenClawPlace, agentId: string): str
   const named = workspaces.filter((one) => one.agentId !== undefined);
   const own = named.find((one) => one.agentId === agentId);
   return named.length <= 1 ? (own ?? shared)?.path : own?.path;
-}
-
-/** The place without the workspaces that its configuration names. */
-export function unknownPlace(usual: OpenClawPlace, problem: string): OpenClawPlace {
-  return { ...usual, ...defined({ problem }) };
 }
 
 function fieldOf(value: unknown, ...path: readonly string[]): unknown {

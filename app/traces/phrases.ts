@@ -21,6 +21,8 @@ const LONGEST_TAIL = 4_096;
 /** A line end, a character of a script without spaces, or a run of letters and digits. */
 const TOKEN =
   /\n|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[[\p{L}\p{M}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+/gv;
+/** A character of a script without spaces says as much as two letters. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/v;
 const SENTENCE_END = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+/u;
 const ESCAPE = /\\+(?:u([0-9a-fA-F]{4})|[nrtbf"'/])/g;
 
@@ -148,7 +150,7 @@ function plain(text: string): string {
 }
 
 function isTelling(words: readonly string[]): boolean {
-  const letters = words.join("").length;
+  const letters = words.reduce((sum, word) => sum + word.length * (UNSPACED.test(word) ? 2 : 1), 0);
   const weights = commonnessOf(words);
   const telling = words.filter((_, at) => weights[at] !== FUNCTION_WORD);
   if (telling.length === 0) return false;
