@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import type { Finding } from "../app/memory.ts";
-import { type OpenClawPlace, openClawPlace } from "../app/traces/openclaw-place.ts";
+import { type OpenClawPlace, openClawPlace, workspaceOf } from "../app/traces/openclaw-place.ts";
 import { statusReply } from "../app/wire/replies.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
@@ -43,7 +43,8 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   const access = makeMemoryAccess(() => startMemory(api, config, hostConfig));
   api.lifecycle.onDispose?.(() => access.dispose());
   const policy = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
-  const parts = { access, policy, log: api.logger };
+  const notesOf = (agentId: string) => workspaceOf(placeOf(api, hostConfig()), agentId);
+  const parts = { access, policy, log: api.logger, workspaceOf: notesOf };
 
   api.registerMemoryCorpusSupplement(makeSupplement({ ...parts, renewOnUse: config.renewOnUse }));
   if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
