@@ -62,7 +62,7 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
       perform(parts, context, async (memory, verdict) => {
         const { subject } = verdict;
         const asked = forgetFrom(params);
-        const inNotes = asked.dryRun ? 0 : await notesHolding(parts, context, { memory, verdict, ...asked });
+        const inNotes = asked.dryRun ? 0 : await notesHolding(parts, { memory, verdict, ...asked });
         const forgotten = await memory.forget(subject, asked);
         const preview = asked.dryRun ? await previewOf(memory, subject, asked.scope) : [];
         return forgetResult(forgotten, preview, inNotes);
@@ -234,12 +234,11 @@ async function previewOf(memory: Memory, subject: string, scope: string): Promis
  */
 async function notesHolding(
   { workspaceOf }: ToolParts,
-  { sandboxed }: ToolContext,
   { memory, verdict, scope }: { readonly memory: Memory; readonly verdict: Admitted; readonly scope: string },
 ): Promise<number> {
   const { subject, agentId, opened } = verdict;
   const folder = workspaceOf?.(agentId);
-  if (folder === undefined || sandboxed === true || opened !== undefined) return 0;
+  if (folder === undefined || opened !== undefined) return 0;
   const { notesHolding } = await import("./on-demand.ts");
   return notesHolding({ memory, subject, scope, workspaces: [folder] });
 }

@@ -132,7 +132,7 @@ export function newerText({ newer }: Pick<Forgotten, "newer">): string | undefin
   return `${stay} stored or changed after the preview (${named}${more}).`;
 }
 
-/** After a forget that only counted notes. */
-export function alsoInNotes(notes: number): string {
-  return `It also stands in ${counted(notes, "note")} of OpenClaw. To see where, and take it out: openclaw helmdeck traces (it asks for the words).`;
+/** After a forget that only counted notes. `program`: whose command shows them. */
+export function alsoInNotes(notes: number, program = "openclaw helmdeck"): string {
+  return `It also stands in ${counted(notes, "note")} of OpenClaw. To see where, and take it out: ${program} traces (it asks for the words).`;
 }
