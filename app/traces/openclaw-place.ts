@@ -11,7 +11,7 @@ export interface OpenClawPlace {
 
 interface Workspace {
   readonly path: string;
-  /** Absent for one that every agent may use. */
+  /** Absent for the one of agents that the configuration does not name. */
   readonly agentId?: string;
 }
 
@@ -26,22 +26,19 @@ export function openClawPlace(
   const agents = fieldOf(config, "agents");
   const shared = textOf(fieldOf(agents, "defaults", "workspace"));
   const entries = Object.entries(objectOf(fieldOf(agents, "entries")));
-  const root = env.OPENCLAW_WORKSPACE_DIR?.trim() || shared;
-  const own = entries.flatMap(([agentId, entry]) => {
+  const common = at(env.OPENCLAW_WORKSPACE_DIR?.trim() || (shared ?? join(stateDir, "workspace")));
+  const own = entries.map(([agentId, entry]) => {
     const named = textOf(fieldOf(entry, "workspace"));
     const usual = shared === undefined ? join(stateDir, `workspace-${agentId}`) : join(shared, agentId);
-    return [{ agentId, path: at(named ?? usual) }];
+    return { agentId, path: at(named ?? (entries.length === 1 ? common : usual)) };
   });
-  const usual = [at(root ?? join(stateDir, "workspace"))].map((path) => ({ path }));
-  return { stateDir, workspaces: [...usual, ...own] };
+  return { stateDir, workspaces: [{ path: common }, ...own] };
 }
 
 /** The folder that an agent writes in. */
 export function workspaceOf({ workspaces }: OpenClawPlace, agentId: string): string | undefined {
-  const [shared] = workspaces;
-  const named = workspaces.filter((one) => one.agentId !== undefined);
-  const own = named.find((one) => one.agentId === agentId);
-  return named.length <= 1 ? (own ?? shared)?.path : own?.path;
+  const own = workspaces.find((one) => one.agentId === agentId);
+  return (own ?? workspaces.find((one) => one.agentId === undefined))?.path;
 }
 
 function fieldOf(value: unknown, ...path: readonly string[]): unknown {
