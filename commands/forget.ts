@@ -130,13 +130,13 @@ async function heldBy(
 /** Undefined when there was nothing to look for. */
 async function traced(
   context: CommandContext,
-  { traces }: ForgetOrder,
+  { traces, yes }: ForgetOrder,
   sought: Sought,
 ): Promise<Receipt | undefined> {
   const { deleted, former = 0 } = sought.forgotten;
   if (sought.held.facts === 0 || deleted + former === 0) return undefined;
   const { traceForgotten } = await import("./show-traces.ts");
-  return traceForgotten(context, sought, traces);
+  return traceForgotten(context, sought, { isAsked: traces, mayAsk: !yes });
 }
 
 /** A dry run shows the preview, too. */

@@ -57,21 +57,21 @@ export function soughtIn({ values, ...held }: ValuesInScope, forgotten: Forgotte
   return { phrases: Phrases.ofValues(values), held, forgotten };
 }
 
-/** After a forget: one line, and on a terminal or if asked, everything. */
+/** After a forget: one line; and everything if it was asked for, or a person who may be asked says yes. */
 export async function traceForgotten(
   context: CommandContext,
   sought: Sought,
-  isAsked: boolean,
+  { isAsked, mayAsk }: { readonly isAsked: boolean; readonly mayAsk: boolean },
 ): Promise<Receipt> {
   const { output, shell, options } = context;
   const search = await TracesSearch.begin(context, sought, isAsked ? ASKED_WITHIN_MS : UNASKED_WITHIN_MS);
   const receipt = await search.receipt();
   if (options.json) return receipt;
   await output.note(alsoText(receipt));
-  const { remaining, backups } = receipt;
-  const isSomewhere = remaining.found.length + remaining.unread.length + backups.length > 0;
-  if (isAsked || (isSomewhere && isPersonAt(shell) && (await agreesAt(shell, "Show where?"))))
-    await search.show();
+  const isSomewhere = receipt.remaining.found.length + receipt.backups.length > 0;
+  if (isAsked || (isSomewhere && mayAsk && (await agreesAt(shell, "Show where?")))) await search.show();
+  else if (isSomewhere)
+    await output.note(`To see where: ${context.line.name} traces (it asks for the words).`);
   return receipt;
 }
 

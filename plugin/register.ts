@@ -43,8 +43,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   const access = makeMemoryAccess(() => startMemory(api, config, hostConfig));
   api.lifecycle.onDispose?.(() => access.dispose());
   const policy = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
-  const notesOf = (agentId: string) => workspaceOf(placeOf(api, hostConfig()), agentId);
-  const parts = { access, policy, log: api.logger, workspaceOf: notesOf };
+  const parts = { access, policy, log: api.logger, workspaceOf: notesFinder(api, hostConfig) };
 
   api.registerMemoryCorpusSupplement(makeSupplement({ ...parts, renewOnUse: config.renewOnUse }));
   if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
@@ -88,6 +87,17 @@ async function findingsOf(
     ...host,
     ...{ plugin, answers: answersInTime, findModel: () => findModel(stateFolder()) },
   });
+}
+
+/** The folder of an agent's notes; undefined when the host does not tell, which must stop no forget. */
+function notesFinder(api: HostApi, hostConfig: () => HostConfig): (agentId: string) => string | undefined {
+  return (agentId) => {
+    try {
+      return workspaceOf(placeOf(api, hostConfig()), agentId);
+    } catch {
+      return undefined;
+    }
+  };
 }
 
 /** Where the host keeps its notes and conversations. */

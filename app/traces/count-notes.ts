@@ -20,6 +20,7 @@ export interface NotesQuery {
 
 /** Read before the forget; the values are dropped as soon as they are counted. 0 too when they cannot be looked for. Never rejects. */
 export async function notesHolding({ memory, subject, scope, workspaces }: NotesQuery): Promise<number> {
+  if (workspaces.length === 0) return 0;
   try {
     const { values } = await valuesInScope(memory, subject, scope);
     const phrases = Phrases.ofValues(values);

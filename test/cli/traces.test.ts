@@ -24,9 +24,14 @@ const NOTE =
 
 let home: InProcessHome;
 let openclaw: OpenClawFolder;
-beforeEach(() => {
+beforeEach(async () => {
   home = new InProcessHome();
   openclaw = new OpenClawFolder(home.stateFolder);
+  await mkdir(home.path("bin"));
+  const script = `#!/bin/sh
+echo "$OPENCLAW_STATE_DIR $*" >> ${home.path("asked")}
+`;
+  writeFileSync(home.path("bin/openclaw"), script, { mode: 0o755 });
 });
 afterEach(() => home.remove());
 
@@ -37,7 +42,6 @@ async function person(
   args: readonly string[],
   answers: readonly string[],
   atQuestion: (asked: string) => void = () => {},
-  env: Readonly<Record<string, string>> = {},
 ): Promise<Seen> {
   const terminal = () => Object.assign(new PassThrough({ highWaterMark: 64 * 1024 * 1024 }), { isTTY: true });
   const [stdin, stdout, stderr] = [
@@ -60,7 +64,7 @@ async function person(
   const shell = { stdin, stdout, stderr, homeDir: home.folder, now: Date.now };
   const code = await runCommandLine(
     args,
-    { ...shell, env: { PATH: process.env.PATH, ...env, NO_COLOR: "1" } },
+    { ...shell, env: { PATH: `${home.path("bin")}:${process.env.PATH}`, NO_COLOR: "1" } },
     HELMDECK_MEMORY,
   );
   return { code, ...seen };
@@ -87,6 +91,7 @@ async function everywhere(): Promise<void> {
 }
 
 describe("traces", () => {
+  // verifies P-traces-receipt
   test("names each place where a fact stands, with its lines and its conversation", async () => {
     await everywhere();
     const database = await openclaw.openAgentDatabase(
@@ -238,18 +243,11 @@ describe("taking lines out", () => {
   const answering = async (answers: readonly string[], atQuestion?: (asked: string) => void) => {
     await store();
     await openclaw.write("workspace/MEMORY.md", NOTE);
-    await mkdir(home.path("bin"), { recursive: true });
-    writeFileSync(
-      home.path("bin/openclaw"),
-      `#!/bin/sh\necho "$OPENCLAW_STATE_DIR $*" >> ${home.path("asked")}\n`,
-      { mode: 0o755 },
-    );
-    return person(["traces", "cabin/key"], answers, atQuestion, {
-      PATH: `${home.path("bin")}:${process.env.PATH}`,
-    });
+    return person(["traces", "cabin/key"], answers, atQuestion);
   };
   const note = () => readFile(openclaw.path("workspace/MEMORY.md"), "utf8");
 
+  // verifies P-traces-not-over-changes
   test("shows a diff, takes the agreed lines out, keeps mode and the rest, and has OpenClaw index again", async () => {
     await openclaw.write("workspace/MEMORY.md", "");
     await chmod(openclaw.path("workspace/MEMORY.md"), 0o640);
@@ -293,11 +291,22 @@ describe("taking lines out", () => {
 describe("forget", () => {
   test("tells a person in one line where it still stands, and nothing to a script", async () => {
     await everywhere();
-    const { stderr } = await person(["forget", "cabin/key", "--yes"], ["n"]);
+    const { stderr } = await person(["forget", "cabin/key"], ["y", "n"]);
     expect(stderr).toContain("It also stands in 2 notes, 1 dream diary, 2 conversations and 1 other file.");
-    expect(stderr).not.toContain("flowerpot");
+    expect(stderr.slice(stderr.indexOf("It also"))).not.toContain("flowerpot");
+    expect(stderr).toContain("To see where: helmdeck-memory traces (it asks for the words).");
     await store();
     expect((await run(["forget", "cabin/key", "--yes"])).stderr).toBe("");
+  });
+
+  test("shows where, if the person wants to see it, and offers to take lines out", async () => {
+    await store();
+    await openclaw.write("workspace/MEMORY.md", NOTE);
+    const { stdout, stderr } = await person(["forget", "cabin/key"], ["y", "y", "y"]);
+    expect(stderr).toContain("Show where? [y/N]");
+    expect(stdout).toContain("Erased: 1 entry of main: cabin/key");
+    expect(stdout).toContain("Taken out: 1 line of");
+    expect(await readFile(openclaw.path("workspace/MEMORY.md"), "utf8")).not.toContain("flowerpot");
   });
 
   test("says that nothing was found", async () => {
