@@ -50,7 +50,7 @@ export function alsoText({ remaining, backups, isBlind }: Receipt): string {
   if (isBlind) return TOO_COMMON;
   const where = whereText(remaining.found);
   const unread = remaining.unread.length;
-  const more = unread === 0 ? "" : ` ${counted(unread, "place")} could not be read.`;
+  const more = unread === 0 ? "" : ` ${counted(unread, "place was", "places were")} not read.`;
   const kept = backups.length === 0 ? "" : ` ${counted(backups.length, "backup")} may hold it.`;
   if (where === "")
     return `Nothing of it was found in ${counted(remaining.files, "file")} of OpenClaw and known exports.${kept}${more}`;

@@ -32,8 +32,12 @@ export interface Listed {
   readonly unread: readonly Unread[];
 }
 
-/** Installed programs; what a person says is not kept there. */
-const PROGRAMS: ReadonlySet<string> = new Set(["node_modules", "plugin-captures"]);
+/** Folders that are named and not searched. */
+const NOT_SEARCHED: ReadonlyMap<string, string> = new Map([
+  [".git", "a compressed history of versions"],
+  ["node_modules", "installed programs"],
+  ["plugin-captures", "copies of installed programs"],
+]);
 const MOST_FILES = 50_000;
 const ORDER: readonly TraceKind[] = ["note", "dream", "export", "index", "transcript", "state", "file"];
 
@@ -126,13 +130,12 @@ class Walk {
     if (stats.isSymbolicLink()) return `${LINK}, not followed`;
     if (!stats.isFile() && !stats.isDirectory()) return undefined;
     if (this.#owner !== undefined && stats.uid !== this.#owner) return "belongs to another account";
-    if (stats.isDirectory() && basename(path) === ".git") return "a compressed history of versions";
-    return undefined;
+    return stats.isDirectory() ? NOT_SEARCHED.get(basename(path)) : undefined;
   }
 
   async #take(path: string, stats: Stats, classify: Classify, root: string): Promise<void> {
     if (stats.isDirectory()) {
-      if (!PROGRAMS.has(basename(path))) await this.#folder(path, root, classify);
+      await this.#folder(path, root, classify);
     } else if (stats.isFile()) {
       const kind = classify(relative(root, path).split(sep).join("/"));
       this.#files.set(path, { path, ...kind, sizeBytes: stats.size, changedAt: stats.mtimeMs });

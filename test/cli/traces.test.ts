@@ -191,6 +191,7 @@ describe("traces", () => {
       Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.from(NOTE)]),
     );
     await openclaw.write("workspace/.git/HEAD", "ref: refs/heads/main\n");
+    await openclaw.write("npm/node_modules/a/README.md", NOTE);
     await openclaw.write(
       "workspace/broken.gz",
       Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), Buffer.from(NOTE)]),
@@ -208,6 +209,7 @@ describe("traces", () => {
       "broken.gz": "does not unpack",
       "theirs.md": process.geteuid?.() === 0 ? "belongs to another account" : "permission was denied",
       ".git": "a compressed history of versions",
+      node_modules: "installed programs",
     });
     expect(remaining.found).toEqual([]);
   });
