@@ -8,7 +8,10 @@ import manifest from "../package.json" with { type: "json" };
 /** OpenClaw's default agent, so that a shell shares that agent's memory. */
 const DEFAULT_CALLER = "main";
 
-export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readShared" | "memoryOptions"> = {
+export const OUR_OPTIONS: Pick<
+  CommandLine,
+  "version" | "declareShared" | "readShared" | "memoryOptions" | "openClaw"
+> = {
   version: manifest.version,
   declareShared: (root: Command) =>
     void root
@@ -29,4 +32,5 @@ export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readS
     }),
   }),
   memoryOptions: async (context) => (await import("./memory-options.ts")).memoryOptions(context),
+  openClaw: async (context) => (await import("./openclaw-here.ts")).openClawHere(context),
 };

@@ -4,6 +4,7 @@ import type { Finding } from "../app/memory.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import type { RemoteMemory } from "../app/remote/remote-memory.ts";
+import type { OpenClawPlace } from "../app/traces/openclaw-place.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
@@ -47,6 +48,8 @@ export interface CommandLine {
   readonly memoryOptions: (context: CommandContext) => Promise<OpenMemoryOptions>;
   /** A memory that another process keeps. Called first; undefined if this process opens the memory. Throws `invalid_input`. */
   readonly remote?: () => Promise<RemoteMemory | undefined>;
+  /** Where OpenClaw keeps its notes and conversations. */
+  readonly openClaw: (context: CommandContext) => Promise<OpenClawPlace>;
   /** The host program's part of doctor and status. */
   readonly host?: HostReport;
 }

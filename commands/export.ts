@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { escapeJson } from "../app/presenters/safe-json.ts";
 import { counted } from "../app/presenters/words.ts";
@@ -112,6 +112,7 @@ async function toFile(context: CommandContext, path: string, write: Write): Prom
   await writePrivateFile(path, async (append) => {
     exported = await write(append);
   });
+  await noteExport(context, path);
   const { leftOut, ...told } = exported;
   if (options.json) await output.json({ output: path, ...told, ...(leftOut && { left_out: leftOut }) });
   else await output.line(`Wrote ${lineCount(exported)} to ${harmlessLine(path)}`);
@@ -119,6 +120,14 @@ async function toFile(context: CommandContext, path: string, write: Write): Prom
     "The file holds every value in plain text, readable only for you (mode 0600). Delete it when you no longer need it.",
   );
   return exported;
+}
+
+/** So that a person who forgets is told of it. */
+async function noteExport(context: CommandContext, path: string): Promise<void> {
+  const { keyPath } = await context.line.memoryOptions(context);
+  const { noteCopy } = await import("../app/keys/store-notes.ts");
+  const at = new Date(context.shell.now()).toISOString();
+  await noteCopy(keyPath, { kind: "export", path: resolve(path), at });
 }
 
 function exportTo(

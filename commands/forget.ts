@@ -10,6 +10,8 @@ import {
   similarKeysText,
 } from "../app/presenters/forget-texts.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
+import type { Receipt } from "../app/presenters/traces-text.ts";
+import type { ValuesInScope } from "../app/traces/values-in-scope.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
@@ -18,6 +20,7 @@ import { type CommandContext, present, type Runs, voiceOf } from "./command-line
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { agreesAt, isPersonAt } from "./input.ts";
 import { withExamples } from "./option-parsers.ts";
+import type { ForgottenSought as Sought } from "./show-traces.ts";
 import { refuseRemote, withMemory, withMemoryToChange } from "./with-memory.ts";
 
 export function declareForget(program: Command, runs: Runs): void {
@@ -35,12 +38,17 @@ export function declareForget(program: Command, runs: Runs): void {
     .option("--dry-run", "Only show what would be deleted.")
     .option("--yes", "Do not ask.")
     .option("--everyone", "For an import: in the memory of every caller.")
+    .option(
+      "--traces",
+      "Then show where else it stands, as traces does, with a receipt. On a terminal, one line says so without it.",
+    )
     .action((scope: string, _options: unknown, command: Command) => {
-      const { dryRun, yes, everyone } = command.opts<ForgetOptions>();
+      const { dryRun, yes, everyone, traces } = command.opts<ForgetOptions>();
       return runs(command, async (context) => {
         if (everyone === true && !scope.startsWith("import:"))
           command.error("--everyone is only for import:<id>.");
-        const order = { scope, dryRun: dryRun === true, yes: yes === true };
+        const isAsked = traces === true;
+        const order = { scope, dryRun: dryRun === true, yes: yes === true, traces: isAsked };
         const problem = problemOf(context, order);
         if (problem !== undefined) return command.error(problem);
         if (everyone !== true) return forgetCommand(context, order);
@@ -59,6 +67,7 @@ interface ForgetOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly everyone?: boolean;
+  readonly traces?: boolean;
 }
 
 const FORGET_WANTS_YES =
@@ -68,6 +77,8 @@ interface ForgetOrder {
   readonly scope: string;
   readonly dryRun: boolean;
   readonly yes: boolean;
+  /** Asked for where else it stands. */
+  readonly traces: boolean;
 }
 
 /** The person at the terminal. */
@@ -85,16 +96,47 @@ function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): str
   return dryRun || yes || isPersonAt(shell) ? undefined : FORGET_WANTS_YES;
 }
 
-function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
+async function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { output, options } = context;
-  const withOpen = order.dryRun ? withMemory : withMemoryToChange<number>;
-  return withOpen(context, async (memory) => {
+  const withOpen = order.dryRun ? withMemory : withMemoryToChange<Sought | undefined>;
+  const sought = await withOpen(context, async (memory) => {
+    const held = await heldBy(context, order, async () => {
+      const { valuesInScope } = await import("../app/traces/values-in-scope.ts");
+      return valuesInScope(memory, options.caller, order.scope);
+    });
     const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
-    if (forgotten === undefined) return EXIT_FAILED;
-    if (options.json) await output.json(toWire(forgotten));
-    else await present(context, await told(memory, forgotten, context));
-    return EXIT_DONE;
+    if (forgotten === undefined) return undefined;
+    if (!options.json) await present(context, await told(memory, forgotten, context));
+    const { soughtIn } = await import("./show-traces.ts");
+    return soughtIn(held, forgotten);
   });
+  if (sought === undefined) return EXIT_FAILED;
+  const receipt = await traced(context, order, sought);
+  const { forgotten } = sought;
+  if (options.json) await output.json({ ...toWire(forgotten), ...(receipt && { traces: toWire(receipt) }) });
+  return EXIT_DONE;
+}
+
+/** The values to look for after they are forgotten; none for a script that does not ask. */
+async function heldBy(
+  { shell, options }: CommandContext,
+  { dryRun, traces }: ForgetOrder,
+  read: () => Promise<ValuesInScope>,
+): Promise<ValuesInScope> {
+  const isWanted = !dryRun && (traces || (isPersonAt(shell) && !options.json));
+  return isWanted ? read() : { values: [], facts: 0, isPartial: false };
+}
+
+/** Undefined when there was nothing to look for. */
+async function traced(
+  context: CommandContext,
+  { traces, yes }: ForgetOrder,
+  sought: Sought,
+): Promise<Receipt | undefined> {
+  const { deleted, former = 0 } = sought.forgotten;
+  if (sought.held.facts === 0 || deleted + former === 0) return undefined;
+  const { traceForgotten } = await import("./show-traces.ts");
+  return traceForgotten(context, sought, { isAsked: traces, mayAsk: !yes });
 }
 
 /** A dry run shows the preview, too. */
@@ -178,19 +220,29 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
 async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { scope, dryRun, yes } = order;
   await refuseRemote(context, `forget ${scope} --everyone`);
-  return withMemoryToChange(context, async (memory) => {
+  const sought = await withMemoryToChange(context, async (memory) => {
     const foreseen = await inEachMemory(memory, scope);
     const person = personAt(context);
     const isAsked = !dryRun && !yes && person !== undefined && foreseen.length > 0;
-    if (isAsked && !(await agreesToForget(person, memory, foreseen))) return EXIT_FAILED;
+    if (isAsked && !(await agreesToForget(person, memory, foreseen))) return undefined;
+    const held = await heldBy(context, order, async () => {
+      const { joined, valuesInScope } = await import("../app/traces/values-in-scope.ts");
+      return joined(await Promise.all(foreseen.map(({ caller }) => valuesInScope(memory, caller, scope))));
+    });
     const all: InOneMemory[] = [];
     for (const { caller, forgotten: shown } of foreseen) {
       const asked = { scope, dryRun, ...(isAsked && upToShown(shown)) };
       all.push({ caller, forgotten: await memory.forget(caller, asked) });
     }
     await report(context, memory, { scope, all });
-    return EXIT_DONE;
+    const deleted = all.reduce((sum, { forgotten }) => sum + forgotten.deleted, 0);
+    const erased = all.some(({ forgotten }) => forgotten.erased === "pending") ? "pending" : "complete";
+    const { soughtIn } = await import("./show-traces.ts");
+    return soughtIn(held, { scope, deleted, dryRun, erased });
   });
+  if (sought === undefined) return EXIT_FAILED;
+  if (!context.options.json) await traced(context, order, sought);
+  return EXIT_DONE;
 }
 
 interface InOneMemory {

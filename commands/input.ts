@@ -117,7 +117,7 @@ export function isPersonAt({ stdin, stderr }: Shell): boolean {
 
 /** Asks on a terminal. False at the end of the input (Ctrl-D), too. */
 export async function agreesAt(shell: Shell, question: string): Promise<boolean> {
-  return /^y(es)?$/i.test(await answerAt(shell, `${question} [y/N] `));
+  return /^y(es)?$/i.test((await answerAt(shell, `${question} [y/N] `)).trim());
 }
 
 /** Asks for one of the choices; undefined for any other answer. */
@@ -126,16 +126,16 @@ export async function chosenAt<Choice extends string>(
   question: string,
   choices: readonly Choice[],
 ): Promise<Choice | undefined> {
-  const answer = (await answerAt(shell, `${question} [${choices.join("/")}/N] `)).toLowerCase();
+  const answer = (await answerAt(shell, `${question} [${choices.join("/")}/N] `)).trim().toLowerCase();
   return choices.find((choice) => answer === choice);
 }
 
-/** Empty at the end of the input. */
-async function answerAt({ stdin, stderr }: Shell, question: string): Promise<string> {
+/** The line that a person types; empty at the end of the input. */
+export async function answerAt({ stdin, stderr }: Shell, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
     const ended = once(lines, "close").then(() => "");
-    return (await Promise.race([lines.question(question), ended])).trim();
+    return await Promise.race([lines.question(question), ended]);
   } finally {
     lines.close();
   }

@@ -14,6 +14,7 @@ import { declareSearch } from "./search.ts";
 import { declareStatus } from "./status.ts";
 import { declareStore } from "./store.ts";
 import { declareTidy } from "./tidy.ts";
+import { declareTraces } from "./traces.ts";
 
 /** In the order of the help. */
 export const MEMORY_COMMANDS: readonly Declare[] = [
@@ -26,6 +27,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   ...PIN_COMMANDS,
   declareTidy,
   declareForget,
+  declareTraces,
   declareImport,
   declareImports,
   declareExport,

@@ -15,6 +15,8 @@ export interface Viewer {
   readonly seesCallers: boolean;
   /** Absent: this person does not run the server, so the storage location and its problems are not shown. */
   readonly doctor?: () => Promise<DoctorReport>;
+  /** In how many of OpenClaw's notes stands what a scope covers. Absent for whoever does not run the server. */
+  readonly notesHolding?: (scope: string) => Promise<number>;
 }
 
 /** A memory to choose with `?agent=<id>`. */

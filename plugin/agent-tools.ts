@@ -1,6 +1,6 @@
 /** The tools with which an agent stores a fact, forgets by scope, reads former values and pins. */
 import type { FactInput, ForgetInput, Forgotten, Memory, PinInput, StoredFact } from "../app/memory.ts";
-import { newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
+import { alsoInNotes, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { toWire } from "../app/wire/codec.ts";
 import {
   HISTORY_DESCRIPTION,
@@ -31,6 +31,8 @@ export interface ToolParts {
   readonly access: MemoryAccess;
   readonly policy: AccessPolicy;
   readonly log: Logger;
+  /** The folder in which an agent keeps its notes; undefined if unknown. */
+  readonly workspaceOf?: (agentId: string) => string | undefined;
   readonly deadlineMs?: number;
 }
 
@@ -63,10 +65,13 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
     description: FORGET_DESCRIPTION,
     parameters: FORGET_PARAMETERS,
     execute: (_callId, params) =>
-      perform(parts, context, async (memory, { subject }) => {
+      perform(parts, context, async (memory, verdict) => {
+        const { subject } = verdict;
         const asked = forgetFrom(params);
+        const inNotes = asked.dryRun ? 0 : await notesHolding(parts, { memory, verdict, ...asked });
         const forgotten = await memory.forget(subject, asked);
-        return forgetResult(forgotten, asked.dryRun ? await previewOf(memory, subject, asked.scope) : []);
+        const preview = asked.dryRun ? await previewOf(memory, subject, asked.scope) : [];
+        return forgetResult(forgotten, preview, inNotes);
       }),
   };
 }
@@ -269,11 +274,29 @@ async function previewOf(memory: Memory, subject: string, scope: string): Promis
   return forgetPreview(memory, subject, scope);
 }
 
-function forgetResult(forgotten: Forgotten, preview: readonly string[]): ToolResult {
+/**
+ * How many of the agent's own notes hold what it forgets; 0 where it may not know: in a sandbox, and in a group to which memory
+ * was opened but not the notes.
+ */
+async function notesHolding(
+  { workspaceOf }: ToolParts,
+  { memory, verdict, scope }: { readonly memory: Memory; readonly verdict: Admitted; readonly scope: string },
+): Promise<number> {
+  const { subject, agentId, opened } = verdict;
+  const folder = workspaceOf?.(agentId);
+  if (folder === undefined || opened !== undefined) return 0;
+  const { notesHolding } = await import("./on-demand.ts");
+  return notesHolding({ memory, subject, scope, workspaces: [folder] });
+}
+
+function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes: number): ToolResult {
   const { deleted, former = 0 } = forgotten;
+  const isDone = deleted + former > 0;
   const newer = newerText(forgotten);
-  const story = deleted + former === 0 ? missStory(forgotten) : forgetStory(forgotten, preview);
-  return answer([story, ...(newer === undefined ? [] : [newer])].join(" "), toWire(forgotten));
+  const also = isDone && inNotes > 0 ? alsoInNotes(inNotes) : undefined;
+  const story = isDone ? forgetStory(forgotten, preview) : missStory(forgotten);
+  const parts = [story, newer, also].filter((part) => part !== undefined);
+  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes }) });
 }
 
 function forgetStory(

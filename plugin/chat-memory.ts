@@ -4,6 +4,7 @@ import { isWideForget } from "../app/forgetting.ts";
 import type { FactView, Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import { endingNote, pinText } from "../app/presenters/ending-text.ts";
 import {
+  alsoInNotes,
   entries,
   forgetPreview,
   lineOf,
@@ -12,6 +13,7 @@ import {
 } from "../app/presenters/forget-texts.ts";
 import { undoText } from "../app/presenters/history-text.ts";
 import { firstWords, keyForText, localMinute } from "../app/presenters/words.ts";
+import { notesHolding } from "../app/traces/count-notes.ts";
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -41,15 +43,17 @@ const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 export const HELP =
   "/remember <text> · /memories [words] · /memories tidy · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
 
-type Reply = (
-  memory: Memory,
-  verdict: Admitted,
-  typed: string,
-  warnings: readonly string[] | undefined,
-) => Promise<string>;
+/** What a reply may know of the host. */
+export interface ReplyHost {
+  readonly warnings?: readonly string[];
+  /** The folder in which the agent keeps its notes; absent if unknown. */
+  readonly workspace?: string;
+}
+
+type Reply = (memory: Memory, verdict: Admitted, typed: string, host: ReplyHost) => Promise<string>;
 
 export const REPLIES: Readonly<Record<ChatCommand, Reply>> = {
-  helmdeck: helmdeckReply,
+  helmdeck: (memory, verdict, typed, { warnings }) => helmdeckReply(memory, verdict, typed, warnings),
   remember: rememberReply,
   undo: undoReply,
   forget: forgetReply,
@@ -133,7 +137,12 @@ async function undoReply(memory: Memory, { subject }: Admitted, typed: string): 
   return [...answer, ...notes].join("\n");
 }
 
-async function forgetReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
+async function forgetReply(
+  memory: Memory,
+  { subject }: Admitted,
+  typed: string,
+  { workspace }: ReplyHost,
+): Promise<string> {
   const [yes, shown] = YES.exec(typed) ?? [];
   const isDryRun = DRY_RUN.test(typed);
   const scope = typed.replace(YES, "").replace(DRY_RUN, "").trim();
@@ -145,7 +154,10 @@ async function forgetReply(memory: Memory, { subject }: Admitted, typed: string)
   // Without a number nobody knows what the person has seen, unless memory gives none.
   const isSure = yes !== undefined && (upTo !== undefined || would.revision === undefined);
   if (isDryRun || (wantsYes && !isSure)) return previewText(memory, subject, would, wantsYes);
-  return forgottenText(await memory.forget(subject, { scope, ...defined({ upTo: upTo ?? would.revision }) }));
+  const workspaces = workspace === undefined ? [] : [workspace];
+  const inNotes = await notesHolding({ memory, subject, scope, workspaces });
+  const forgotten = await memory.forget(subject, { scope, ...defined({ upTo: upTo ?? would.revision }) });
+  return forgottenText(forgotten, inNotes);
 }
 
 function missText(would: Forgotten): string {
@@ -167,12 +179,13 @@ async function previewText(
   ].join("\n");
 }
 
-function forgottenText(forgotten: Forgotten): string {
+function forgottenText(forgotten: Forgotten, inNotes: number): string {
   const { scope, deleted, former = 0, erased } = forgotten;
   if (deleted + former === 0) return newerText(forgotten) ?? missText(forgotten);
   return [
     `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.`,
     ...(erased === "pending" ? ["The encrypted bytes are erased from the database file shortly."] : []),
+    ...(inNotes > 0 ? [alsoInNotes(inNotes)] : []),
     newerText(forgotten) ?? "",
   ]
     .join(" ")

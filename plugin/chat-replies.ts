@@ -5,6 +5,7 @@
  * are also refused in a group to which the operator opened memory, because everybody in it would see the reply.
  */
 
+import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { AccessPolicy } from "./access-policy.ts";
@@ -23,6 +24,8 @@ export interface CommandParts {
   readonly log: Logger;
   /** Warnings about the host, for status. */
   readonly warnings?: () => readonly string[];
+  /** The folder in which an agent keeps its notes; undefined if unknown. */
+  readonly workspaceOf?: (agentId: string) => string | undefined;
   readonly deadlineMs?: number;
 }
 
@@ -59,9 +62,9 @@ export async function replyTo(
   if ((context.args ?? "").length >= ARGUMENT_MAX_CHARS) return TOO_LONG;
   try {
     const reply = REPLIES[command];
-    return await deadline(
-      parts.access.open().then((memory) => reply(memory, verdict, typed, parts.warnings?.())),
-    );
+    const { warnings, workspaceOf } = parts;
+    const host = defined({ warnings: warnings?.(), workspace: workspaceOf?.(verdict.agentId) });
+    return await deadline(parts.access.open().then((memory) => reply(memory, verdict, typed, host)));
   } catch (error) {
     return failureText(error, parts);
   }

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import type { Finding } from "../app/memory.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import type { OpenClawPlace } from "../app/traces/openclaw-place.ts";
 import type { CommandContext, CommandLine } from "../commands/command-line.ts";
 import { MEMORY_COMMANDS } from "../commands/memory-commands.ts";
 import { runCommandLine } from "../commands/run-program.ts";
@@ -23,6 +24,8 @@ export interface CliParts {
   readonly defaultAgent: string;
   /** The subject of an agent. */
   readonly subjectOf: (agentId: string) => Verdict;
+  /** Where the host keeps its notes and conversations. */
+  readonly openClaw: () => OpenClawPlace;
   readonly hostFindings: () => Promise<readonly Finding[]>;
   /** Warnings about the host, for status. */
   readonly hostWarnings: () => readonly string[];
@@ -53,6 +56,7 @@ export function helmdeckLine(parts: CliParts): CommandLine {
     readShared: ({ json, agent }) => ({ json: json === true, caller: subjectFor(String(agent), parts) }),
     memoryOptions: async (context) => memoryOptions(await parts.settings(), context),
     ...defined({ remote: parts.remote }),
+    openClaw: async () => parts.openClaw(),
     host: { findings: parts.hostFindings, warnings: parts.hostWarnings },
   };
 }

@@ -1,6 +1,8 @@
 /** Everything that the plugin registers with OpenClaw: the same in every mode. Nothing is opened here. */
 
+import { homedir } from "node:os";
 import type { Finding } from "../app/memory.ts";
+import { type OpenClawPlace, openClawPlace, workspaceOf } from "../app/traces/openclaw-place.ts";
 import { statusReply } from "../app/wire/replies.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
@@ -41,7 +43,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   const access = makeMemoryAccess(() => startMemory(api, config, hostConfig));
   api.lifecycle.onDispose?.(() => access.dispose());
   const policy = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
-  const parts = { access, policy, log: api.logger };
+  const parts = { access, policy, log: api.logger, workspaceOf: notesFinder(api, hostConfig) };
 
   api.registerMemoryCorpusSupplement(makeSupplement({ ...parts, renewOnUse: config.renewOnUse }));
   if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
@@ -87,6 +89,23 @@ async function findingsOf(
   });
 }
 
+/** The folder of an agent's notes; undefined when the host does not tell, which must stop no forget. */
+function notesFinder(api: HostApi, hostConfig: () => HostConfig): (agentId: string) => string | undefined {
+  return (agentId) => {
+    try {
+      return workspaceOf(placeOf(api, hostConfig()), agentId);
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Where the host keeps its notes and conversations. */
+function placeOf(api: HostApi, config: HostConfig): OpenClawPlace {
+  const { env } = process;
+  return openClawPlace(config, { stateDir: api.runtime.state.resolveStateDir(env), env, homeDir: homedir() });
+}
+
 interface CliRegistration {
   readonly config: PluginConfig;
   readonly hostConfig: () => HostConfig;
@@ -101,6 +120,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
         remote: () => openRemote(config, hostConfig),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config),
+        openClaw: () => placeOf(api, hostConfig()),
         hostFindings,
         hostWarnings: () => hostWarnings(tellsOrigins(api)),
       }),

@@ -20,6 +20,7 @@ import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { fillPrivate, withDrafts } from "./private-drafts.ts";
+import { noteCopy } from "./store-notes.ts";
 
 export interface BackUpOptions extends OpenMemoryOptions {
   readonly file: string;
@@ -56,6 +57,7 @@ export async function backUp(options: BackUpOptions): Promise<BackedUp> {
     const { unreadable } = await tryOut(tried, { driver, key, entries: facts.entries });
     await publish(sealed, options).catch(unlessOurs(file));
     const { size } = await lstat(file);
+    await noteCopy(options.keyPath, { kind: "backup", path: file, at: facts.createdAt });
     return { ...facts, keyId: keyIdOf(key), file, bytes: size, unreadable };
   });
 }

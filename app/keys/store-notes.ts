@@ -1,5 +1,6 @@
 /**
- * A file beside the key with notes: the stores that were opened, the generation of each, and the keys that a person has copied.
+ * A file beside the key with notes: the stores that were opened, the generation of each, the keys that a person has copied, and
+ * where backups and exports were written, so that a person who forgets is told of them.
  *
  * Neither the database nor its backups contain it, so a database that went back in time or was emptied is detected. It holds no
  * secret. A failed write is never an error: the next opening writes it.
@@ -15,14 +16,22 @@ import type { MemoryReader } from "../../engine/store/memory-store.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
 
+/** Older ones are dropped. */
+const MOST_COPIES = 200;
+
 const storeSchema = z.object({ generation: z.int(), path: z.string() });
+/** A file that was written with what memory held. `at` is in RFC 3339. */
+const copySchema = z.object({ kind: z.enum(["backup", "export"]), path: z.string(), at: z.string() });
 const notesSchema = z.object({
   version: z.literal(1),
   stores: z.record(z.string(), storeSchema),
   /** By key id: when a person confirmed a copy. RFC 3339. */
   saved_keys: z.record(z.string(), z.string()),
+  /** Oldest first. */
+  copies: z.optional(z.array(copySchema)),
 });
 
+export type NotedCopy = z.infer<typeof copySchema>;
 export type StoreNotes = z.infer<typeof notesSchema>;
 
 export interface NotedStore {
@@ -133,6 +142,14 @@ export async function noteStore(keyFile: string, { storeId, generation, path }: 
 /** Throws the file system's errors. */
 export async function noteSavedKey(keyFile: string, keyId: string, at: string): Promise<void> {
   await change(keyFile, (notes) => ({ ...notes, saved_keys: { ...notes.saved_keys, [keyId]: at } }));
+}
+
+/** Notes a backup or export that was written. Does nothing on read-only storage. */
+export async function noteCopy(keyFile: string, copy: NotedCopy): Promise<void> {
+  await change(keyFile, (notes) => {
+    const others = (notes.copies ?? []).filter(({ path }) => path !== copy.path);
+    return { ...notes, copies: [...others, copy].slice(-MOST_COPIES) };
+  }).catch(() => {});
 }
 
 /** A change takes milliseconds, so an older lock is of a process that was killed. */

@@ -131,3 +131,8 @@ export function newerText({ newer }: Pick<Forgotten, "newer">): string | undefin
   const stay = count === 1 ? "1 entry stays: it was" : `${count} entries stay: they were`;
   return `${stay} stored or changed after the preview (${named}${more}).`;
 }
+
+/** After a forget that only counted notes. `program`: whose command shows them. */
+export function alsoInNotes(notes: number, program = "openclaw helmdeck"): string {
+  return `It also stands in ${counted(notes, "note")} of OpenClaw. To see where, and take it out: ${program} traces (it asks for the words).`;
+}

@@ -50,7 +50,8 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
-    const listening = await listen(serverContext, request, { log, ...(secret && { secret: secret.bytes }) });
+    const security = { log, ...(secret && { secret: secret.bytes }) };
+    const listening = await listen(serverContext, request, security, () => workspacesOf(context));
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
       pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
@@ -84,10 +85,15 @@ function logger(lines: LogLines, level: string): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
 }
 
+async function workspacesOf(context: CommandContext): Promise<readonly string[]> {
+  return (await context.line.openClaw(context)).workspaces.map(({ path }) => path);
+}
+
 function listen(
   serverContext: ServerContext,
   request: ServeRequest,
   security: { readonly log: Logger; readonly secret?: Uint8Array },
+  workspaces: () => Promise<readonly string[]>,
 ): Promise<Listening> {
   const { allowedHosts, allowedOrigins, pages, requestsPerMinute, host, port } = request;
   const server = createServer(serverContext, {
@@ -96,7 +102,7 @@ function listen(
     allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
     allowedOrigins,
     requestsPerMinute,
-    ...defined({ pages }),
+    ...(pages && { pages: { ...pages, workspaces } }),
     mounts: [mcpMount(serverContext, { onFailure: (error) => noteToolFailure(security.log, error) })],
   });
   return server.listen({ host, port });

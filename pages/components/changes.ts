@@ -1,5 +1,6 @@
 /** What can be changed: the buttons, the commands to copy where pages cannot change anything themselves, and the notice afterwards. */
 import type { FactView } from "../../app/memory.ts";
+import { alsoInNotes } from "../../app/presenters/forget-texts.ts";
 import { keepArguments } from "../../app/presenters/tidy-text.ts";
 import { isCopyable, shellWord } from "../../app/presenters/words.ts";
 import { type Html, html } from "../html.ts";
@@ -155,6 +156,9 @@ export type Done = keyof typeof DONE;
 
 export function doneNotice(context: PageContext): Html | undefined {
   const done = param(context, "done") ?? "";
-  // One of its own names, as just checked.
-  return Object.hasOwn(DONE, done) ? notice("ok", DONE[done as Done]) : undefined;
+  if (!Object.hasOwn(DONE, done)) return undefined;
+  const text = DONE[done as Done]; // one of its own names, as just checked
+  const notes = /^[1-9]\d{0,5}$/.exec(param(context, "notes") ?? "")?.[0];
+  if (notes === undefined || done === "nothing") return notice("ok", text);
+  return notice("ok", `${text} ${alsoInNotes(Number(notes), "helmdeck-memory")}`);
 }

@@ -79,10 +79,13 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       `Nothing was forgotten. To forget everything, type ${TYPED} into the field.`,
     );
   }
+  const notes = (await context.viewer.notesHolding?.(scope)) ?? 0;
   const forgotten = await memory.forget(subject, { scope, upTo });
   const newer = newerText(forgotten);
   if (newer !== undefined) return withNewer(context, forgotten, newer);
-  return { location: links.to("/facts", { done: doneWith(forgotten) }) };
+  return {
+    location: links.to("/facts", { done: doneWith(forgotten), notes: notes > 0 ? notes : undefined }),
+  };
 }
 
 /** Not an address, because it would name keys. To load this page again forgets nothing else. */

@@ -8,6 +8,7 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import { matchedRoutes } from "hono/route";
+import { notesHolding } from "../../app/traces/count-notes.ts";
 import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { typedText } from "../../pages/components/parts.ts";
@@ -30,6 +31,8 @@ import {
 export interface PagesSettings {
   /** The origin that browsers use if a TLS proxy is in front of the server: `https://deck.example`. */
   readonly publicOrigin?: string;
+  /** The folders of OpenClaw's notes on this machine, in which a forgotten fact may still stand. */
+  readonly workspaces?: () => Promise<readonly string[]>;
 }
 
 interface PagesParts extends Omit<PageAccessParts, "publicOrigin"> {
@@ -73,10 +76,10 @@ export function addPages(
 }
 
 /** A separate app, so that changes to its answers never affect another route. */
-function shownPages({ serverContext, now, failures }: PagesParts) {
+function shownPages({ serverContext, now, failures, pages: { workspaces } }: PagesParts) {
   /** What the guards found about each request. */
   const asked = new WeakMap<Request, Context<ServerEnv>>();
-  const viewerOf = viewersOver(serverContext, now);
+  const viewerOf = viewersOver(serverContext, now, workspaces);
   const pages = makePages({
     ...PLACE,
     now,
@@ -159,7 +162,13 @@ const SIGN_OUT_PATH = "/sign-out";
 const DOCTOR_HOLDS_MS = 10_000;
 
 /** Viewers of the pages: a caller sees only their own memory; an operator also sees who has entries, and how many. */
-function viewersOver({ memory }: ServerContext, now: () => number): (session: PageSession) => Viewer {
+function viewersOver(
+  { memory }: ServerContext,
+  now: () => number,
+  workspaces: PagesSettings["workspaces"] = async () => [],
+): (session: PageSession) => Viewer {
+  const countNotes = (subject: string) => async (scope: string) =>
+    notesHolding({ memory, subject, scope, workspaces: await workspaces() });
   const examine = heldFor(DOCTOR_HOLDS_MS, now, () => memory.doctor());
   return ({ caller, formToken }) => ({
     memory,
@@ -168,7 +177,10 @@ function viewersOver({ memory }: ServerContext, now: () => number): (session: Pa
     sees: "values",
     seesCallers: hasScope(caller, ADMIN_SCOPE),
     // Without sign-in the server listens on loopback only, so the viewer is on its machine.
-    ...((!caller.authenticated || hasScope(caller, ADMIN_SCOPE)) && { doctor: examine }),
+    ...((!caller.authenticated || hasScope(caller, ADMIN_SCOPE)) && {
+      doctor: examine,
+      notesHolding: countNotes(caller.subject),
+    }),
     changes: {
       kind: "forms",
       formToken,

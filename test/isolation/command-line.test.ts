@@ -62,6 +62,7 @@ describe.each(OTHERS)("the caller %j", (other) => {
       ["imports"],
       ["forget", `import:${imported}`, "--dry-run"],
       ["forget", "everything", "--dry-run"],
+      ["traces", "plan"],
     ];
     for (const read of reads) {
       for (const json of [[], ["--json"]]) {

@@ -465,6 +465,22 @@ describe("undoing", () => {
 });
 
 describe("forgetting", () => {
+  test("says in how many of OpenClaw's notes it still stands, to whoever runs the server", async () => {
+    const asked: string[] = [];
+    const notesHolding = async (scope: string) => asked.push(scope) + 1;
+    const rig = await openRig({ changes: FORMS, notesHolding });
+    await rig.memory.storeFact("main", { key: "cabin", value: "The spare key" });
+    const preview = await rig.get("/forget?key=cabin");
+    expect(asked).toEqual([]);
+    const { location = "" } = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    expect(asked).toEqual(["key:cabin"]);
+    expect(location).toBe(`${BASE}/facts?done=forgotten&notes=2`);
+    expect(textOf(await rig.get(location.slice(BASE.length)))).toContain(
+      "Forgotten, and erased from the database. It also stands in 2 notes of OpenClaw. To see where, and take it out: helmdeck-memory traces",
+    );
+    expect(textOf(await rig.get("/facts?done=forgotten&notes=1e9+lies"))).not.toContain("lies");
+  });
+
   test("one fact shows it in a preview, and then erases only that fact", async () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: "keep", value: "Stays." });

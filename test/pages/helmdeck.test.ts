@@ -78,6 +78,7 @@ function typing(...args: readonly string[]) {
     remote: async () => helmdeckMemoryOf(helmdeck),
     defaultAgent: "main",
     subjectOf: (agentId) => ({ ok: true, subject: agentId, agentId }),
+    openClaw: () => ({ stateDir: "/nowhere", workspaces: [] }),
     hostFindings: async () => [],
     hostWarnings: () => [],
   });

@@ -1,5 +1,8 @@
 /** /remember, /undo, /forget, /pin, /unpin and /memories with a real memory, and who may use them. */
-import { describe, expect, test } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { keyForText } from "../../app/presenters/words.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
@@ -13,8 +16,13 @@ import { accessTo, fakeMemory } from "./fake-memory.ts";
 /** Sends `/command args` and returns the answer. */
 type Type = (command: ChatCommand, args?: string, context?: object) => Promise<string>;
 
-function chatOver(memory: OpenMemory | Parameters<typeof accessTo>[0], config: unknown = {}): Type {
-  const parts = { access: accessTo(memory), policy: policyFor(config), log: recordingLogger() };
+function chatOver(
+  memory: OpenMemory | Parameters<typeof accessTo>[0],
+  config: unknown = {},
+  workspace?: string,
+): Type {
+  const host = { access: accessTo(memory), policy: policyFor(config), log: recordingLogger() };
+  const parts = { ...host, workspaceOf: () => workspace };
   return async (command, args, context = MAIN_CONTEXT) => {
     // The command reads only these fields.
     const reply = await makeSlashCommand(command, parts).handler({ ...context, args } as SlashContext);
@@ -150,6 +158,19 @@ describe("/forget", () => {
       expect(await keysOf(memory)).toEqual(["lamp", "style", "wifi"]);
     },
   );
+
+  test("says in how many of OpenClaw's notes it still stands", async () => {
+    const { memory } = await stocked();
+    const workspace = await mkdtemp(join(tmpdir(), "helmdeck-notes-"));
+    onTestFinished(() => rm(workspace, { recursive: true }));
+    await writeFile(join(workspace, "MEMORY.md"), "- The spare key of the cabin lies under a flowerpot\n");
+    const type = chatOver(memory, {}, workspace);
+    await type("remember", "cabin = The spare key of the cabin lies under a flowerpot.");
+    expect(await type("forget", "cabin")).toBe(
+      "Forgot cabin: 1 entry, for good. It also stands in 1 note of OpenClaw. To see where, and take it out: openclaw helmdeck traces (it asks for the words).",
+    );
+    expect(await type("forget", "deploy")).toBe("Forgot deploy: 1 entry, for good.");
+  });
 
   test.each(["all", "everything", "category:user_facts"])(
     "%s first shows keys and first words, and is forgotten with --yes",

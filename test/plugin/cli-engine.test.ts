@@ -30,6 +30,7 @@ function typing(...args: readonly string[]) {
     remote: async () => remoteOf(engine.url),
     defaultAgent: "main",
     subjectOf: (agentId) => subjectOf(agentId, config),
+    openClaw: () => ({ stateDir: "/nowhere", workspaces: [] }),
     hostFindings: async () => [],
     hostWarnings: () => [],
   });

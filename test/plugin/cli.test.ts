@@ -24,6 +24,7 @@ async function parts(own: Partial<CliParts> = {}): Promise<CliParts> {
     settings: async () => ({ ...place, env: {}, embeddings: NO_EMBEDDINGS, recall: "balanced" }),
     defaultAgent: "main",
     subjectOf: (agentId) => subjectOf(agentId, { subjects: SUBJECTS, source: { kind: "embedded" } }),
+    openClaw: () => ({ stateDir: "/nowhere", workspaces: [] }),
     hostFindings: async () => [],
     hostWarnings: () => [],
     ...own,

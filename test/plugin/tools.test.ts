@@ -1,10 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import type { FactView, Forgotten, Memory, MemoryTool, StoredFact } from "../../app/memory.ts";
 import { operationOf } from "../../app/operations/index.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { AGENT_TOOLS, makeForgetTool, makeHistoryTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
 import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -310,3 +314,41 @@ interface Schema {
 interface Field {
   readonly type?: string | readonly string[];
 }
+
+describe("forget and the agent's notes", () => {
+  const VALUE = "The spare key of the cabin lies under the third flowerpot";
+
+  async function forgetting(context: ToolContext, config: unknown = {}) {
+    const folder = await mkdtemp(join(tmpdir(), "helmdeck-notes-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await mkdir(join(folder, "memory"));
+    await writeFile(join(folder, "MEMORY.md"), `- ${VALUE}\n`);
+    await writeFile(join(folder, "memory", "2026-11-20.md"), `${VALUE}.\n`);
+    await symlink(join(folder, "MEMORY.md"), join(folder, "memory", "link.md"));
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "cabin", value: VALUE });
+    const parts = { access: accessTo(memory), policy: policyFor(config), log: recordingLogger() };
+    const tool = makeForgetTool({ ...parts, workspaceOf: () => folder }, context);
+    return { result: await tool.execute("call", { scope: "cabin" }), folder };
+  }
+
+  // verifies P-traces-counts
+  test("the agent is told the number of notes and nothing else", async () => {
+    const { result, folder } = await forgetting(MAIN_CONTEXT);
+    expect(result.details).toMatchObject({ deleted: 1, also_in_notes: 2 });
+    const told = JSON.stringify(result);
+    expect(told).toContain("It also stands in 2 notes of OpenClaw.");
+    for (const secret of ["flowerpot", "MEMORY.md", folder]) expect(told).not.toContain(secret);
+  });
+
+  // verifies P-traces-counts
+  test("in a sandbox, and in a group to which memory was opened, it is told nothing of the notes", async () => {
+    const config = { allow: ["groups", "sandboxed"] };
+    const sandboxed = await forgetting({ ...MAIN_CONTEXT, sandboxed: true }, config);
+    const opened = await forgetting(GROUP_CONTEXT, config);
+    for (const { result } of [sandboxed, opened]) {
+      expect(result.details).toMatchObject({ deleted: 1 });
+      expect(JSON.stringify(result)).not.toContain("note");
+    }
+  });
+});

@@ -30,6 +30,7 @@ export function openclawHelmdeck(
     defaultAgent: "main",
     subjectOf: (agentId) =>
       subjectOf(agentId, { subjects: new Map([["main", subject]]), source: { kind: "embedded" } }),
+    openClaw: () => ({ stateDir: "/nowhere", workspaces: [] }),
     hostFindings: async () => [],
     hostWarnings: () => [],
   });

@@ -1,0 +1,123 @@
+/**
+ * Takes lines out of a note, and keeps nothing of them.
+ *
+ * Dangers: OpenClaw or a person writes the note meanwhile; a link or a second name leads elsewhere; the process is killed. So a
+ * note that is not exactly what was read is not replaced, links are refused, and the new text gets the note's name in one step,
+ * with its mode and owner. The draft beside it never holds a line that is taken out.
+ */
+import { randomBytes } from "node:crypto";
+import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { HelmdeckError, systemCodeOf } from "../../engine/errors.ts";
+import { syncFolder } from "../../engine/private-file.ts";
+import { openInPlace } from "../open-in-place.ts";
+import type { Phrases } from "./phrases.ts";
+
+const LARGEST_NOTE_BYTES = 4 * 1024 * 1024;
+
+/** A note as it was read. */
+export interface ReadNote {
+  readonly path: string;
+  readonly bytes: Buffer;
+  /** With their line ends. */
+  readonly lines: readonly string[];
+  /** Groups of adjacent lines with a phrase, from 1. */
+  readonly places: readonly Place[];
+}
+
+export interface Place {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Throws `invalid_input` for a note whose lines cannot be taken out, with the reason. */
+export async function readNote(path: string, phrases: Phrases): Promise<ReadNote> {
+  const bytes = await bytesAt(path);
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let whole: string;
+  try {
+    whole = text.decode(bytes);
+  } catch {
+    throw refused(path, "is not UTF-8 text");
+  }
+  const reader = phrases.reader();
+  reader.read(whole);
+  reader.end();
+  const found = [...reader.lines].toSorted((a, b) => a - b);
+  return { path, bytes, lines: whole.split(/(?<=\n)/), places: placesOf(found) };
+}
+
+/** Throws `changed_meanwhile` if the note is not what was read; `invalid_input` if it cannot be written. */
+export async function takeOut(note: ReadNote, places: readonly Place[]): Promise<void> {
+  const { path, lines } = note;
+  const kept = lines.filter((_, at) => !places.some(({ first, last }) => at + 1 >= first && at + 1 <= last));
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    await writeLike(path, draft, kept.join(""));
+    if (!(await bytesAt(path)).equals(note.bytes)) throw changed(path);
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    throw error instanceof HelmdeckError
+      ? error
+      : refused(path, `cannot be written (${systemCodeOf(error)})`);
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+async function writeLike(path: string, draft: string, text: string): Promise<void> {
+  const { mode, uid, gid } = await lstat(path);
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.chown(uid, gid);
+    await file.chmod(mode & 0o7777);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesAt(path: string): Promise<Buffer> {
+  const file = await openInPlace(path).catch((error: unknown) =>
+    Promise.reject(refused(path, `cannot be read (${systemCodeOf(error)})`)),
+  );
+  if (typeof file === "string") throw refused(path, `is ${file}`);
+  try {
+    return await bytesOf(file, path);
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesOf(file: FileHandle, path: string): Promise<Buffer> {
+  const { size, nlink } = await file.stat();
+  if (size > LARGEST_NOTE_BYTES) throw refused(path, "is larger than 4 MiB");
+  if (nlink > 1) throw refused(path, "has a second name (a hard link), which would keep the lines");
+  return file.readFile();
+}
+
+function placesOf(lines: readonly number[]): readonly Place[] {
+  const places: Place[] = [];
+  for (const line of lines) {
+    const last = places.at(-1);
+    if (last?.last === line - 1) places[places.length - 1] = { first: last.first, last: line };
+    else places.push({ first: line, last: line });
+  }
+  return places;
+}
+
+function refused(path: string, why: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${path} ${why}; nothing was changed. Edit it by hand.`, {
+    details: { path },
+  });
+}
+
+function changed(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "changed_meanwhile",
+    `${path} was changed since it was read; nothing was taken out of it. Run traces again.`,
+    { details: { path } },
+  );
+}

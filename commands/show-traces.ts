@@ -1,0 +1,210 @@
+/** `traces`, and what a forget says of the places where something still stands. Loaded when it runs. */
+import { execFile } from "node:child_process";
+import { lstat } from "node:fs/promises";
+import { promisify } from "node:util";
+import { readNotes } from "../app/keys/store-notes.ts";
+import type { Forgotten } from "../app/memory.ts";
+import {
+  alsoText,
+  diffLines,
+  type KeptCopy,
+  type Receipt,
+  receiptLines,
+  tracesLines,
+} from "../app/presenters/traces-text.ts";
+import { findTraces, type Traces } from "../app/traces/find-traces.ts";
+import type { OpenClawPlace } from "../app/traces/openclaw-place.ts";
+import { Phrases } from "../app/traces/phrases.ts";
+import { type Place, type ReadNote, readNote, takeOut } from "../app/traces/take-out.ts";
+import { type ValuesInScope, valuesInScope } from "../app/traces/values-in-scope.ts";
+import { toWire } from "../app/wire/codec.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField, isHelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { type CommandContext, missingFact } from "./command-line.ts";
+import { EXIT_DONE } from "./exit-codes.ts";
+import { agreesAt, answerAt, inputSource, isPersonAt, readText } from "./input.ts";
+import { showCount } from "./progress-bar.ts";
+import { withMemory } from "./with-memory.ts";
+
+/** For a person who asked for it and sees the progress. */
+const ASKED_WITHIN_MS = 120_000;
+/** For a person who only forgot something. */
+const UNASKED_WITHIN_MS = 10_000;
+const WORDS_BYTES = 64 * 1024;
+/** Another embedding provider may have to load its model. */
+const INDEX_TIMEOUT_MS = 180_000;
+
+/** What to look for, from a fact or from the words that a person gives. */
+interface Sought {
+  readonly phrases: Phrases;
+  readonly held?: Omit<ValuesInScope, "values">;
+  readonly forgotten?: Forgotten;
+}
+
+export async function tracesCommand(context: CommandContext, key: string | undefined): Promise<number> {
+  const sought = key === undefined ? await soughtWords(context) : await soughtFact(context, key);
+  const search = await TracesSearch.begin(context, sought, ASKED_WITHIN_MS);
+  if (context.options.json) await context.output.json(toWire(await search.receipt()));
+  else await search.show();
+  return EXIT_DONE;
+}
+
+export type ForgottenSought = Required<Sought>;
+
+/** What was forgotten. Its phrases stay in this process's memory until the command ends. */
+export function soughtIn({ values, ...held }: ValuesInScope, forgotten: Forgotten): ForgottenSought {
+  return { phrases: Phrases.ofValues(values), held, forgotten };
+}
+
+/** After a forget: one line; and everything if it was asked for, or a person who may be asked says yes. */
+export async function traceForgotten(
+  context: CommandContext,
+  sought: Sought,
+  { isAsked, mayAsk }: { readonly isAsked: boolean; readonly mayAsk: boolean },
+): Promise<Receipt> {
+  const { output, shell, options } = context;
+  const search = await TracesSearch.begin(context, sought, isAsked ? ASKED_WITHIN_MS : UNASKED_WITHIN_MS);
+  const receipt = await search.receipt();
+  if (options.json) return receipt;
+  await output.note(alsoText(receipt));
+  const isSomewhere = receipt.remaining.found.length + receipt.backups.length > 0;
+  if (isAsked || (isSomewhere && mayAsk && (await agreesAt(shell, "Show where?")))) await search.show();
+  else if (isSomewhere)
+    await output.note(`To see where: ${context.line.name} traces (it asks for the words).`);
+  return receipt;
+}
+
+async function soughtFact(context: CommandContext, key: string): Promise<Sought> {
+  const { caller } = context.options;
+  const { values, ...held } = await withMemory(context, (memory) =>
+    valuesInScope(memory, caller, `key:${key}`),
+  );
+  if (held.facts === 0) throw missingFact(context);
+  return { phrases: Phrases.ofValues(values), held };
+}
+
+async function soughtWords({ shell }: CommandContext): Promise<Sought> {
+  const typed = isPersonAt(shell)
+    ? await answerAt(shell, "Words to look for (they are kept nowhere): ")
+    : await readText(inputSource(shell, "-"), WORDS_BYTES);
+  const phrases = Phrases.ofLines(typed);
+  if (phrases.isEmpty)
+    throw invalidField("words", "are missing or too short: give at least three letters, one phrase a line", {
+      named: "The words to look for",
+    });
+  return { phrases };
+}
+
+class TracesSearch {
+  readonly #context: CommandContext;
+  readonly #sought: Sought;
+  readonly #withinMs: number;
+  readonly #place: OpenClawPlace;
+  readonly #takenOut: { readonly path: string; readonly lines: number }[] = [];
+  #found: Traces;
+  #copies: readonly KeptCopy[] = [];
+
+  private constructor(context: CommandContext, sought: Sought, withinMs: number, place: OpenClawPlace) {
+    this.#context = context;
+    this.#sought = sought;
+    this.#withinMs = withinMs;
+    this.#place = place;
+    this.#found = { found: [], unread: [], files: 0, bytes: 0 };
+  }
+
+  static async begin(context: CommandContext, sought: Sought, withinMs: number): Promise<TracesSearch> {
+    const search = new TracesSearch(context, sought, withinMs, await context.line.openClaw(context));
+    await search.#look();
+    return search;
+  }
+
+  async receipt(): Promise<Receipt> {
+    const { shell, options } = this.#context;
+    const { held, forgotten, phrases } = this.#sought;
+    const { since = 0 } = held ?? {};
+    return {
+      ...{ writtenAt: shell.now(), caller: options.caller, takenOut: this.#takenOut, remaining: this.#found },
+      backups: this.#copies.filter(({ kind, at }) => kind === "backup" && Date.parse(at) >= since),
+      ...{ isPartial: held?.isPartial === true, isBlind: phrases.isEmpty },
+      ...defined({ until: held?.until, forgotten }),
+    };
+  }
+
+  /** The list; on a terminal, the places in notes one by one; then the receipt. */
+  async show(): Promise<void> {
+    const { output, shell } = this.#context;
+    const notes = this.#found.found.filter(({ isEditable }) => isEditable).map(({ path }) => path);
+    if (isPersonAt(shell) && notes.length > 0) {
+      for (const line of tracesLines(this.#found.found)) await output.note(line);
+      for (const path of notes) await this.#offer(path);
+      if (this.#takenOut.length > 0) {
+        await this.#refreshIndex();
+        await this.#look();
+      }
+    }
+    for (const line of receiptLines(await this.receipt())) await output.line(line);
+  }
+
+  async #look(): Promise<void> {
+    const { phrases } = this.#sought;
+    const { databasePath, keyPath, driver } = await this.#context.line.memoryOptions(this.#context);
+    const { copies = [] } = await readNotes(keyPath);
+    this.#copies = await Promise.all(
+      copies.map(async (copy) => ({ ...copy, isThere: await isThere(copy.path) })),
+    );
+    if (phrases.isEmpty) return;
+    const exports = copies.filter(({ kind }) => kind === "export").map(({ path }) => path);
+    const skips = ["", "-wal", "-shm", "-journal"].map((ending) => databasePath + ending);
+    const progress = await showCount(this.#context.shell, { unit: "bytes" });
+    try {
+      this.#found = await findTraces({
+        ...{ place: this.#place, phrases, driver, exports, skips },
+        ...{ withinMs: this.#withinMs, onBytes: progress.update },
+      });
+    } finally {
+      progress.stop();
+    }
+  }
+
+  /** Asks for each place of a note, and writes the note once. */
+  async #offer(path: string): Promise<void> {
+    const { output, shell } = this.#context;
+    try {
+      const note = await readNote(path, this.#sought.phrases);
+      const agreed: Place[] = [];
+      for (const place of note.places) {
+        for (const line of diffLines(note, place)) await output.note(line);
+        if (await agreesAt(shell, "Take these lines out?")) agreed.push(place);
+      }
+      if (agreed.length > 0) await this.#takeOut(note, agreed);
+    } catch (error) {
+      if (!isHelmdeckError(error)) throw error;
+      await output.note(harmlessLine(error.message));
+    }
+  }
+
+  async #takeOut(note: ReadNote, agreed: readonly Place[]): Promise<void> {
+    await takeOut(note, agreed);
+    const lines = agreed.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+    this.#takenOut.push({ path: note.path, lines });
+  }
+
+  /** Only OpenClaw changes its index. */
+  async #refreshIndex(): Promise<void> {
+    const { shell, output } = this.#context;
+    const env = { ...shell.env, OPENCLAW_STATE_DIR: this.#place.stateDir };
+    const options = { env, timeout: INDEX_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 };
+    await output.note("OpenClaw indexes its notes again …");
+    await promisify(execFile)("openclaw", ["memory", "index"], options).catch(() =>
+      output.note("OpenClaw did not index its notes again. Later: openclaw memory index"),
+    );
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

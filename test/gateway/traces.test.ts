@@ -1,0 +1,57 @@
+/** Where a fact still stands in the real OpenClaw, after it was said in a conversation, noted, indexed and forgotten. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { agentTurn, helmdeckMemory, sharedOpenClaw } from "./shared.ts";
+import { scriptFor } from "./stand-in-model.ts";
+
+const openclaw = await sharedOpenClaw();
+const CANARY = "The spare key of the cabin lies under the zygomorphic flowerpot";
+const SESSION = "agent:main:explicit:canary";
+
+interface Receipt {
+  readonly remaining: {
+    readonly found: readonly {
+      readonly kind: string;
+      readonly path: string;
+      readonly sessions?: readonly string[];
+    }[];
+    readonly unread: readonly { readonly path: string; readonly why: string }[];
+  };
+}
+
+// verifies P-traces-receipt
+it("each file of OpenClaw that holds a forgotten fact is named in the receipt", async () => {
+  const { stateDir, workspace } = openclaw.home;
+  expect((await helmdeckMemory(openclaw, "store", "canary", CANARY)).code).toBe(0);
+  const call = { tool: "memory_search", args: { query: "where is the key of the cabin" } };
+  await agentTurn(openclaw, { sessionKey: SESSION, message: scriptFor(`Remember: ${CANARY}.`, [call]) });
+  writeFileSync(join(workspace, "memory", "2026-11-21.md"), `- ${CANARY}.\n`);
+  expect((await openclaw.openclaw(["memory", "index"])).code).toBe(0);
+
+  const forgot = await openclaw.openclaw(["helmdeck", "forget", "canary", "--yes", "--traces", "--json"]);
+  expect(forgot.stderr).not.toContain("zygomorphic");
+  expect(forgot.stdout).not.toContain("zygomorphic");
+  const { remaining } = (JSON.parse(forgot.stdout) as { readonly traces: Receipt }).traces;
+  const kinds = remaining.found.map(({ kind }) => kind);
+  for (const kind of ["note", "transcript", "index"]) expect(kinds).toContain(kind);
+  expect(remaining.found.flatMap(({ sessions = [] }) => sessions)).toContain(SESSION);
+
+  const named = new Set([...remaining.found, ...remaining.unread].map(({ path }) => path));
+  const holders = [stateDir, workspace].flatMap(filesWithCanary);
+  expect(holders.length).toBeGreaterThan(1);
+  expect(holders.filter((path) => !named.has(path.replace(/-wal$/, "")) && !named.has(path))).toEqual([]);
+});
+
+function filesWithCanary(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile() && !one.parentPath.includes("node_modules"))
+    .map((one) => join(one.parentPath, one.name))
+    .filter((path) => unpacked(path).includes("zygomorphic"));
+}
+
+function unpacked(path: string): Buffer {
+  const bytes = readFileSync(path);
+  return path.endsWith(".zst") ? zstdDecompressSync(bytes) : bytes;
+}

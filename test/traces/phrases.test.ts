@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { Phrases } from "../../app/traces/phrases.ts";
+
+const VALUE = "The spare key of the cabin lies under the third flowerpot.";
+const linesIn = (phrases: Phrases, text: string, size = text.length) => {
+  const reader = phrases.reader();
+  for (let at = 0; at < text.length; at += size) reader.read(text.slice(at, at + size));
+  reader.end();
+  return [...reader.lines];
+};
+
+describe("a value is found", () => {
+  const phrases = Phrases.ofValues([VALUE]);
+  test.each([
+    ["as it is", VALUE],
+    [
+      "in a list item",
+      `- **The spare key** of the cabin lies under the third flowerpot. <!-- trigger: key -->`,
+    ],
+    ["in other letters", VALUE.toUpperCase()],
+    ["over two lines", "The spare key of the\n  cabin lies under the third flowerpot"],
+    ["as a part of it", "he said the cabin lies under the third flowerpot!"],
+    ["in JSON", JSON.stringify({ content: `Hi.\n${VALUE}\n` })],
+    ["in JSON in JSON", JSON.stringify({ args: JSON.stringify({ content: `Hi.\n${VALUE}` }) })],
+  ])("%s", (_, text) => {
+    expect(linesIn(phrases, text)).not.toEqual([]);
+  });
+
+  test("whatever the sizes of the chunks, on its lines", () => {
+    const text = `one\ntwo\n${VALUE}\nfour\n`;
+    for (const size of [1, 3, 7, 1000]) expect(linesIn(phrases, text, size)).toEqual([3]);
+  });
+
+  test.each([
+    ["with accents", "Große Straße in Köln, Hausnummer neun", "in der große straße in köln, hausnummer 9"],
+    ["in Chinese", "我最喜欢的咖啡店在北京路三号", "他说：我最喜欢的咖啡店在北京路三号。"],
+    [
+      "with escaped letters",
+      "Große Straße in Köln",
+      JSON.stringify("Große Straße in Köln").replaceAll("ß", "\\u00df"),
+    ],
+  ])("%s", (_, value, text) => {
+    expect(Phrases.ofValues([value]).isIn(text)).toBe(true);
+  });
+
+  test("by a short sentence of it, and by a number", () => {
+    const one = Phrases.ofValues(["I moved last year. My landlord: Quentin Abernathy. PIN 48151623."]);
+    expect(one.isIn("Quentin Abernathy. Landlord: my landlord Quentin Abernathy")).toBe(true);
+    expect(Phrases.ofValues(["48151623"]).isIn("the pin is 48151623, ok")).toBe(true);
+  });
+});
+
+describe("what stands everywhere is not looked for", () => {
+  test.each(["yes", "blue", "it is what it is", "to be or not to be", ""])("%j", (value) => {
+    expect(Phrases.ofValues([value]).isEmpty).toBe(true);
+  });
+
+  test("single words of a value do not count", () => {
+    expect(Phrases.ofValues([VALUE]).isIn("The cabin has a spare bed and a flowerpot.")).toBe(false);
+  });
+});
+
+test("a person's words are taken whole, one phrase a line", () => {
+  const phrases = Phrases.ofLines("Konflux\nthe third flowerpot\n");
+  expect(linesIn(phrases, "a konflux b\nthe third\nthe third flowerpot")).toEqual([1, 3]);
+  expect(Phrases.ofLines("a\n\n").isEmpty).toBe(true);
+});
