@@ -34,7 +34,7 @@ const HOW_TO_FORGET =
 const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 
 export const HELP =
-  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+  "/remember <text> · /memories [words] · /undo <key> · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck why · /helmdeck help";
 
 type Reply = (
   memory: Memory,
