@@ -2,6 +2,7 @@
 import { ANSWER_LIMITS, RECALL_MODES, type RecallMode, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
+import { withoutEnvelope } from "../engine/message-envelope.ts";
 import { withoutCitation } from "../engine/projections/naming.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { RecallQuery } from "../recall/search-contract.ts";
@@ -49,13 +50,6 @@ export function requireQuery(given: RecallQuery): RecallQuery {
   );
   const recall = requireRecallMode(given.recall);
   return { ...given, query: words, limit, ...defined({ recall }) };
-}
-
-/** A host writes "[Mon 2026-11-23 17:02 UTC] " before a message, with its channel and sender; a model passes it on. */
-const ENVELOPE = /^\s*\[[^\]\n]{0,160}\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^\]\n]{0,40}\]\s*(?=\S)/u;
-
-function withoutEnvelope(query: string): string {
-  return query.replace(ENVELOPE, "");
 }
 
 /** Undefined when none is given; throws `invalid_input` for an unknown mode. */

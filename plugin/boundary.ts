@@ -134,6 +134,25 @@ function hitForHost(result: unknown, before: number, note: string | undefined): 
   };
 }
 
+/** A fact among the hits, framed; undefined for a run or a malformed hit. Accepts any value; never throws. */
+export interface QuotedFact {
+  readonly key: string;
+  readonly path: string;
+  readonly score: number;
+  readonly text: string;
+}
+
+/** `text`: header and quotation, together at most `most` UTF-16 units. */
+export function quotedFact(result: unknown, most: number): QuotedFact | undefined {
+  return attempt(() => {
+    const hit = hitForHost(result, 1, undefined);
+    const entry = framedOf(result);
+    if (hit === undefined || entry?.kind !== "fact") return undefined;
+    const text = framedText("", entry, String(fieldsOf(result).snippet), most);
+    return { key: entry.key, path: hit.path, score: hit.score, text };
+  });
+}
+
 function knownTime(at: number): string | undefined {
   return isKnownTime(at) ? rfc3339(at) : undefined;
 }

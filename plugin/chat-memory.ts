@@ -41,7 +41,7 @@ const HOW_TO_FORGET =
 const NOTHING_YET = "Nothing has been stored yet. Start with: /remember <text>";
 
 export const HELP =
-  "/remember <text> · /memories [words] · /memories tidy · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+  "/remember <text> · /memories [words] · /memories tidy · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck why · /helmdeck help";
 
 /** What a reply may know of the host. */
 export interface ReplyHost {

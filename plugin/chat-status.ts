@@ -7,14 +7,17 @@ import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf, quotedText } from "../engine/projections/frame.ts";
 import { type Admitted, isQuiet } from "./identity.ts";
+import { countsLine, processReceipts, receiptsOf, whyText } from "./receipts.ts";
 
 const CHAT_HITS = 5;
+const WHY_ALONE = "Only in a direct chat with the agent, which nobody else can read: /helmdeck why.";
 const VOICE = { command: "openclaw helmdeck" };
 
 /** The text typed after /helmdeck. */
 export type ChatRequest =
   | { readonly kind: "status" }
   | { readonly kind: "help" }
+  | { readonly kind: "why" }
   | { readonly kind: "search"; readonly query: string };
 
 /** No text means status. Unknown text, or a search without words, means help. */
@@ -23,6 +26,7 @@ export function parseChatRequest(typed: string): ChatRequest {
   const rest = typed.slice(word.length).trim().slice(0, ANSWER_LIMITS.queryCharacters);
   const name = word.toLowerCase();
   if (name === "search" && rest !== "") return { kind: "search", query: rest };
+  if (name === "why" && rest === "") return { kind: "why" };
   return name === "" || (name === "status" && rest === "") ? { kind: "status" } : { kind: "help" };
 }
 
@@ -34,7 +38,13 @@ export async function helmdeckReply(
 ): Promise<string> {
   const request = parseChatRequest(typed);
   if (request.kind === "search") return searchReply(memory, verdict, request.query);
-  return statusText(await memory.status(verdict.subject), VOICE, warnings);
+  const receipts = processReceipts();
+  // Everybody in an opened group would see the keys.
+  if (request.kind === "why")
+    return verdict.opened === undefined ? whyText(receiptsOf(receipts, verdict.subject)) : WHY_ALONE;
+  const counts = countsLine(receipts);
+  const lines = [...(warnings ?? []), ...(counts === undefined ? [] : [counts])];
+  return statusText(await memory.status(verdict.subject), VOICE, lines);
 }
 
 export async function searchReply(memory: Memory, verdict: Admitted, query: string): Promise<string> {

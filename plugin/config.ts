@@ -26,6 +26,10 @@ export interface PluginConfig {
   readonly recall: RecallMode;
   /** A fact with the default lifetime is renewed when an agent reads it completely. */
   readonly renewOnUse: boolean;
+  /** Adds the facts that are sure for a person's message after its words, without being asked. */
+  readonly autoRecall: "off" | "sure";
+  /** Stores what a person plainly asks to remember, if the agent stores nothing. */
+  readonly captureRequests: "off" | "store";
   readonly embeddings: EmbeddingsConfig;
   /** By agent id in lower case. An `undefined` value marks a malformed entry: that agent gets no memory. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
@@ -88,6 +92,8 @@ export function parseConfig(raw: unknown): PluginConfig {
     pages: given.pages === undefined || given.pages === true,
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
     renewOnUse: given.renewOnUse === true,
+    autoRecall: given.autoRecall === "sure" ? "sure" : "off",
+    captureRequests: given.captureRequests === "store" ? "store" : "off",
     embeddings: readEmbeddings(given.embeddings),
     // The engine, or helmdeck, decides what a token gives access to.
     subjects: source.kind !== "embedded" ? new Map() : readSubjects(given.subjects),

@@ -4,6 +4,7 @@ import type { ModelCheck } from "../model/artefact.ts";
 import type { PluginConfig } from "./config.ts";
 import { NOTES_PLUGIN_ID, NOTES_PROVIDER } from "./notes/notes-names.ts";
 import type { HostConfig } from "./openclaw-api.ts";
+import { canSpeak, SPEAKS_FROM } from "./persons-turn.ts";
 import { fieldsOf } from "./unchecked.ts";
 
 export const PLUGIN_ID = "helmdeck-memory";
@@ -42,6 +43,7 @@ export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]
     ...sharingFindings(facts.config, facts.plugin),
     originFinding(facts.tellsOrigins),
     recordedFinding(facts.plugin),
+    unaskedFinding(facts),
     wikiFinding(facts.config),
     await embeddingsFinding(facts),
   ];
@@ -50,6 +52,61 @@ export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]
 /** Warnings about the host for status: only those that keep memory from somebody. */
 export function hostWarnings(tellsOrigins: boolean): readonly string[] {
   return tellsOrigins ? [] : [`${RUNS} ${ORIGINS_UNTOLD}`];
+}
+
+/** Whether memory may speak up as configured: it needs a host that tells enough, and the operator's consent. */
+function unaskedFinding(facts: Pick<HostFacts, "plugin" | "config" | "version">): Finding {
+  const check = "recall unasked, kept requests";
+  const { autoRecall, captureRequests } = facts.plugin;
+  const obstacle = unaskedObstacle(facts);
+  if (obstacle !== undefined) return { level: "warning", check, ...obstacle };
+  return {
+    level: "ok",
+    check,
+    message: `autoRecall is ${autoRecall}, captureRequests is ${captureRequests}`,
+  };
+}
+
+/** For status: what keeps memory from speaking up, with the remedy. */
+export function unaskedWarnings(facts: Pick<HostFacts, "plugin" | "config" | "version">): readonly string[] {
+  const obstacle = unaskedObstacle(facts);
+  return obstacle === undefined ? [] : [`${obstacle.message}: ${obstacle.remedy}`];
+}
+
+/** Undefined if nothing is in the way, or nothing is turned on. */
+function unaskedObstacle({
+  plugin,
+  config,
+  version,
+}: Pick<HostFacts, "plugin" | "config" | "version">):
+  | Required<Pick<Finding, "message" | "remedy">>
+  | undefined {
+  if (!speaksUp(plugin)) return undefined;
+  if (!canSpeak(version))
+    return {
+      message: `autoRecall and captureRequests do nothing on OpenClaw ${version}, because it does not tell whose words begin a turn`,
+      remedy: `Update OpenClaw to ${SPEAKS_FROM} or later.`,
+    };
+  const hooks = fieldsOf(config.plugins?.entries?.[PLUGIN_ID]?.hooks);
+  if (hooks.allowConversationAccess !== true)
+    return {
+      message: "autoRecall and captureRequests do nothing, because the plugin may not see conversations",
+      remedy: CONSENT_COMMAND,
+    };
+  if (hooks.allowPromptInjection === false)
+    return {
+      message: "autoRecall and captureRequests do nothing, because the plugin may not add to prompts",
+      remedy: `openclaw config unset plugins.entries.${PLUGIN_ID}.hooks.allowPromptInjection`,
+    };
+  return undefined;
+}
+
+/** The operator's consent that OpenClaw asks of every plugin that sees messages. */
+const CONSENT_COMMAND = `openclaw config set plugins.entries.${PLUGIN_ID}.hooks.allowConversationAccess true`;
+
+/** Whether the operator turned on something that needs the hooks. */
+export function speaksUp({ autoRecall, captureRequests }: PluginConfig): boolean {
+  return autoRecall !== "off" || captureRequests !== "off";
 }
 
 /** Sends a plain request. Any answer counts, even an error. */

@@ -7,4 +7,5 @@ export { decidePin } from "./agent-pin.ts";
 export { replyTo } from "./chat-replies.ts";
 export { answersInTime, hostFindings } from "./examine-plugin.ts";
 export { historyAnswer } from "./history-answer.ts";
+export { requestIn } from "./requests.ts";
 export { decideForget } from "./wide-forget.ts";

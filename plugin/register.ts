@@ -8,16 +8,20 @@ import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./acces
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
+import { makeCaptureHook } from "./capture-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
-import { hostWarnings } from "./examine-plugin.ts";
+import { hostWarnings, speaksUp, unaskedWarnings } from "./examine-plugin.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makeService } from "./memory-service.ts";
 import type { GatewayHandler, HostApi, HostConfig } from "./openclaw-api.ts";
 import { CLI_DESCRIPTION, isForPrograms, registerHelmdeckCli } from "./openclaw-cli.ts";
 import { registerPagesTab } from "./pages-tab.ts";
+import { canSpeak } from "./persons-turn.ts";
 import { failureOf } from "./plugin-failure.ts";
 import { makePromptPreparation } from "./prompt.ts";
+import { makeRecallHook } from "./recall-hook.ts";
+import { processReceipts } from "./receipts.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
 import { recordReader, tellsOrigins } from "./session-record.ts";
 import type { Lease } from "./shared-memory.ts";
@@ -52,6 +56,12 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     timeoutMs: HOOK_TIMEOUT_MS,
   });
   api.on("before_tool_call", makeApprovalHook(parts), { timeoutMs: APPROVAL_TIMEOUT_MS });
+  const receipts = processReceipts();
+  if (speaksUp(config) && canSpeak(versionOf(api))) {
+    const hooks = { ...parts, rules: config, receipts };
+    api.on("before_prompt_build", makeRecallHook(hooks), { requiresToolAuthority: true });
+    if (config.captureRequests === "store") api.on("agent_end", makeCaptureHook(hooks));
+  }
   // A running helmdeck records its pack runs itself; a row from here would count a run twice.
   const records = config.auditServers.length > 0 || config.auditTools === "all";
   if (records && config.source.kind !== "helmdeck") {
@@ -60,7 +70,10 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   for (const [name, make] of Object.entries(AGENT_TOOLS)) {
     api.registerTool((context) => make(parts, context), { name });
   }
-  const warnings = () => hostWarnings(tellsOrigins(api));
+  const warnings = () => [
+    ...hostWarnings(tellsOrigins(api)),
+    ...unaskedWarnings({ plugin: config, config: hostConfig(), version: versionOf(api) }),
+  ];
   for (const name of Object.keys(CHAT_COMMANDS) as readonly ChatCommand[]) {
     api.registerCommand(makeSlashCommand(name, { ...parts, warnings }));
   }
@@ -71,7 +84,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   });
   const hostFindings = () => findingsOf(api, config, hostConfig());
   if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings });
-  registerCli(api, { config, hostConfig, hostFindings });
+  registerCli(api, { config, hostConfig, hostFindings, warnings });
 }
 
 /** Doctor's findings about the host. */
@@ -110,9 +123,19 @@ interface CliRegistration {
   readonly config: PluginConfig;
   readonly hostConfig: () => HostConfig;
   readonly hostFindings: () => Promise<readonly Finding[]>;
+  readonly warnings: () => readonly string[];
 }
 
-function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegistration): void {
+/** Empty if the runtime cannot be asked, as while only metadata is loaded. */
+function versionOf(api: HostApi): string {
+  try {
+    return api.runtime.version;
+  } catch {
+    return "";
+  }
+}
+
+function registerCli(api: HostApi, { config, hostConfig, hostFindings, warnings }: CliRegistration): void {
   api.registerCli(
     ({ program }) =>
       registerHelmdeckCli(program, {
@@ -122,7 +145,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
         subjectOf: (agentId) => subjectOf(agentId, config),
         openClaw: () => placeOf(api, hostConfig()),
         hostFindings,
-        hostWarnings: () => hostWarnings(tellsOrigins(api)),
+        hostWarnings: warnings,
       }),
     {
       descriptors: [
@@ -150,7 +173,7 @@ function statusMethod(
     try {
       const asked = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
       const status = await withinDeadline(ANSWER_DEADLINE_MS, asked);
-      respond(true, statusReply(status, warnings()));
+      respond(true, { ...statusReply(status, warnings()), unasked: { ...processReceipts().counts } });
     } catch (error) {
       respond(true, { state: "failed", error: failureOf(error) });
     }

@@ -6,7 +6,7 @@ export const PIN_TOOL = "helmdeck__memory_pin";
 
 /** With their descriptions. */
 export const CHAT_COMMANDS = {
-  helmdeck: "Helmdeck memory: status, search",
+  helmdeck: "Helmdeck memory: status, search, why",
   remember: "Remember something: /remember I always deploy via Konflux",
   undo: "Undo the last store of a fact: /undo with its key",
   forget: "Forget something: /forget with a key or a category",

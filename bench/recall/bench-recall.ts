@@ -1,7 +1,8 @@
 /**
  * `npm run bench:recall [-- --embedder builtin|none|URL] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
  * everyday questions, on questions in other words than the fact, on facts that people store and on conversations, and the effect of
- * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, kinds, sure, conflicts, possible, calls, conversations.
+ * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, kinds, sure, conflicts, possible, calls, unasked,
+ * requests, conversations.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,8 +26,10 @@ import { askParaphrases, paraphrasesSection } from "./paraphrases.ts";
 import { measurePeopleFacts, peopleFactsSection } from "./people-facts.ts";
 import { measurePossibleHits, possibleHitsSection } from "./possible-hits.ts";
 import { type Bench, openBench } from "./recall-systems.ts";
+import { measureRequests, requestsSection } from "./requests.ts";
 import { askForSure, sureSection } from "./sure-hits.ts";
 import { askBesideCalls, besideCallsSection } from "./tool-calls.ts";
+import { measureUnasked, unaskedSection } from "./unasked.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
 /** The model that `npm run bench:embedder` serves. */
@@ -68,9 +71,8 @@ export function benchEmbedder(named: string, model: string = DEFAULT_MODEL): Emb
 /** By name, for `--only`. LoCoMo is left out if there are no conversations. */
 function parts(
   bench: Bench,
-  embedder: Embedder | undefined,
   conversations: readonly Conversation[] | undefined,
-  embeddedBy: string,
+  { embedder, embeddedBy }: { readonly embedder: Embedder | undefined; readonly embeddedBy: string },
 ) {
   return {
     natural: async () => naturalSection(await askNatural(bench), embeddedBy),
@@ -81,6 +83,8 @@ function parts(
     conflicts: async () => conflictsSection(await comparePairs(embedder), embeddedBy),
     possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
     calls: async () => besideCallsSection(await askBesideCalls()),
+    unasked: async () => unaskedSection(await measureUnasked(embedder), embeddedBy),
+    requests: async () => requestsSection(measureRequests()),
     ...(conversations && {
       conversations: async () =>
         conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
@@ -106,7 +110,7 @@ async function main(): Promise<void> {
     const model = values.embedder === BUILTIN ? "the built-in model" : embedder?.model;
     const embeddedBy = model === undefined ? "no embeddings" : `embedded by ${model}`;
     const sections: Measured[] = [];
-    for (const [name, measure] of Object.entries(parts(bench, embedder, conversations, embeddedBy))) {
+    for (const [name, measure] of Object.entries(parts(bench, conversations, { embedder, embeddedBy }))) {
       if (values.only?.includes(name) === false) continue;
       const section = await measure();
       sections.push(section);

@@ -14,6 +14,8 @@ describe("the configuration", () => {
         pages: true,
         recall: "balanced",
         renewOnUse: false,
+        autoRecall: "off",
+        captureRequests: "off",
         embeddings: { settings: { provider: "builtin", isDefault: true }, apiKey: undefined },
         subjects: new Map(),
         allow: new Set(),
@@ -39,6 +41,8 @@ describe("the configuration", () => {
       pages: false,
       recall: "eager",
       renewOnUse: true,
+      autoRecall: "sure",
+      captureRequests: "store",
       embeddings: {
         provider: "openai-compatible",
         url: "https://vectors.example/v1",

@@ -1,0 +1,219 @@
+/** Counts what is added to people's messages unasked: right facts, wrong facts and tokens; and measures how long the hook takes. */
+
+import type { Memory, SearchAnswer } from "../../app/memory.ts";
+import { makeRecallHook } from "../../plugin/recall-hook.ts";
+import { makeReceipts } from "../../plugin/receipts.ts";
+import { additionFrom, questionOf } from "../../plugin/unasked.ts";
+import type { Embedder } from "../../recall/embedder.ts";
+import { policyFor, recordingLogger } from "../../test/plugin/fake-host.ts";
+import { type Measured, mean, quantile, table } from "../measured.ts";
+import { madeFact, madeQuestion } from "../search/made-facts.ts";
+import { readDialogues } from "../sets/dialogues-set.ts";
+import { type BenchMemory, type HybridSearch, openBenchMemory, openHybridSearch } from "./bench-memory.ts";
+import { lineOf } from "./paraphrases.ts";
+
+const HALVES = { tune: "tuned on", held: "held out" } as const;
+type Half = keyof typeof HALVES;
+const BY = { keyword: "keywords", hybrid: "hybrid" } as const;
+type By = keyof typeof BY;
+/** Tokenizers of current models use one token per four to five of these characters. */
+const CHARACTERS_PER_TOKEN = 4;
+const TIMED = [1_000, 100_000] as const;
+const MESSAGES_TIMED = 300;
+
+export interface UnaskedMessage {
+  readonly half: Half;
+  readonly by: By;
+  readonly answerable: boolean;
+  readonly right: number;
+  readonly wrong: number;
+  readonly tokens: number;
+}
+
+interface Timing {
+  readonly by: By;
+  readonly facts: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly late: number;
+}
+
+export interface Unasked {
+  readonly messages: readonly UnaskedMessage[];
+  readonly timings: readonly Timing[];
+}
+
+type Ask = (query: string) => Promise<Pick<SearchAnswer, "results">>;
+
+export async function measureUnasked(embedder: Embedder | undefined): Promise<Unasked> {
+  const memory = await openBenchMemory();
+  const hybrid = embedder && openHybridSearch(memory.memory.store, embedder);
+  try {
+    return { messages: await askAll(memory, hybrid), timings: await timeAll(memory, hybrid) };
+  } finally {
+    hybrid?.close();
+    await memory.close();
+  }
+}
+
+async function askAll(
+  memory: BenchMemory,
+  hybrid: HybridSearch | undefined,
+): Promise<readonly UnaskedMessage[]> {
+  const { facts, dialogues } = readDialogues();
+  const asked: UnaskedMessage[] = [];
+  for (const [name, of] of Map.groupBy(facts, (fact) => fact.memory)) {
+    await memory.fill(
+      name,
+      of.map(({ key, value }, place) => lineOf({ key, fact: value }, place)),
+    );
+    await hybrid?.fill(name);
+    const systems: readonly (readonly [By, Ask])[] = [
+      ["keyword", (query) => memory.memory.search(name, { query, limit: 3, recall: "quiet", explain: true })],
+      ...(hybrid === undefined
+        ? []
+        : ([
+            ["hybrid", async (query: string) => ({ results: sure(await hybrid.explained(name, query, 3)) })],
+          ] as const)),
+    ];
+    for (const { half, messages } of dialogues.filter((one) => one.memory === name)) {
+      for (const { text, helps } of messages)
+        for (const [by, ask] of systems) asked.push({ half, by, ...(await added(text, helps, ask)) });
+    }
+  }
+  return asked;
+}
+
+function sure(hits: SearchAnswer["results"]): SearchAnswer["results"] {
+  return hits.filter(({ possible }) => possible === undefined);
+}
+
+async function added(
+  text: string,
+  helps: readonly string[],
+  ask: Ask,
+): Promise<Omit<UnaskedMessage, "half" | "by">> {
+  const question = questionOf(text);
+  const answer = question === undefined ? { results: [] } : await ask(question);
+  const addition = additionFrom(answer, text);
+  const right = addition.added.filter(({ key }) => helps.includes(key)).length;
+  return {
+    answerable: helps.length > 0,
+    right,
+    wrong: addition.added.length - right,
+    tokens: Math.ceil((addition.text ?? "").length / CHARACTERS_PER_TOKEN),
+  };
+}
+
+/** The whole hook over a memory of made facts, with the host's part made up. */
+async function timeAll(memory: BenchMemory, hybrid: HybridSearch | undefined): Promise<readonly Timing[]> {
+  const timings: Timing[] = [];
+  for (const facts of TIMED) {
+    const subject = `made-${facts}`;
+    await memory.fill(
+      subject,
+      Array.from({ length: facts }, (_, number) => madeLine(number)),
+    );
+    timings.push(await timed("keyword", facts, subject, memory.memory));
+    if (hybrid === undefined || facts > 1_000) continue; // to embed 100,000 facts takes an hour
+    await hybrid.fill(subject);
+    const search = async (_: string, { query, limit = 3 }: { query: string; limit?: number }) => {
+      const results = sure(await hybrid.explained(subject, query, limit));
+      return { results, mode: "hybrid" } as const;
+    };
+    timings.push(await timed("hybrid", facts, subject, { ...memory.memory, search }));
+  }
+  return timings;
+}
+
+function madeLine(number: number): object {
+  const { key, value, category, tags } = madeFact(number);
+  return { key: `${key}-${number}`, value, category, tags };
+}
+
+async function timed(by: By, facts: number, subject: string, memory: Memory): Promise<Timing> {
+  const receipts = makeReceipts();
+  const hook = makeRecallHook({
+    access: { open: async () => memory, close: async () => {}, dispose: async () => {} },
+    policy: policyFor({ subjects: { main: subject } }),
+    log: recordingLogger(),
+    rules: { autoRecall: "sure", captureRequests: "store" },
+    receipts,
+  });
+  const times: number[] = [];
+  for (let number = 0; number < MESSAGES_TIMED; number += 1) {
+    const event = { prompt: madeQuestion(number, facts), messages: [] };
+    const begun = performance.now();
+    await hook(event, contextOf(`${by}-${number}`));
+    times.push(performance.now() - begun);
+  }
+  const measured = times.slice(MESSAGES_TIMED / 10);
+  return {
+    by,
+    facts,
+    p50Ms: quantile(measured, 0.5),
+    p95Ms: quantile(measured, 0.95),
+    late: receipts.counts.late,
+  };
+}
+
+function contextOf(runId: string) {
+  const assertActive = () => {};
+  return {
+    ...{ runId, agentId: "main", sessionKey: "agent:main:main", trigger: "user" },
+    toolAuthority: { allows: () => true, assertActive },
+    hookInvocation: { assertActive },
+  };
+}
+
+export function unaskedFigures(messages: readonly UnaskedMessage[]) {
+  const answerable = messages.filter((one) => one.answerable);
+  const withFacts = messages.filter(({ tokens }) => tokens > 0);
+  return {
+    messages: messages.length,
+    answerable: answerable.length,
+    helped: answerable.filter(({ right }) => right > 0).length,
+    wrongPer100: 100 * mean(messages.map(({ wrong }) => wrong)),
+    tokens: mean(messages.map(({ tokens }) => tokens)),
+    mostTokens: Math.max(0, ...withFacts.map(({ tokens }) => tokens)),
+  };
+}
+
+export function unaskedSection({ messages, timings }: Unasked, embeddedBy: string): Measured {
+  const rows = (Object.keys(BY) as By[]).flatMap((by) =>
+    (Object.keys(HALVES) as Half[]).flatMap((half) => {
+      const of = messages.filter((one) => one.by === by && one.half === half);
+      if (of.length === 0) return [];
+      const figures = unaskedFigures(of);
+      const share = Math.round((100 * figures.helped) / figures.answerable);
+      return [
+        [
+          ...[BY[by], HALVES[half], `${figures.messages}`, `${figures.answerable}`],
+          ...[`${figures.helped} (${share} %)`, figures.wrongPer100.toFixed(1)],
+          ...[figures.tokens.toFixed(1), `${figures.mostTokens}`],
+        ],
+      ];
+    }),
+  );
+  const times = timings.map(({ by, facts, p50Ms, p95Ms, late }) => [
+    ...[BY[by], facts.toLocaleString("en")],
+    ...[p50Ms.toFixed(1), p95Ms.toFixed(1), `${late}`],
+  ]);
+  return {
+    title: "Recall unasked",
+    command: "npm run bench:recall -- --only unasked",
+    markdown: [
+      `With \`autoRecall\`, facts that are sure for a person's message are added to it. This asks about each message of 200 dialogues over ten memories of 15 facts (\`test/data/README.md\`); ${embeddedBy}. About half of the messages are answerable: a stored fact makes the answer better. A wrong fact is one that helps nothing.`,
+      table(
+        [
+          ...["by", "half", "messages", "answerable", "of these with a right fact"],
+          ...["wrong facts per 100 messages", "tokens a message", "most"],
+        ],
+        rows,
+      ),
+      "How long the whole hook takes, in milliseconds, over made facts and questions, in the process of the memory; the plugin's worker thread adds under a millisecond. OpenClaw's turn waits 400 ms at most.",
+      table(["by", "facts", "median", "95 %", "over 400 ms, of 300"], times),
+    ].join("\n\n"),
+    json: { messages, timings },
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * What memory did unasked in this process: receipts of the last turns, and counts. Nothing of it is written anywhere.
+ *
+ * OpenClaw may run a hook and a chat command in two copies of this module (decision 14). Both use one process-wide symbol.
+ */
+import { localMinute } from "../app/presenters/words.ts";
+import { BoundedMap } from "../engine/bounded-map.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import type { Noted } from "./unasked.ts";
+
+export interface Receipt {
+  readonly at: number;
+  readonly subject: string;
+  /** In words, if nothing was looked up or kept. */
+  readonly outcome?: string;
+  readonly added: readonly Noted[];
+  readonly withheld: readonly Noted[];
+  /** The key of the request that was kept. */
+  readonly kept?: string;
+}
+
+/** A request in a turn that goes on. */
+export interface Asked {
+  readonly fact: string;
+  /** The whole message, to find it among the turn's messages. */
+  readonly message: string;
+  readonly subject: string;
+  readonly sessionKey: string;
+}
+
+export interface Counts {
+  /** Messages of persons that were looked at. */
+  turns: number;
+  turnsWithFacts: number;
+  facts: number;
+  late: number;
+  failed: number;
+  kept: number;
+}
+
+export interface Receipts {
+  /** By run. */
+  readonly turns: BoundedMap<string, Receipt>;
+  /** By run. */
+  readonly asked: BoundedMap<string, Asked>;
+  /** Runs whose request was dealt with. */
+  readonly done: BoundedMap<string, true>;
+  /** By session: the keys that the person has not been told about. */
+  readonly untold: BoundedMap<string, string>;
+  readonly counts: Counts;
+}
+
+const TURNS_KEPT = 50;
+const RUNS_REMEMBERED = 1_000;
+const SHOWN = 5;
+
+/** Changes with the stored type, because another version's copy may still be loaded. */
+const REGISTRY = Symbol.for("helmdeck-memory/receipts/1");
+
+export function makeReceipts(): Receipts {
+  return {
+    turns: new BoundedMap(TURNS_KEPT),
+    asked: new BoundedMap(TURNS_KEPT),
+    done: new BoundedMap(RUNS_REMEMBERED),
+    untold: new BoundedMap(TURNS_KEPT),
+    counts: { turns: 0, turnsWithFacts: 0, facts: 0, late: 0, failed: 0, kept: 0 },
+  };
+}
+
+/** Those of this process. */
+export function processReceipts(): Receipts {
+  const found: unknown = Reflect.get(globalThis, REGISTRY);
+  // Only this function, in this or another copy of the module, writes under this symbol.
+  if (found !== undefined) return found as Receipts;
+  const made = makeReceipts();
+  Reflect.set(globalThis, REGISTRY, made);
+  return made;
+}
+
+/** Sets the receipt of a run; a turn that the host prepares again keeps one. */
+export function noteTurn({ turns, counts }: Receipts, run: string, receipt: Receipt): void {
+  const before = turns.get(run);
+  turns.set(run, receipt);
+  if (before !== undefined) return;
+  counts.turns += 1;
+  counts.turnsWithFacts += receipt.added.length > 0 ? 1 : 0;
+  counts.facts += receipt.added.length;
+}
+
+/** The newest receipts of a subject, newest first. */
+export function receiptsOf({ turns }: Receipts, subject: string): readonly Receipt[] {
+  return [...turns.values()]
+    .filter((receipt) => receipt.subject === subject)
+    .slice(-SHOWN)
+    .toReversed();
+}
+
+/** The reply of /helmdeck why. */
+export function whyText(receipts: readonly Receipt[]): string {
+  if (receipts.length === 0) return NOTHING_YET;
+  return receipts.map(receiptText).join("\n\n");
+}
+
+const NOTHING_YET =
+  "Nothing was added to a message unasked, and no request was kept, since OpenClaw started. autoRecall and captureRequests in the plugin's configuration turn this on.";
+
+function receiptText({ at, outcome, added, withheld, kept }: Receipt): string {
+  const listed = (word: string, facts: readonly Noted[]) =>
+    facts.map(({ key, why }) => `  ${word} ${harmlessLine(key)}: ${harmlessLine(why)}`);
+  const nothing = outcome ?? (added.length === 0 ? "nothing is sure" : undefined);
+  return [
+    `Message of ${localMinute(at)}: ${added.length} added${nothing === undefined ? "" : ` (${nothing})`}`,
+    ...listed("added", added),
+    ...listed("not added", withheld),
+    ...(kept === undefined
+      ? []
+      : [`  kept your request as ${harmlessLine(kept)}; to undo this: /forget ${harmlessLine(kept)}`]),
+  ].join("\n");
+}
+
+/** One line for status; undefined if nothing happened. */
+export function countsLine({ counts }: Receipts): string | undefined {
+  const { turns, turnsWithFacts, facts, late, failed, kept } = counts;
+  if (turns + late + failed + kept === 0) return undefined;
+  const trouble = late + failed === 0 ? "" : `; ${late} late, ${failed} failed`;
+  return `unasked, since OpenClaw started: ${facts} facts for ${turnsWithFacts} of ${turns} messages, ${kept} requests kept${trouble}`;
+}

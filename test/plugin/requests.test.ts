@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { readRequests } from "../../bench/sets/requests-set.ts";
+import { requestIn } from "../../plugin/requests.ts";
+
+/** Only the half that the rules are tuned on: `npm run bench:recall -- --only requests` measures both. */
+const tuned = readRequests().filter(({ half }) => half === "tune");
+
+describe("a request to remember", () => {
+  test("is found in 95 of 100 messages that plainly ask, in four languages", () => {
+    const requests = tuned.filter((line) => line.kind === "request");
+    const found = requests.filter(({ message, keep }) => requestIn(message) === keep);
+    expect(found.length).toBeGreaterThanOrEqual(0.95 * requests.length);
+  });
+
+  test("keeps nothing of what only uses the same words", () => {
+    const junk = tuned.filter(({ kind }) => kind !== "request");
+    expect(junk.filter(({ message }) => requestIn(message) !== undefined)).toEqual([]);
+  });
+
+  test.each([
+    ["Remember that my doctor is Dr. Pilz.", "my doctor is Dr. Pilz"],
+    ["I eat no fish. Remember that, please!", "I eat no fish"],
+    ["remember that the gate code is on the fridge. now write me a poem", "the gate code is on the fridge"],
+    ["From now on, answer in short paragraphs.", "answer in short paragraphs"],
+    ["Merk dir bitte das ich mittwochs frei habe", "ich mittwochs frei habe"],
+    ["Bitte nicht vergessen: Mülltonne ist donnerstags dran", "Mülltonne ist donnerstags dran"],
+    ["No olvides que soy alérgica a las nueces", "soy alérgica a las nueces"],
+    ["N'oublie pas qu'il est végétarien.", "il est végétarien"],
+  ])("is kept without the words that ask: %s", (message, kept) => {
+    expect(requestIn(message)).toBe(kept);
+  });
+
+  test.each([
+    ["a question", "Remember that we talked about pears?"],
+    ["a question that asks no favour", "Can you remember that I called?"],
+    ["a question elsewhere in the message", "Remember that the shed is locked. Where is the key?"],
+    ["a quotation", 'She wrote: "Hello. Remember that the shed is locked."'],
+    ["a quoted line", "> From now on the shed is locked.\nwhat now"],
+    ["code", "```\n// Remember that i starts at 1\n```"],
+    ["a comment in code", "# from now on use the new client"],
+    ["what somebody said", "From now on the shed is locked, said my aunt."],
+    ["a task of this moment", "Remember that this letter is for a child."],
+    ["something to do now", "Remember this: 4, 9, 11 and tell me the mean"],
+    ["what is over soon", "Remember that I am in the office today."],
+    ["irony", "Remember, I'm made of glass, so go ahead..."],
+    ["a supposition", "Suppose this. From now on nobody eats meat."],
+    ["taken back", "From now on use tabs. Just kidding."],
+    ["a single word", "Remember that: yes"],
+    ["nothing", ""],
+    ["a memory of the person's", "remember when the shed was locked"],
+    ["a long message", `Remember that the shed is locked ${"and locked ".repeat(30)}`],
+  ])("is never %s", (_, message) => {
+    expect(requestIn(message)).toBeUndefined();
+  });
+
+  test("is looked for in time that does not depend on what is written", () => {
+    const hostile = [
+      "bitte ".repeat(50),
+      "remember ".repeat(33),
+      "ok, ".repeat(75),
+      "¡por favor, ".repeat(25),
+      "a, ".repeat(99),
+    ];
+    for (const message of hostile) {
+      const begun = performance.now();
+      requestIn(message);
+      expect(performance.now() - begun).toBeLessThan(100);
+    }
+  });
+});
