@@ -1,12 +1,13 @@
 /** `import`: imports files in one of the formats. Our own JSON Lines are imported at once; for other formats a preview comes first. */
 import { stat } from "node:fs/promises";
 import type { CommandMemory } from "../app/compose.ts";
+import { lineOf } from "../app/presenters/forget-texts.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { expiryFrom, firstWords, localMinute } from "../app/presenters/words.ts";
 import type { ImportFile } from "../app/transfer/formats/format.ts";
 import { guessFormat, wantsFormat } from "../app/transfer/formats/guess-format.ts";
-import type { ImportFormat } from "../app/transfer/formats/names.ts";
-import type { ImportResult, RefusedLine, ShownUpTo } from "../app/transfer/import-counts.ts";
+import { type ImportFormat, KNOWN_RULES } from "../app/transfer/formats/names.ts";
+import type { Foreseen, ImportResult, KnownPair, RefusedLine } from "../app/transfer/import-counts.ts";
 import { type ImportRequest, importFiles } from "../app/transfer/import-files.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
@@ -15,12 +16,13 @@ import { rfc3339 } from "../engine/rfc3339.ts";
 import { type CommandContext, present, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { bufferFiles, type ImportOrder, readerFor } from "./import-readers.ts";
-import { agreesAt, bytesOf, inputSource, isPersonAt } from "./input.ts";
+import { agreesAt, bytesOf, chosenAt, inputSource, isPersonAt } from "./input.ts";
 import { type Progress, showProgress } from "./progress-bar.ts";
 import { embedImported, refuseRemote, withStore, withStoreToWrite } from "./with-memory.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
-const SHOWN_REFUSALS = 10;
+/** Of each kind in a preview. */
+const MOST_SHOWN = 10;
 /** A refused key may be of any length. */
 const SHOWN_KEY_CHARACTERS = 120;
 const VERBS = { stored: "new", replaced: "replaces", kept: "stays as it is here" } as const;
@@ -40,15 +42,15 @@ export async function importCommand(context: CommandContext, order: ImportOrder)
   const { read, close } = await readerFor(context, format, order);
   try {
     const files = isAsked && format !== "helmdeck" ? await bufferFiles(given) : given;
-    const { onConflict, allowSecrets, ttlSeconds, category } = order;
+    const { onConflict, onKnown, allowSecrets, ttlSeconds, category, showAll } = order;
     const request = {
-      ...{ subject: context.options.caller, format, read, files, leftOut, onConflict, allowSecrets },
-      ...defined({ ttlSeconds, category }),
+      ...{ subject: context.options.caller, format, read, files, leftOut, onConflict, allowSecrets, showAll },
+      ...defined({ ttlSeconds, category, onKnown }),
     };
     if (order.dryRun) return await dryRun(context, request);
     if (!isAsked) return await importNow(context, request);
-    const shown = await shownIfAgreed(context, request);
-    return shown === undefined ? EXIT_FAILED : await importNow(context, { ...request, shown });
+    const agreed = await agreedAfterPreview(context, request);
+    return agreed === undefined ? EXIT_FAILED : await importNow(context, agreed);
   } finally {
     await close();
   }
@@ -74,7 +76,10 @@ async function importNow(context: CommandContext, request: Asked): Promise<numbe
 async function dryRun(context: CommandContext, request: Asked): Promise<number> {
   const result = await foresee(context, request);
   if (context.options.json) await context.output.json(importReply(result));
-  else for (const line of importPreview(result, voiceOf(context))) await context.output.line(line);
+  else {
+    for (const line of importPreview(result, request, voiceOf(context))) await context.output.line(line);
+    if (request.onKnown === undefined && hasChoice(result)) await context.output.line(KNOWN_CHOICES);
+  }
   return exitCodeOf(result);
 }
 
@@ -83,17 +88,33 @@ function requirePerson({ shell }: CommandContext, { files, keyFile }: ImportOrde
     throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
 }
 
-/** What the preview showed; undefined when the person did not agree, or there is nothing to import. */
-async function shownIfAgreed(context: CommandContext, request: Asked): Promise<ShownUpTo | undefined> {
+const KNOWN_CHOICES =
+  "Both will stay. --on-known skip leaves out what is known or contradicts; --on-known supersede makes the older fact the history of the newer one.";
+
+function hasChoice({ foreseen }: ImportResult): boolean {
+  return foreseen?.known.some(({ known }) => known.relation !== "near") === true;
+}
+
+/** The import that the preview showed; undefined when the person did not agree, or there is nothing to import. */
+async function agreedAfterPreview(context: CommandContext, request: Asked): Promise<Asked | undefined> {
   const { shell, output } = context;
   const foreseen = await foresee(context, request);
-  for (const line of importPreview(foreseen, voiceOf(context))) await output.note(line);
+  for (const line of importPreview(foreseen, request, voiceOf(context))) await output.note(line);
   const { stored, replaced, refreshed, audit } = foreseen;
   if (stored + replaced + refreshed + audit === 0) {
     await output.note("Nothing was imported.");
     return undefined;
   }
-  if (await agreesAt(shell, "Import?")) return foreseen.foreseen?.shown ?? new Map();
+  const onKnown =
+    request.onKnown === undefined && hasChoice(foreseen)
+      ? await chosenAt(
+          shell,
+          "Keep both, skip what is known or contradicts, or supersede the older?",
+          KNOWN_RULES,
+        )
+      : request.onKnown;
+  const shown = foreseen.foreseen?.shown ?? new Map();
+  if (await agreesAt(shell, "Import?")) return { ...request, shown, ...defined({ onKnown }) };
   await output.note("Nothing was imported.");
   return undefined;
 }
@@ -194,12 +215,17 @@ async function embed({ output }: CommandContext, memory: CommandMemory, subject:
 }
 
 /** The preview. */
-function importPreview(result: ImportResult, { caller, now }: Voice): readonly string[] {
-  const { stored, replaced, refreshed, audit, kept, retired, refusedCount, refused } = result;
-  const { first = [], endsAt, gone = 0 } = result.foreseen ?? {};
+function importPreview(
+  result: ImportResult,
+  { showAll = false }: Pick<Asked, "showAll">,
+  { caller, now }: Voice,
+): readonly string[] {
+  const { stored, replaced, refreshed, superseded, audit, kept, retired, refusedCount, refused } = result;
+  const { first = [], known = [], endsAt, gone = 0 } = result.foreseen ?? {};
   const { importId, leftOut, owners = [] } = result;
   const more = stored + replaced + kept - first.length;
-  const shown = refused.slice(0, SHOWN_REFUSALS);
+  const most = showAll ? Number.POSITIVE_INFINITY : MOST_SHOWN;
+  const shown = refused.slice(0, most);
   return [
     `This would import ${stored + replaced + refreshed + audit} for ${takersText(result, caller)}: ${countsText(result)}.`,
     ...owners.map(({ from, to, entries }) => `  ${harmlessLine(from)} → ${harmlessLine(to)}: ${entries}`),
@@ -208,7 +234,9 @@ function importPreview(result: ImportResult, { caller, now }: Voice): readonly s
       ({ key, value, outcome }) => `  ${harmlessLine(key)}: ${firstWords(value)} (${VERBS[outcome]})`,
     ),
     ...(first.length > 0 && more > 0 ? [`  … and ${more} more.`] : []),
+    ...knownTexts(known, most),
     ...(kept > 0 ? [`Kept, because memory has a newer value: ${kept}.`] : []),
+    ...(superseded > 0 ? [`Would become history of imported facts: ${superseded}.`] : []),
     ...(retired > 0 ? [`Left out, because other facts superseded them: ${retired}.`] : []),
     ...(leftOut !== undefined ? [`Left out: ${leftOutText(leftOut)}.`] : []),
     ...(refusedCount > 0 ? [`Refused: ${refusedCount}.`] : []),
@@ -222,15 +250,41 @@ function importPreview(result: ImportResult, { caller, now }: Voice): readonly s
   ];
 }
 
+const RELATIONS = {
+  same: "Memory knows under another key",
+  contradict: "Contradicting what memory has",
+  near: "Near to what memory has, and kept beside it",
+} as const;
+
+function knownTexts(pairs: readonly KnownPair[], most: number): readonly string[] {
+  return (["same", "contradict", "near"] as const).flatMap((relation) => {
+    const those = pairs.filter(({ known }) => known.relation === relation);
+    if (those.length === 0) return [];
+    const more = those.length - most;
+    return [
+      `${RELATIONS[relation]}: ${new Set(those.map(({ fact }) => fact.key)).size}.`,
+      ...those
+        .slice(0, most)
+        .flatMap(({ fact, known }) => [
+          `  ${lineOf(fact)}`,
+          `    ${lineOf(known)} (${localMinute(known.updatedAt)})`,
+        ]),
+      ...(more > 0 ? [`  … and ${more} more.`] : []),
+    ];
+  });
+}
+
 function importText(result: ImportResult, voice: Voice): Presented {
   const { stored, replaced, refreshed, kept, retired, audit, refused, refusedCount, leftOut } = result;
+  const { superseded } = result;
   const imported = stored + replaced + refreshed + audit;
   const isEmpty = imported + kept + retired + refusedCount === 0 && leftOut === undefined;
+  const over = superseded === 0 ? "" : ` Superseded: ${superseded}.`;
   const stays = kept === 0 ? "" : ` Kept as they were: ${kept}.`;
   const left = leftOut === undefined ? "" : ` Left out: ${leftOutText(leftOut)}.`;
   return {
     answer: [
-      `Imported ${imported} for ${takersText(result, voice.caller)}: ${countsText(result)}.${stays}${left} Refused: ${refusedCount}.`,
+      `Imported ${imported} for ${takersText(result, voice.caller)}: ${countsText(result)}.${over}${stays}${left} Refused: ${refusedCount}.`,
     ],
     notes: [
       ...refused.map(refusalText),
@@ -242,7 +296,7 @@ function importText(result: ImportResult, voice: Voice): Presented {
   };
 }
 
-/** A dry run includes the keys of the first facts. Values are only shown to people on a terminal. */
+/** A dry run includes the keys of the first facts, and of known ones. Values are only shown to people on a terminal. */
 function importReply({
   refusedCount,
   refused,
@@ -262,10 +316,11 @@ function importReply({
   };
 }
 
-function foreseenReply({ first, gone, endsAt }: NonNullable<ImportResult["foreseen"]>) {
+function foreseenReply({ first, known, gone, endsAt }: Foreseen) {
   return {
     dry_run: true,
     first: first.map(({ key, outcome }) => ({ key, outcome })),
+    known: known.map(({ fact, known: { relation, key } }) => ({ key: fact.key, relation, there: key })),
     gone,
     ...(endsAt !== undefined && { ends_at: rfc3339(endsAt) }),
   };

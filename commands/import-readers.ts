@@ -5,7 +5,7 @@ import { openCopy } from "../app/transfer/formats/helmdeck/database-copy.ts";
 import { HELMDECK_KEY_VARIABLE, helmdeckKey } from "../app/transfer/formats/helmdeck/key.ts";
 import { parseOwners } from "../app/transfer/formats/helmdeck/owners.ts";
 import { helmdeckReader } from "../app/transfer/formats/helmdeck/read-helmdeck.ts";
-import type { ImportFormat } from "../app/transfer/formats/names.ts";
+import type { ImportFormat, KnownRule } from "../app/transfer/formats/names.ts";
 import { READERS } from "../app/transfer/formats/readers.ts";
 import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import type { ConflictRule } from "../engine/store/memory-store.ts";
@@ -25,6 +25,8 @@ export interface ImportOrder {
   readonly map: readonly string[];
   readonly stopped: boolean;
   readonly dryRun: boolean;
+  /** The preview is complete. */
+  readonly showAll: boolean;
   readonly yes: boolean;
   readonly ttlSeconds?: number;
   /** For notes. */
@@ -32,6 +34,8 @@ export interface ImportOrder {
   /** Import texts even if they look like credentials. */
   readonly allowSecrets: boolean;
   readonly onConflict: ConflictRule;
+  /** Absent: both are kept, unless a person who sees a preview says otherwise. */
+  readonly onKnown?: KnownRule;
 }
 
 type Asked = Pick<ImportOrder, "category" | "files" | "keyFile" | "map" | "stopped" | "dryRun" | "yes">;

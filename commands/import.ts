@@ -3,7 +3,12 @@ import { type Command, Option } from "commander";
 import type { KnownImport } from "../app/memory.ts";
 import { importCounts } from "../app/presenters/forget-texts.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { IMPORT_FORMATS, type ImportFormat } from "../app/transfer/formats/names.ts";
+import {
+  IMPORT_FORMATS,
+  type ImportFormat,
+  KNOWN_RULES,
+  type KnownRule,
+} from "../app/transfer/formats/names.ts";
 import { defined } from "../engine/defined.ts";
 import { CONFLICT_RULES, type ConflictRule } from "../engine/store/memory-store.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
@@ -39,6 +44,7 @@ export function declareImport(program: Command, runs: Runs): void {
       "With --from helmdeck: it was stopped before the copy, so the database is complete without its -wal.",
     )
     .option("--dry-run", "Only show what would be imported.")
+    .option("--show-all", "Show all facts in the preview, not only the first ten.")
     .option("--yes", "Do not ask.")
     .option("--ttl <span>", "Time to live of entries that have none: seconds, or 90m, 12h, 30d, 4w.", seconds)
     .option("--category <name>", "For notes: the category of all imported facts.", nonEmpty)
@@ -51,13 +57,20 @@ export function declareImport(program: Command, runs: Runs): void {
         .choices(CONFLICT_RULES)
         .default("newer"),
     )
+    .addOption(
+      new Option(
+        "--on-known <rule>",
+        "If memory knows a fact under another key, or has one that contradicts it: keep both (default), skip the imported one, or supersede the older one, which becomes its history. A preview on a terminal asks.",
+      ).choices(KNOWN_RULES),
+    )
     .action((files: readonly string[], given: ImportOptions, command: Command) =>
       runs(command, async (context) => {
         const { importCommand } = await import("./import-files.ts");
         const { allowSecrets = false, dryRun = false, yes = false, stopped = false, map = [] } = given;
-        const { onConflict, from, keyFile, ttl, category } = given;
-        const order = { files, allowSecrets, dryRun, yes, stopped, map, onConflict };
-        return importCommand(context, { ...order, ...defined({ from, keyFile, category, ttlSeconds: ttl }) });
+        const { onConflict, onKnown, from, keyFile, ttl, category, showAll = false } = given;
+        const order = { files, allowSecrets, dryRun, showAll, yes, stopped, map, onConflict };
+        const named = defined({ from, keyFile, category, onKnown, ttlSeconds: ttl });
+        return importCommand(context, { ...order, ...named });
       }),
     );
   withExamples(importing, [
@@ -88,11 +101,13 @@ interface ImportOptions {
   readonly map?: readonly string[];
   readonly stopped?: boolean;
   readonly dryRun?: boolean;
+  readonly showAll?: boolean;
   readonly yes?: boolean;
   readonly ttl?: number;
   readonly category?: string;
   readonly allowSecrets?: boolean;
   readonly onConflict: ConflictRule;
+  readonly onKnown?: KnownRule;
 }
 
 /** `imports`: lists imports that can be undone. */

@@ -116,12 +116,27 @@ export function isPersonAt({ stdin, stderr }: Shell): boolean {
 }
 
 /** Asks on a terminal. False at the end of the input (Ctrl-D), too. */
-export async function agreesAt({ stdin, stderr }: Shell, question: string): Promise<boolean> {
+export async function agreesAt(shell: Shell, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await answerAt(shell, `${question} [y/N] `));
+}
+
+/** One of the choices, or its first letter; anything else is the first choice. */
+export async function chosenAt<Choice extends string>(
+  shell: Shell,
+  question: string,
+  choices: readonly [Choice, ...(readonly Choice[])],
+): Promise<Choice> {
+  const shown = choices.map((choice, place) => (place === 0 ? choice.toUpperCase() : choice)).join("/");
+  const answer = (await answerAt(shell, `${question} [${shown}] `)).toLowerCase();
+  return choices.find((choice) => answer === choice || answer === choice[0]) ?? choices[0];
+}
+
+/** Empty at the end of the input. */
+async function answerAt({ stdin, stderr }: Shell, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
     const ended = once(lines, "close").then(() => "");
-    const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
-    return /^y(es)?$/i.test(answer.trim());
+    return (await Promise.race([lines.question(question), ended])).trim();
   } finally {
     lines.close();
   }

@@ -4,6 +4,7 @@ import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
 import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../engine/store/namespace.ts";
 import type { ImportItem } from "./formats/format.ts";
+import type { KnownFact } from "./known-facts.ts";
 
 export interface ImportCounts {
   /** The number of the last line read; for formats without lines, of items. */
@@ -13,6 +14,8 @@ export interface ImportCounts {
   /** Facts that existed with the same value, whose life was renewed. */
   readonly refreshed: number;
   readonly replaced: number;
+  /** Facts that memory had under other keys, and that are history of imported ones now. */
+  readonly superseded: number;
   /** Not imported: the existing fact was kept. */
   readonly kept: number;
   /** Facts that another one has superseded here since: they stay superseded. */
@@ -35,6 +38,7 @@ export interface RefusedLine {
 
 export interface ImportedFact {
   readonly key: string;
+  /** Its beginning. */
   readonly value: string;
   readonly outcome: "stored" | "replaced" | "kept";
 }
@@ -64,9 +68,17 @@ export interface ImportResult extends ImportCounts {
 /** The change number of each memory, as a preview showed it. */
 export type ShownUpTo = ReadonlyMap<Namespace, Revision>;
 
-interface Foreseen {
-  /** The first facts that would do more than refresh. */
+/** A fact to import, and one that memory has under another key. */
+export interface KnownPair {
+  readonly fact: { readonly key: string; readonly value: string };
+  readonly known: KnownFact;
+}
+
+export interface Foreseen {
+  /** The facts that would do more than refresh; the first ten, unless all are asked for. */
   readonly first: readonly ImportedFact[];
+  /** All of them, in the order of the files. */
+  readonly known: readonly KnownPair[];
   /** Facts of earlier imports that are no longer in these files; they are kept. */
   readonly gone: number;
   /** When notes without an expiry would expire; absent without notes. */
@@ -80,6 +92,7 @@ export const NO_COUNTS = {
   stored: 0,
   refreshed: 0,
   replaced: 0,
+  superseded: 0,
   kept: 0,
   retired: 0,
   audit: 0,

@@ -7,7 +7,9 @@ import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { checkCategory, checkTtl } from "../../engine/facts/facts-policy.ts";
 import { importTag } from "../../engine/facts/import-tag.ts";
+import { cutText } from "../../engine/projections/frame.ts";
 import { keepsExisting } from "../../engine/rules/conditions.ts";
+import { HISTORY_LIMITS } from "../../engine/rules/history.ts";
 import type {
   ConflictRule,
   Entry,
@@ -15,19 +17,22 @@ import type {
   MemoryStore,
   NewEntry,
   PutManyOptions,
+  PutOptions,
   PutResult,
+  Revision,
   UnixMs,
 } from "../../engine/store/memory-store.ts";
 import { type Subject, subjectOf } from "../../engine/store/namespace.ts";
 import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
-import type { ImportFormat } from "./formats/names.ts";
+import type { ImportFormat, KnownRule } from "./formats/names.ts";
 import {
   type ImportCounts,
   type ImportedFact,
   type ImportResult,
   interrupted,
+  type KnownPair,
   NO_COUNTS,
   type RefusedLine,
   refusalOf,
@@ -59,6 +64,10 @@ export interface ImportRequest {
   readonly allowSecrets?: boolean;
   /** For existing facts. Default `newer`. Only `replace` lets a note replace what somebody stored since `shown`. */
   readonly onConflict?: ConflictRule;
+  /** For facts that memory knows under another key, or that contradict one that is there. Default `both`. */
+  readonly onKnown?: KnownRule;
+  /** A dry run shows all facts, rather than the first ten. */
+  readonly showAll?: boolean;
   /** Of the dry run that a person has seen; default: the memory as it is when the import begins. */
   readonly shown?: ShownUpTo;
   /** Called after each batch, and at the end. */
@@ -71,6 +80,15 @@ type EntryItem = Extract<ImportItem, { readonly entry: NewEntry }>;
 const STEP_ITEMS = 250;
 const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
+const SHOWN_CHARACTERS = 400;
+/** Why a fact is left out, by what memory has. */
+const KNOWN = { same: "known under another key", contradict: "contradicting what memory has" } as const;
+
+/** What an import would do with a fact, and the revision of what is there under its key. */
+interface Foretold {
+  readonly outcome: "stored" | "replaced" | "refreshed" | "kept";
+  readonly there: Revision;
+}
 
 /** `openclaw-2026-11-22-3fa9c1` */
 function makeImportId(format: ImportFormat, now: UnixMs): string {
@@ -104,6 +122,7 @@ class ImportRun {
   readonly #refused: RefusedLine[] = [];
   readonly #leftOut: Map<string, number>;
   readonly #first: ImportedFact[] = [];
+  readonly #known: KnownPair[] = [];
   readonly #counts = { ...NO_COUNTS };
   #items = 0;
   #told = -1;
@@ -134,10 +153,7 @@ class ImportRun {
     this.#items += 1;
     const isPut = "entry" in item && item.noteOf === undefined && this.#request.dryRun !== true;
     if (!isPut && this.#items % STEP_ITEMS === 0) this.#tell();
-    if ("leftOut" in item) {
-      this.#leftOut.set(item.leftOut, (this.#leftOut.get(item.leftOut) ?? 0) + 1);
-      return;
-    }
+    if ("leftOut" in item) return this.#leaveOut(item.leftOut);
     if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
     const { numbers } = await this.#targets.of(item.entry.namespace);
     const named = { ...item, entry: this.#inCategory(item.entry) };
@@ -158,8 +174,12 @@ class ImportRun {
     }
     this.#targets.countOf(item.from, entry);
     if (isNote) await this.#takeNote(target, entry);
-    else if (this.#request.dryRun) await this.#foresee(target, entry);
-    else await this.#safely(() => this.#batches.entries.push(entry));
+    else if (entry.origin === "audit") await this.#takeAudit(entry);
+    else await this.#takeFact(target, entry);
+  }
+
+  #leaveOut(what: string): void {
+    this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
   }
 
   async finish(): Promise<ImportResult> {
@@ -197,7 +217,13 @@ class ImportRun {
     let gone = 0;
     for (const target of this.#targets.all) gone += await target.countRemoved(memory.store, format);
     const shown = new Map(this.#targets.all.map(({ namespace, shownUpTo }) => [namespace, shownUpTo]));
-    return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }), shown };
+    return {
+      first: this.#first,
+      known: this.#known,
+      gone,
+      ...(this.#endsAt > 0 && { endsAt: this.#endsAt }),
+      shown,
+    };
   }
 
   #isHarmless(item: ImportItem): Promise<boolean> {
@@ -249,12 +275,16 @@ class ImportRun {
     if (note.origin === "audit") return this.#takeRun(target, note);
     const isUnseen = (there: Entry) => target.isUnseen(there);
     const settled = await resolveNote(memory.store, note, { rule: onConflict, isUnseen, category });
+    const supersedes = "there" in settled ? await this.#supersededBy(target, note, settled.outcome) : [];
+    if (supersedes === "left out") return;
     const write = "write" in settled ? settled.write : undefined;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
     if (dryRun && write !== undefined && settled.outcome !== "refreshed") target.isMarked = true;
     if (dryRun || write === undefined) this.#counts[settled.outcome] += 1;
     if (dryRun || write === undefined) return;
     const marked = { ...this.#withMark(write), writer: { surface: "import" } };
+    if ("there" in settled && supersedes.length > 0)
+      return this.#putOver(target, marked, { supersedes, ifRevision: settled.there }, this.#batches.notes);
     await this.#safely(() =>
       settled.outcome === "refreshed"
         ? this.#batches[category === undefined ? "refreshed" : "notes"].push(write)
@@ -283,27 +313,90 @@ class ImportRun {
     return this.#request.memory.store.get(entry).catch(() => undefined);
   }
 
+  async #takeAudit(entry: NewEntry): Promise<void> {
+    if (this.#request.dryRun) this.#counts.audit += 1;
+    else await this.#safely(() => this.#batches.entries.push(entry));
+  }
+
+  async #takeFact(target: ImportTarget, entry: NewEntry): Promise<void> {
+    const { dryRun, onKnown = "both" } = this.#request;
+    if (dryRun !== true && onKnown === "both") return this.#safely(() => this.#batches.entries.push(entry));
+    const { outcome, there } = await this.#foretell(target, entry);
+    const isWritten = outcome === "stored" || outcome === "replaced";
+    const supersedes = isWritten ? await this.#supersededBy(target, entry, outcome) : [];
+    target.seen(entry);
+    if (supersedes === "left out") return;
+    if (dryRun) {
+      this.#counts[outcome] += 1;
+      if (isWritten) this.#show(entry, outcome);
+    } else if (supersedes.length === 0) await this.#safely(() => this.#batches.entries.push(entry));
+    else await this.#putOver(target, entry, { supersedes, ifRevision: there }, this.#batches.entries);
+  }
+
   /** Predicts the store's result; of two lines with one key, the later one counts as a replacement. */
-  async #foresee(target: ImportTarget, entry: NewEntry): Promise<void> {
-    const { onConflict = "newer" } = this.#request;
-    if (entry.origin === "audit") this.#counts.audit += 1;
-    else {
-      const there = await this.#there(entry);
-      if (there !== undefined && keepsExisting(there, entry, onConflict)) this.#counts.kept += 1;
-      else if (there !== undefined && Buffer.compare(there.value, entry.value) === 0)
-        this.#counts.refreshed += 1;
-      else {
-        const outcome = there === undefined && !target.hasSeen(entry.key) ? "stored" : "replaced";
-        this.#counts[outcome] += 1;
-        this.#show(entry, outcome);
-      }
-      target.seen(entry);
-    }
+  async #foretell(target: ImportTarget, entry: NewEntry): Promise<Foretold> {
+    const there = await this.#there(entry);
+    if (there === undefined) return { outcome: target.hasSeen(entry.key) ? "replaced" : "stored", there: 0 };
+    const { revision } = there;
+    if (keepsExisting(there, entry, this.#request.onConflict ?? "newer"))
+      return { outcome: "kept", there: revision };
+    const isSame = Buffer.compare(there.value, entry.value) === 0;
+    return { outcome: isSame ? "refreshed" : "replaced", there: revision };
   }
 
   #show({ origin, key, value }: NewEntry, outcome: ImportedFact["outcome"]): void {
-    if (this.#request.dryRun !== true || origin !== "fact" || this.#first.length >= FIRST_SHOWN) return;
-    this.#first.push({ key, value: Buffer.from(value).toString(), outcome });
+    const { dryRun, showAll } = this.#request;
+    if (dryRun !== true || origin !== "fact") return;
+    if (showAll === true || this.#first.length < FIRST_SHOWN)
+      this.#first.push({ key, value: beginningOf(value), outcome });
+  }
+
+  /**
+   * The keys of the known facts that a fact supersedes; none for a line with a history, whose own would be lost.
+   *
+   * What memory knows from a later time is not superseded: then a new fact is left out.
+   */
+  async #supersededBy(
+    target: ImportTarget,
+    { key, value, updatedAt = Number.POSITIVE_INFINITY, history }: NewEntry,
+    outcome: Foretold["outcome"],
+  ): Promise<readonly string[] | "left out"> {
+    const { dryRun, onKnown = "both" } = this.#request;
+    if (dryRun !== true && onKnown === "both") return [];
+    const found = await target.knownOf({ key, value });
+    if (dryRun)
+      this.#known.push(...found.map((known) => ({ fact: { key, value: beginningOf(value) }, known })));
+    const known = found.filter(({ relation }) => relation !== "near");
+    const [first] = known;
+    if (first === undefined || first.relation === "near" || onKnown === "both") return [];
+    const isOlder = known.some((other) => other.updatedAt > updatedAt);
+    if (outcome === "stored" && (onKnown === "skip" || isOlder)) {
+      this.#leaveOut(KNOWN[first.relation]);
+      return "left out";
+    }
+    if (onKnown === "skip" || isOlder || history !== undefined) return [];
+    const keys = known.slice(0, HISTORY_LIMITS.superseded).map((other) => other.key);
+    if (dryRun) this.#counts.superseded += keys.length;
+    return keys;
+  }
+
+  /** In a transaction of its own. If one of the facts was changed meanwhile, it is stored beside them. */
+  async #putOver(
+    target: ImportTarget,
+    entry: NewEntry,
+    over: Pick<PutOptions, "supersedes" | "ifRevision">,
+    beside: ImportBatch,
+  ): Promise<void> {
+    const { store } = this.#request.memory;
+    await this.#safely(async () => {
+      for (const batch of Object.values(this.#batches)) await batch.flush();
+      const { keysSince, shownUpTo: upTo } = target;
+      const put = await store.put(entry, { ...over, upTo, keysSince }).catch(unlessChanged);
+      if (put === undefined) return beside.push(entry);
+      this.#targets.wrote([put]);
+      this.#counts.superseded += put.superseded.length;
+      this.#count([put]);
+    });
   }
 
   async #safely(write: () => Promise<void>): Promise<void> {
@@ -326,4 +419,12 @@ class ImportRun {
     this.#safeLine = this.#counts.lines;
     this.#tell();
   }
+}
+
+function beginningOf(value: Uint8Array): string {
+  return cutText(Buffer.from(value).toString(), SHOWN_CHARACTERS);
+}
+
+function unlessChanged(error: unknown): undefined {
+  if (!isHelmdeckError(error, "changed_meanwhile")) throw error;
 }

@@ -16,6 +16,7 @@ import { type Namespace, type Subject, subjectOf } from "../../engine/store/name
 import { readKeyLooks } from "../keys-in-use.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import type { ImportedOwner, ShownUpTo } from "./import-counts.ts";
+import { type KnownFact, KnownFacts } from "./known-facts.ts";
 import { NoteNumbers, type RetiredKeys, readRetiredKeys } from "./note-numbers.ts";
 
 /** One memory. Its keys are read before the first entry. */
@@ -25,7 +26,9 @@ export class ImportTarget {
   readonly numbers: NoteNumbers;
   /** Facts that were written later, by somebody else, are not replaced. */
   readonly shownUpTo: Revision;
+  readonly #store: MemoryStore;
   readonly #looks: KeyLooks;
+  #known: Promise<KnownFacts> | undefined;
   /** A change number: the keys of all facts that were written until then are in `#looks`. */
   #readUpTo: number;
   /** For notes: the key prefixes of their files. */
@@ -47,6 +50,7 @@ export class ImportTarget {
     }: { readonly looks: KeyLooks; readonly upTo: Revision; readonly shownUpTo: Revision },
     retired: RetiredKeys,
   ) {
+    this.#store = store;
     this.namespace = namespace;
     this.shownUpTo = shownUpTo;
     this.#looks = looks;
@@ -86,6 +90,13 @@ export class ImportTarget {
   /** Somebody else wrote it since the preview, or since the import began. */
   isUnseen({ key, revision }: Pick<EntryMeta, "key" | "revision">): boolean {
     return revision > this.shownUpTo && this.#own.get(key) !== revision;
+  }
+
+  /** What memory had when the import began or was shown, but for what is in the import itself. */
+  async knownOf({ key, value }: Pick<NewEntry, "key" | "value">): Promise<readonly KnownFact[]> {
+    this.#known ??= KnownFacts.of(this.#store, this.namespace, this.shownUpTo);
+    const known = (await this.#known).find({ key, value: Buffer.from(value).toString() });
+    return known.filter((one) => !this.hasSeen(one.key));
   }
 
   hasSeen(key: string): boolean {

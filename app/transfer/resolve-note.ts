@@ -8,10 +8,17 @@ import { isHelmdeckError } from "../../engine/errors.ts";
 import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
 import { isImportTag } from "../../engine/facts/import-tag.ts";
 import { heldOf } from "../../engine/store/fields.ts";
-import type { ConflictRule, Entry, MemoryStore, NewEntry } from "../../engine/store/memory-store.ts";
+import type {
+  ConflictRule,
+  Entry,
+  MemoryStore,
+  NewEntry,
+  Revision,
+} from "../../engine/store/memory-store.ts";
 
 export type Resolution =
-  | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry }
+  /** `there`: the revision of what is replaced, or 0. */
+  | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry; readonly there: Revision }
   /** `write`: with the new expiry or category; absent when it has the category and already expires later. */
   | { readonly outcome: "refreshed"; readonly write?: NewEntry }
   | { readonly outcome: "kept" };
@@ -29,13 +36,14 @@ export async function resolveNote(
   { rule, isUnseen, category }: NoteRules,
 ): Promise<Resolution> {
   const there = await entryAt(store, note);
-  if (there === undefined) return { outcome: "stored", write: note };
+  if (there === undefined) return { outcome: "stored", write: note, there: 0 };
   if (isSame(there, note)) return { outcome: "refreshed", ...refreshed(there, note, category) };
   if (rule !== "replace" && isUnseen(there)) return { outcome: "kept" };
   const stays = rule === "newer" ? await isNewer(store, there, note) : rule === "keep";
   if (stays) return { outcome: "kept" };
   const isUnnamed = category === undefined && note.category === DEFAULT_CATEGORY;
-  return { outcome: "replaced", write: isUnnamed ? { ...note, category: there.category } : note };
+  const write = isUnnamed ? { ...note, category: there.category } : note;
+  return { outcome: "replaced", write, there: there.revision };
 }
 
 /** An entry that does not open is replaced, as by any store. */

@@ -1,0 +1,176 @@
+/**
+ * What a memory knows of a fact that is about to be imported: the same under another key, what contradicts it, what is near.
+ *
+ * Judged by the texts and keys alone. Facts with the same words are found by a digest. For the other relations, a fact is compared
+ * with those that share its rarest words, so that each takes about the same time in a memory of any size.
+ */
+import { createHash } from "node:crypto";
+import { pagesOf } from "../../engine/pages-of.ts";
+import { cutText } from "../../engine/projections/frame.ts";
+import type { Entry, MemoryStore, Revision, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
+import { termOf } from "../../recall/analysis/english.ts";
+import { Claim, type FactText } from "../../recall/claims.ts";
+import { type Relation, relationOf } from "../../recall/conflicts.ts";
+
+export interface KnownFact {
+  readonly relation: Exclude<Relation, "none">;
+  readonly key: string;
+  /** Its beginning. */
+  readonly value: string;
+  readonly updatedAt: UnixMs;
+}
+
+/** `claim`: absent for a long text, which is a document rather than a claim, and for the oldest facts of a very large memory. */
+interface Shown extends FactText {
+  readonly updatedAt: UnixMs;
+  readonly claim?: Claim;
+}
+
+type Compared = Required<Shown>;
+
+const PAGE_FACTS = 250;
+const MOST_COMPARED = 20_000;
+const MOST_CHARACTERS = 1_000;
+const SHOWN_CHARACTERS = 400;
+/** Facts with one of its words that are counted for a fact, and those that are compared with it. */
+const MOST_COUNTED = 1_000;
+const MOST_JUDGED = 20;
+const MOST_NEAR = 3;
+const ORDER: readonly Relation[] = ["same", "contradict", "near"];
+
+export class KnownFacts {
+  readonly #bySaying = new Map<string, Shown[]>();
+  readonly #compared: Compared[] = [];
+  /** Places in the list above. */
+  readonly #byTerm = new Map<string, number[]>();
+  /** By word: most words of a memory are in many facts. */
+  readonly #terms = new Map<string, string>();
+  /** What one fact has in common with each that is compared; all 0 between two of them. */
+  #common = new Float64Array();
+
+  private constructor() {}
+
+  /** Of the facts that were not written after `upTo`, a page at a time. */
+  static async of(store: MemoryStore, namespace: Namespace, upTo: Revision): Promise<KnownFacts> {
+    const known = new KnownFacts();
+    const query = { namespace, origin: "fact", limit: PAGE_FACTS } as const;
+    for await (const { entries } of pagesOf((more) => store.list({ ...query, ...more })))
+      for (const entry of entries) if (entry.revision <= upTo) known.#add(entry);
+    return known;
+  }
+
+  /** Of facts with other keys: the same ones first, and only the nearest of those that are merely near. */
+  find(fact: FactText): readonly KnownFact[] {
+    const claim = this.#claimOf(fact);
+    const relations = new Map<Shown, Relation>();
+    if (claim !== undefined)
+      for (const other of this.#candidates(claim))
+        relations.set(other, seenAs(relationOf(claim, other.claim)));
+    for (const other of this.#bySaying.get(digestOf(fact.value)) ?? [])
+      if (isSelfContained(claim, other)) relations.set(other, "same");
+    const found = [...relations].filter(([{ key }]) => key !== fact.key);
+    const those = ORDER.map((relation) => found.filter((one) => one[1] === relation).map(([one]) => one));
+    return those.flatMap((others, place) => {
+      const relation = ORDER[place];
+      if (relation === undefined || relation === "none") return [];
+      const shown = relation === "near" ? others.slice(0, MOST_NEAR) : others;
+      return shown.map(({ key, value, updatedAt }) => ({ relation, key, value, updatedAt }));
+    });
+  }
+
+  #add({ key, value: bytes, updatedAt }: Entry): void {
+    const value = Buffer.from(bytes).toString();
+    const claim = this.#compared.length < MOST_COMPARED ? this.#claimOf({ key, value }) : undefined;
+    const shown = { key, value: cutText(value, SHOWN_CHARACTERS), updatedAt };
+    const fact = claim && { ...shown, claim };
+    append(this.#bySaying, digestOf(value), fact ?? shown);
+    if (fact === undefined) return;
+    const place = this.#compared.push(fact) - 1;
+    for (const term of new Set(fact.claim.around.flatMap(({ terms }) => terms)))
+      append(this.#byTerm, term, place);
+  }
+
+  #claimOf(fact: FactText): Claim | undefined {
+    if (fact.value.length > MOST_CHARACTERS) return undefined;
+    return new Claim(fact, (word) => {
+      const term = this.#terms.get(word) ?? termOf(word);
+      this.#terms.set(word, term);
+      return term;
+    });
+  }
+
+  /** Those with the most of its words in common, rare words and the words themselves before synonyms. */
+  #candidates({ around, readings }: Claim): readonly Compared[] {
+    const closeness = new Map(
+      [...readings].map(([term, read]) => [term, Math.max(...read.map((one) => one.closeness))]),
+    );
+    for (const term of around.flatMap(({ terms }) => terms)) closeness.set(term, 1);
+    const having = [...closeness]
+      .map(([term, close]) => ({ close, places: this.#byTerm.get(term) ?? [] }))
+      .sort((one, other) => one.places.length - other.places.length);
+    if (this.#common.length < this.#compared.length) this.#common = new Float64Array(this.#compared.length);
+    const common = this.#common;
+    const met: number[] = [];
+    let counted = 0;
+    for (const { close, places } of having) {
+      const rarity = close * Math.log(1 + this.#compared.length / places.length);
+      for (const place of places) {
+        if (counted === MOST_COUNTED) break;
+        counted += 1;
+        if (common[place] === 0) met.push(place);
+        common[place] = (common[place] ?? 0) + rarity;
+      }
+    }
+    const best = bestOf(met, common);
+    for (const place of met) common[place] = 0;
+    return best.flatMap((place) => this.#compared[place] ?? []);
+  }
+}
+
+/** The places with the most, best first; of equals, those that come first. */
+function bestOf(places: readonly number[], common: Float64Array): readonly number[] {
+  const best: number[] = [];
+  const at = (place: number | undefined): number => (place === undefined ? 0 : (common[place] ?? 0));
+  for (const place of places) {
+    if (best.length === MOST_JUDGED && at(best.at(-1)) >= at(place)) continue;
+    const behind = best.findIndex((other) => at(other) < at(place));
+    best.splice(behind === -1 ? best.length : behind, 0, place);
+    if (best.length > MOST_JUDGED) best.pop();
+  }
+  return best;
+}
+
+function append<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [item]);
+  else list.push(item);
+}
+
+/** The same in other words is only near: what is left out, or becomes history, must say the very same. */
+function seenAs(relation: Relation): Relation {
+  return relation === "same" ? "near" : relation;
+}
+
+/** "vim" alone says something else for an editor than for a viewer: then the keys must be about the same thing, too. */
+function isSelfContained(claim: Claim | undefined, other: Shown): boolean {
+  if (claim === undefined || other.claim === undefined) return true;
+  if (claim.topic.length + claim.values.size > 1) return true;
+  const own = new Set(claim.topic.flatMap(({ terms }) => terms));
+  const around = new Set(other.claim.around.flatMap(({ terms }) => terms));
+  return claim.around.some(({ terms }) => terms.some((term) => !own.has(term) && around.has(term)));
+}
+
+const EMPHASIS = /(\*{1,3}|`+)(\S|\S[^\n*`]*\S)\1/g;
+const END = /[.!;,\s]+$/;
+
+/** Equal for texts that differ only in emphasis, capitals, blanks, or the sign at their end. */
+function digestOf(value: string): string {
+  const text = value.length > MOST_CHARACTERS ? value : sayingOf(value);
+  return createHash("sha256").update(text).digest("base64");
+}
+
+function sayingOf(value: string): string {
+  const plain = value.normalize("NFKC").replace(EMPHASIS, "$2").toLowerCase();
+  return plain.replaceAll(/\s+/g, " ").replace(END, "").trim();
+}
