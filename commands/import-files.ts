@@ -91,6 +91,8 @@ function requirePerson({ shell }: CommandContext, { files, keyFile }: ImportOrde
 const KNOWN_CHOICES =
   "Both will stay. --on-known skip leaves out what is known or contradicts; --on-known supersede makes the older fact the history of the newer one.";
 
+const KNOWN_QUESTION = "Import, and keep both, skip what is known or contradicts, or supersede the older?";
+
 function hasChoice({ foreseen }: ImportResult): boolean {
   return foreseen?.known.some(({ known }) => known.relation !== "near") === true;
 }
@@ -105,16 +107,11 @@ async function agreedAfterPreview(context: CommandContext, request: Asked): Prom
     await output.note("Nothing was imported.");
     return undefined;
   }
-  const onKnown =
-    request.onKnown === undefined && hasChoice(foreseen)
-      ? await chosenAt(
-          shell,
-          "Keep both, skip what is known or contradicts, or supersede the older?",
-          KNOWN_RULES,
-        )
-      : request.onKnown;
   const shown = foreseen.foreseen?.shown ?? new Map();
-  if (await agreesAt(shell, "Import?")) return { ...request, shown, ...defined({ onKnown }) };
+  if (request.onKnown === undefined && hasChoice(foreseen)) {
+    const onKnown = await chosenAt(shell, KNOWN_QUESTION, KNOWN_RULES);
+    if (onKnown !== undefined) return { ...request, shown, onKnown };
+  } else if (await agreesAt(shell, "Import?")) return { ...request, shown };
   await output.note("Nothing was imported.");
   return undefined;
 }

@@ -120,15 +120,14 @@ export async function agreesAt(shell: Shell, question: string): Promise<boolean>
   return /^y(es)?$/i.test(await answerAt(shell, `${question} [y/N] `));
 }
 
-/** One of the choices, or its first letter; anything else is the first choice. */
+/** Asks for one of the choices; undefined for any other answer. */
 export async function chosenAt<Choice extends string>(
   shell: Shell,
   question: string,
-  choices: readonly [Choice, ...(readonly Choice[])],
-): Promise<Choice> {
-  const shown = choices.map((choice, place) => (place === 0 ? choice.toUpperCase() : choice)).join("/");
-  const answer = (await answerAt(shell, `${question} [${shown}] `)).toLowerCase();
-  return choices.find((choice) => answer === choice || answer === choice[0]) ?? choices[0];
+  choices: readonly Choice[],
+): Promise<Choice | undefined> {
+  const answer = (await answerAt(shell, `${question} [${choices.join("/")}/N] `)).toLowerCase();
+  return choices.find((choice) => answer === choice);
 }
 
 /** Empty at the end of the input. */

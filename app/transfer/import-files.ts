@@ -23,6 +23,7 @@ import type {
   UnixMs,
 } from "../../engine/store/memory-store.ts";
 import { type Subject, subjectOf } from "../../engine/store/namespace.ts";
+import { nextTurn } from "../../engine/timing.ts";
 import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
@@ -152,7 +153,10 @@ class ImportRun {
     this.#counts.lines = isOne ? item.line : this.#counts.lines + 1;
     this.#items += 1;
     const isPut = "entry" in item && item.noteOf === undefined && this.#request.dryRun !== true;
-    if (!isPut && this.#items % STEP_ITEMS === 0) this.#tell();
+    if (this.#items % STEP_ITEMS === 0) {
+      if (!isPut) this.#tell();
+      await nextTurn();
+    }
     if ("leftOut" in item) return this.#leaveOut(item.leftOut);
     if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
     const { numbers } = await this.#targets.of(item.entry.namespace);

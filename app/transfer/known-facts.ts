@@ -35,7 +35,7 @@ const MOST_CHARACTERS = 1_000;
 const SHOWN_CHARACTERS = 400;
 /** Facts with one of its words that are counted for a fact, and those that are compared with it. */
 const MOST_COUNTED = 1_000;
-const MOST_JUDGED = 20;
+const MOST_JUDGED = 12;
 const MOST_NEAR = 3;
 const ORDER: readonly Relation[] = ["same", "contradict", "near"];
 

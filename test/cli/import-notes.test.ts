@@ -158,6 +158,53 @@ test("notes that are known by name need no --from, and --category is for notes",
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^invalid_input: category must be /)]);
 });
 
+test("a preview shows what memory knows, and asks once what to do", async () => {
+  await piped(["store", "mine", "Allergic to penicillin"]);
+  await piped(["store", "standup", "The standup is at 9:30"]);
+  writeFileSync(at("AGENTS.md"), "- allergic to penicillin\n- The standup is at 10:00\n");
+  const order = ["import", at("AGENTS.md")];
+  const { stderr, code } = await onTerminal(order, "yes\n");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /Memory knows under another key: 1\.\n {2}\S+: allergic to penicillin\n {4}mine: Allergic to penicillin \(.+\)\n/,
+  );
+  expect(stderr).toMatch(
+    /Contradicting what memory has: 1\.\n {2}.*10:00\n {4}standup: The standup is at 9:30 /,
+  );
+  expect(stderr).toMatch(/supersede the older\? \[both\/skip\/supersede\/N\] Nothing was imported/);
+
+  const dry = await piped([...order, "--dry-run"]);
+  expect(dry.stdout).toMatch(/--on-known skip leaves out .*; --on-known supersede makes/);
+  const known = JSON.parse((await piped([...order, "--dry-run", "--json"])).stdout).known;
+  expect(known).toEqual([
+    { key: expect.stringContaining("allergic"), relation: "same", there: "mine" },
+    { key: expect.stringContaining("standup"), relation: "contradict", there: "standup" },
+  ]);
+
+  const yes = await onTerminal(order, "supersede\n");
+  expect(yes.stdout).toMatch(/^Imported 2 for main: 2 new, .* Superseded: 2\. Refused: 0\.\n$/);
+  expect(await factCount()).toBe(2);
+  const id = /import:\S+/.exec(yes.stderr)?.[0] ?? "";
+  const back = await piped(["forget", id, "--yes"]);
+  expect(back.stderr).toContain("2 of these facts went back to what the import replaced or superseded.");
+  expect((await piped(["get", "mine"])).stdout).toBe("Allergic to penicillin\n");
+  expect(await factCount()).toBe(2);
+
+  const skipped = await piped([...order, "--yes", "--on-known", "skip"]);
+  expect(skipped.stdout).toContain(
+    "Imported 0 for main: 0 new, 0 replaced, 0 refreshed, 0 audit rows. " +
+      "Left out: known under another key, contradicting what memory has. Refused: 0.",
+  );
+});
+
+test("--show-all shows the whole preview", async () => {
+  const all = await piped([...fromWorkspace(), "--dry-run", "--show-all"]);
+  expect(all.stdout.match(/ \(new\)$/gm)).toHaveLength(14);
+  expect(all.stdout).not.toContain("more.");
+  const json = await piped([...fromWorkspace(), "--dry-run", "--show-all", "--json"]);
+  expect(JSON.parse(json.stdout).first).toHaveLength(14);
+});
+
 test("--ttl sets when notes expire, and JSON Lines need no confirmation", async () => {
   writeFileSync(at("facts.jsonl"), '{"key":"a","value":"one"}\n');
   expect(await piped(["import", at("facts.jsonl"), "--dry-run"])).toMatchObject({ code: 0 });

@@ -21,13 +21,14 @@ export function grownFile(name: string): string {
   return join(FOLDER, name);
 }
 
-/** The results, in the order of the imports. */
+/** The results of the imports, or of some of them, in their order. */
 export async function growMemory(
   memory: OpenMemory,
   options: Partial<ImportRequest> = {},
+  imports: readonly (typeof GROWN_FROM)[number][] = GROWN_FROM,
 ): Promise<readonly ImportResult[]> {
   const results: ImportResult[] = [];
-  for (const [format, name] of GROWN_FROM) {
+  for (const [format, name] of imports) {
     const file = { name: grownFile(name), open: () => createReadStream(grownFile(name)) };
     results.push(await importNotes(memory, format, [file], options));
   }
