@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => home.remove());
 
 test("the guide to existing notes has commands for each of its tasks", () => {
-  expect(STEPS.length).toBe(9);
+  expect(STEPS.length).toBe(14);
 });
 
 test.each(STEPS)("$command", async ({ command, expected }) => {
