@@ -65,6 +65,7 @@ describe("an import", () => {
       stored: 1,
       refreshed: 1,
       replaced: 1,
+      superseded: 0,
       retired: 0,
       kept: 0,
       audit: 2,

@@ -109,6 +109,7 @@ describe("import", () => {
       stored: 1,
       replaced: 0,
       refreshed: 0,
+      superseded: 0,
       retired: 0,
       kept: 0,
       audit: 0,

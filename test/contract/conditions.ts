@@ -315,5 +315,19 @@ export function describeBounds(open: OpenRig): void {
         expect(await store.undo(refTo("a"), { tag: "import" })).toBeUndefined();
       }),
     );
+
+    test(
+      "brings back what it superseded, but for a key that is in use again",
+      withRig(open, async ({ store }) => {
+        for (const key of ["milk", "tea"]) await store.put(fact(key, "before"));
+        await store.put(fact("a", "own", { tags: ["import"] }), { supersedes: ["milk", "tea"] });
+        await store.put(fact("tea", "again"));
+        const undone = await store.undo(refTo("a"), { tag: "import" });
+        expect(undone?.restored.map(({ key }) => key)).toEqual(["milk"]);
+        expect(await heldBy(store, "a")).toBeUndefined();
+        expect(await heldBy(store, "milk")).toBe("before");
+        expect(await heldBy(store, "tea")).toBe("again");
+      }),
+    );
   });
 }

@@ -17,7 +17,7 @@ export const GROWN_FROM = [
   ["jsonl", "facts.jsonl"],
 ] as const;
 
-export function grownFile(name: string): string {
+function grownFile(name: string): string {
   return join(FOLDER, name);
 }
 
