@@ -358,7 +358,7 @@ class ImportRun {
   /**
    * The keys of the known facts that a fact supersedes; none for a line with a history, whose own would be lost.
    *
-   * What memory knows from a later time is not superseded: then a new fact is left out.
+   * What memory knows from a later time, or holds pinned, is not superseded: then a new fact is left out.
    */
   async #supersededBy(
     target: ImportTarget,
@@ -373,12 +373,12 @@ class ImportRun {
     const known = found.filter(({ relation }) => relation !== "near");
     const [first] = known;
     if (first === undefined || first.relation === "near" || onKnown === "both") return [];
-    const isOlder = known.some((other) => other.updatedAt > updatedAt);
-    if (outcome === "stored" && (onKnown === "skip" || isOlder)) {
+    const yields = onKnown === "skip" || known.some((other) => other.isPinned || other.updatedAt > updatedAt);
+    if (outcome === "stored" && yields) {
       this.#leaveOut(KNOWN[first.relation]);
       return "left out";
     }
-    if (onKnown === "skip" || isOlder || history !== undefined) return [];
+    if (yields || history !== undefined) return [];
     const keys = known.slice(0, HISTORY_LIMITS.superseded).map((other) => other.key);
     if (dryRun) this.#counts.superseded += keys.length;
     return keys;

@@ -5,6 +5,7 @@
  * with those that share its rarest words, so that each takes about the same time in a memory of any size.
  */
 import { createHash } from "node:crypto";
+import { isPinned } from "../../engine/facts/marks.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
 import { cutText } from "../../engine/projections/frame.ts";
 import type { Entry, MemoryStore, Revision, UnixMs } from "../../engine/store/memory-store.ts";
@@ -19,11 +20,11 @@ export interface KnownFact {
   /** Its beginning. */
   readonly value: string;
   readonly updatedAt: UnixMs;
+  readonly isPinned: boolean;
 }
 
 /** `claim`: absent for a long text, which is a document rather than a claim, and for the oldest facts of a very large memory. */
-interface Shown extends FactText {
-  readonly updatedAt: UnixMs;
+interface Shown extends FactText, Pick<KnownFact, "updatedAt" | "isPinned"> {
   readonly claim?: Claim;
 }
 
@@ -75,14 +76,15 @@ export class KnownFacts {
       const relation = ORDER[place];
       if (relation === undefined || relation === "none") return [];
       const shown = relation === "near" ? others.slice(0, MOST_NEAR) : others;
-      return shown.map(({ key, value, updatedAt }) => ({ relation, key, value, updatedAt }));
+      return shown.map(({ claim: _, ...one }) => ({ relation, ...one }));
     });
   }
 
-  #add({ key, value: bytes, updatedAt }: Entry): void {
+  #add({ key, value: bytes, updatedAt, tags }: Entry): void {
     const value = Buffer.from(bytes).toString();
+
     const claim = this.#compared.length < MOST_COMPARED ? this.#claimOf({ key, value }) : undefined;
-    const shown = { key, value: cutText(value, SHOWN_CHARACTERS), updatedAt };
+    const shown = { key, value: cutText(value, SHOWN_CHARACTERS), updatedAt, isPinned: isPinned({ tags }) };
     const fact = claim && { ...shown, claim };
     append(this.#bySaying, digestOf(value), fact ?? shown);
     if (fact === undefined) return;

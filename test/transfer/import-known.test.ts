@@ -30,6 +30,20 @@ async function memoryWith(facts: Readonly<Record<string, string>>): Promise<Open
   return memory;
 }
 
+test("what is pinned is not superseded by an import", async () => {
+  const memory = await memoryWith({ allergy: "Allergic to penicillin", standup: "The standup is at 9:30" });
+  for (const key of ["allergy", "standup"]) await memory.pinFact("main", { key }, { surface: "cli", isPerson: true });
+  const text = "- Allergic to penicillin.\n- The standup is at 10:00\n";
+  expect(await importText(memory, text, { onKnown: "supersede" })).toMatchObject({
+    stored: 0,
+    superseded: 0,
+  });
+  expect(await factsOf(memory)).toEqual({
+    allergy: "Allergic to penicillin",
+    standup: "The standup is at 9:30",
+  });
+});
+
 describe("before an import, memory says", () => {
   test("what it knows under another key, what contradicts it, and what is near, and changes nothing", async () => {
     const facts = {
