@@ -11,6 +11,7 @@ import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
 import type { RecallQuery } from "../recall/search-contract.ts";
 import { keepApart } from "./apart.ts";
+import { getFactAsOf, listFactsAsOf } from "./as-of.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
@@ -200,8 +201,16 @@ export function composeMemory(parts: Composition): OpenMemory {
       return storeFactAllowingSecret(context, ...asked);
     }, embedSoon),
     checkFact: inNamespace((namespace, input) => checkFact(context, namespace, input)),
-    getFact: inNamespace((namespace, input) => getFact(context, namespace, input)),
-    listFacts: inNamespace((namespace, query) => listFacts(context, namespace, query)),
+    getFact: inNamespace((namespace, { key, asOf }) =>
+      asOf === undefined
+        ? getFact(context, namespace, { key })
+        : getFactAsOf(context, namespace, { key, asOf }),
+    ),
+    listFacts: inNamespace((namespace, { asOf, ...query }) =>
+      asOf === undefined
+        ? listFacts(context, namespace, query)
+        : listFactsAsOf(context, namespace, { ...query, asOf }),
+    ),
     factHistory: inNamespace((namespace, input) => factHistory(context, namespace, input)),
     undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
     renewFact: inNamespace((...asked) => renewFact(context, ...asked)),

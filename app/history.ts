@@ -1,9 +1,9 @@
 /** Former values of a fact, and undoing its last store. */
 import { defined } from "../engine/defined.ts";
-import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { requireRevision } from "../engine/rules/conditions.ts";
-import { isCovered, mayCoverFormer, undoOf } from "../engine/rules/history.ts";
+import { isCovered, mayCoverFormer, spansOf, undoOf } from "../engine/rules/history.ts";
 import type {
   EntryFilter,
   EntryMeta,
@@ -12,10 +12,11 @@ import type {
   FormerValue,
   MemoryStore,
   UndoOptions,
+  UnixMs,
 } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import { factsNamedBy, factView, keyOfFact, valueView } from "./fact-view.ts";
-import type { FactHistory, FactName, UndoInput, UndoneFact } from "./memory.ts";
+import { factsNamedBy, factView, keyOfFact, unlessUnreadable, valueView } from "./fact-view.ts";
+import type { FactHistory, HistoryInput, UndoInput, UndoneFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /**
@@ -25,13 +26,34 @@ import type { UseCaseContext } from "./use-case-context.ts";
 export async function factHistory(
   context: UseCaseContext,
   namespace: Namespace,
-  { key: name }: FactName,
+  { key: name, since }: HistoryInput,
 ): Promise<FactHistory | undefined> {
   const key =
     (await keyOfFact(context, namespace, name)) ?? (await keyThatSuperseded(context, namespace, name));
   if (key === undefined) return undefined;
-  const former = await context.store.history({ namespace, origin: "fact", key });
-  return { key, former: former.map(valueView), undo: lastStored(former).map(valueView) };
+  const ref = { namespace, origin: "fact", key } as const;
+  const former = await context.store.history(ref);
+  const shown = since === undefined ? former : await endedAfter(context, ref, former, requireSince(since));
+  const undo = lastStored(former).filter((one) => shown.includes(one));
+  return { key, former: shown.map(valueView), undo: undo.map(valueView) };
+}
+
+function requireSince(since: unknown): UnixMs {
+  if (typeof since === "number" && Number.isFinite(since)) return since;
+  throw invalidField("since", "must be a time such as 2026-11-20T12:00:00Z");
+}
+
+async function endedAfter(
+  { store }: UseCaseContext,
+  ref: EntryRef,
+  former: readonly FormerValue[],
+  since: UnixMs,
+): Promise<readonly FormerValue[]> {
+  const entry = await store.get(ref).catch(unlessUnreadable);
+  if (entry === undefined) return former;
+  const spans = spansOf(entry, former);
+  const later = new Set(spans.filter(({ until }) => until > since).map(({ held }) => held.value));
+  return former.filter(({ value }) => later.has(value));
 }
 
 /** What the last store added to a fact's history; newest first, like the input. */

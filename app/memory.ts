@@ -41,6 +41,8 @@ export interface SimilarFact {
   /** Its beginning, on one line. */
   readonly value: string;
   readonly updatedAt: UnixMs;
+  /** It says something else of the same thing. */
+  readonly contradicts?: true;
 }
 
 export interface StoredFact {
@@ -64,6 +66,16 @@ export interface StoredFact {
 export interface FactName {
   /** Its exact key or, when no fact has that, its path, docid or citation. */
   readonly key: string;
+}
+
+export interface GetInput extends FactName {
+  /** What the memory said then, as far as histories tell. */
+  readonly asOf?: UnixMs;
+}
+
+export interface HistoryInput extends FactName {
+  /** Only values that another one replaced later. */
+  readonly since?: UnixMs;
 }
 
 export interface RenewInput extends FactName {
@@ -149,6 +161,8 @@ export interface FactsQuery {
   readonly expiring?: boolean;
   /** Only pinned facts, in the order of prompts. */
   readonly pinned?: boolean;
+  /** What the memory said then, as far as histories tell. Not with `expiring`. */
+  readonly asOf?: UnixMs;
   /** With `expiring`: sorts by expiry, soonest first, instead of newest first. */
   readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */
@@ -482,10 +496,10 @@ export interface Memory {
   storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /** The result of `storeFact` with its errors, without writing. */
   checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
-  getFact(subject: Subject, input: FactName): Promise<FactView | undefined>;
+  getFact(subject: Subject, input: GetInput): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
   /** Also of a superseded fact; undefined when there is no such history. */
-  factHistory(subject: Subject, input: FactName): Promise<FactHistory | undefined>;
+  factHistory(subject: Subject, input: HistoryInput): Promise<FactHistory | undefined>;
   /** Undoes the last store that changed a fact; the next call undoes the one before. Throws `not_found`. */
   undoFact(subject: Subject, input: UndoInput): Promise<UndoneFact>;
   /** Changes a fact's expiry and nothing else. Throws `not_found`, and `invalid_input` if a model would keep a pinned fact longer. */

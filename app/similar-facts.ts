@@ -30,17 +30,17 @@ export async function lookForSimilar(
   superseded: readonly string[],
 ): Promise<Alike> {
   const isOther = (key: string): boolean => key !== fact.key && !superseded.includes(key);
-  const looking = look(context, namespace, fact.value, isOther);
+  const looking = look(context, namespace, fact, isOther);
   return within(LOOKED_FOR_MS, looking, () => ({}), context.timer).catch(() => ({}));
 }
 
 async function look(
   { recall, store }: UseCaseContext,
   namespace: Namespace,
-  value: string,
+  fact: { readonly key: string; readonly value: string },
   isOther: (key: string) => boolean,
 ): Promise<Alike> {
-  const results = await recall.alike(namespace, value, HITS);
+  const results = await recall.alike(namespace, fact, HITS);
   const keys = results.filter(({ category }) => !isReservedCategory(category)).map(({ key }) => key);
   const entries = await Promise.all(
     keys.filter(isOther).map((key) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable)),
@@ -48,9 +48,13 @@ async function look(
   const found = entries
     .filter((entry) => entry !== undefined)
     .map(({ key, value: bytes, updatedAt }) => ({ key, value: Buffer.from(bytes).toString(), updatedAt }));
-  const sameAs = found.filter((other) => other.value === value).map(({ key }) => key);
+  const sameAs = found.filter((other) => other.value === fact.value).map(({ key }) => key);
   if (sameAs.length > 0) return { sameAs };
-  const similar = found.slice(0, MOST_SHOWN).map((other) => ({ ...other, value: excerptOf(other.value) }));
+  const others = new Set(results.filter(({ contradicts }) => contradicts).map(({ key }) => key));
+  const similar = found.slice(0, MOST_SHOWN).map((other): SimilarFact => {
+    const contradicts = others.has(other.key) || undefined;
+    return { ...other, value: excerptOf(other.value), ...defined({ contradicts }) };
+  });
   return defined({ similar: similar.length > 0 ? similar : undefined });
 }
 

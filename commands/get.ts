@@ -1,13 +1,14 @@
 /** Declares `get`. */
 import type { Command } from "commander";
-import type { FactView } from "../app/memory.ts";
+import type { FactView, GetInput } from "../app/memory.ts";
 import { expiryFrom, localMinute } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
+import { defined } from "../engine/defined.ts";
 import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf } from "../engine/projections/frame.ts";
 import { type CommandContext, missingFact, type Runs } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { withExamples } from "./option-parsers.ts";
+import { AS_OF, asOfTime, withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareGet(program: Command, runs: Runs): void {
@@ -18,16 +19,21 @@ export function declareGet(program: Command, runs: Runs): void {
       "Print the value of one fact. Characters that would control the terminal are escaped; --json has the exact value.",
     )
     .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
-    .action((key: string, _options: unknown, command: Command) =>
-      runs(command, async (context) => getCommand(context, key)),
+    .option("--as-of <date>", AS_OF, asOfTime)
+    .action((key: string, { asOf }: Pick<GetInput, "asOf">, command: Command) =>
+      runs(command, async (context) => getCommand(context, { key, ...defined({ asOf }) })),
     );
-  withExamples(get, ["helmdeck-memory get deploy/konflux", "helmdeck-memory get deploy/konflux --json"]);
+  withExamples(get, [
+    "helmdeck-memory get deploy/konflux",
+    "helmdeck-memory get deploy/konflux --json",
+    "helmdeck-memory get deploy/konflux --as-of 2026-04-01",
+  ]);
 }
 
 /** `get`: the value of one fact. */
-async function getCommand(context: CommandContext, key: string): Promise<number> {
+async function getCommand(context: CommandContext, input: GetInput): Promise<number> {
   const { shell, output, options } = context;
-  const fact = await withMemory(context, (memory) => memory.getFact(options.caller, { key }));
+  const fact = await withMemory(context, (memory) => memory.getFact(options.caller, input));
   if (fact === undefined) throw missingFact(context);
   if (options.json) {
     await output.json(toWire(fact));

@@ -1,6 +1,6 @@
 /** Declares `history`, `undo` and `renew`. */
 import type { Command } from "commander";
-import type { FactView, RenewInput } from "../app/memory.ts";
+import type { FactView, HistoryInput, RenewInput } from "../app/memory.ts";
 import { historyText, noHistory, undoText } from "../app/presenters/history-text.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { expiryFrom, localMinute } from "../app/presenters/words.ts";
@@ -10,7 +10,7 @@ import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { seconds, withExamples } from "./option-parsers.ts";
+import { seconds, sinceTime, withExamples } from "./option-parsers.ts";
 import { withMemory, withMemoryToChange } from "./with-memory.ts";
 
 const KEY = "The exact key; case matters. Or the path, docid or citation of a search hit.";
@@ -23,10 +23,18 @@ function declareHistory(program: Command, runs: Runs): void {
       "Show a fact's former values, newest first: the last ten, including those of facts that it superseded. Searches never find them.",
     )
     .argument("<key>", `${KEY} The key of a superseded fact leads to the fact that replaced it.`)
-    .action((key: string, _options: unknown, command: Command) =>
-      runs(command, async (context) => historyCommand(context, key)),
+    .option(
+      "--since <date>",
+      "Only values that another one replaced after that day began, or after that time.",
+      sinceTime,
+    )
+    .action((key: string, { since }: Pick<HistoryInput, "since">, command: Command) =>
+      runs(command, async (context) => historyCommand(context, { key, ...defined({ since }) })),
     );
-  withExamples(history, ["helmdeck-memory history deploy/konflux"]);
+  withExamples(history, [
+    "helmdeck-memory history deploy/konflux",
+    "helmdeck-memory history deploy/konflux --since 2026-04-01",
+  ]);
 }
 
 function declareUndo(program: Command, runs: Runs): void {
@@ -70,9 +78,9 @@ function declareRenew(program: Command, runs: Runs): void {
 export const HISTORY_COMMANDS = [declareHistory, declareUndo, declareRenew];
 
 /** `history`: a fact's former values. `undo`: undoes the last store. `renew`: gives a fact a new lifetime. */
-async function historyCommand(context: CommandContext, key: string): Promise<number> {
+async function historyCommand(context: CommandContext, input: HistoryInput): Promise<number> {
   const { output, options } = context;
-  const history = await withMemory(context, (memory) => memory.factHistory(options.caller, { key }));
+  const history = await withMemory(context, (memory) => memory.factHistory(options.caller, input));
   if (history === undefined) throw noHistory(options.caller);
   if (options.json) await output.json(historyReply(history));
   else await present(context, historyText(history, voiceOf(context)));

@@ -14,7 +14,7 @@ import { originOfCategory } from "../engine/projections/paths.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { count, withExamples } from "./option-parsers.ts";
+import { AS_OF, asOfTime, count, withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareList(program: Command, runs: Runs): void {
@@ -27,13 +27,14 @@ export function declareList(program: Command, runs: Runs): void {
     .option("--category <name>", "Only this category.")
     .option("--expiring", "Only facts that expire within 14 days.")
     .option("--pinned", "Only pinned facts.")
+    .option("--as-of <date>", AS_OF, asOfTime)
     .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
-      const { category, expiring, pinned, limit } = command.opts<ListOptions>();
+      const { category, expiring, pinned, asOf, limit } = command.opts<ListOptions>();
       return runs(command, async (context) => {
         return listCommand(context, {
           limit,
-          ...defined({ prefix, category, expiring, pinned }),
+          ...defined({ prefix, category, expiring, pinned, asOf }),
         });
       });
     });
@@ -42,6 +43,7 @@ export function declareList(program: Command, runs: Runs): void {
     "helmdeck-memory list deploy/ --limit 20",
     "helmdeck-memory list --category team --json",
     "helmdeck-memory list --expiring",
+    "helmdeck-memory list --as-of 2026-04-01",
   ]);
 }
 
@@ -49,6 +51,7 @@ interface ListOptions {
   readonly category?: string;
   readonly expiring?: boolean;
   readonly pinned?: boolean;
+  readonly asOf?: number;
   readonly limit: number;
 }
 
@@ -61,6 +64,8 @@ export interface ListRequest {
   /** Only facts that expire within 14 days. */
   readonly expiring?: boolean;
   readonly pinned?: boolean;
+  /** What the memory said then; Unix milliseconds. */
+  readonly asOf?: number;
   readonly limit: number;
 }
 
@@ -181,6 +186,6 @@ function unreadableNote(key: string, { command }: Voice): string {
   return `entry_unreadable: ${harmlessLine(key)} exists but cannot be opened; run ${command} doctor for details.`;
 }
 
-function isNarrow({ prefix, category }: ListRequest): boolean {
-  return prefix !== undefined || category !== undefined;
+function isNarrow({ prefix, category, asOf }: ListRequest): boolean {
+  return prefix !== undefined || category !== undefined || asOf !== undefined;
 }

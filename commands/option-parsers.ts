@@ -48,6 +48,28 @@ export function parseSeconds(text: string): number | undefined {
   return Number(match[1]) * (SECONDS_PER[match[2] ?? ""] ?? 1);
 }
 
+export const AS_OF =
+  "What the memory said on that day or at that time, as far as histories tell: not what was forgotten, undone or has expired since.";
+
+/** A day as typed means its end: what was said on it. */
+export function asOfTime(text: string): number {
+  return timeOf(text, "T23:59:59.999");
+}
+
+/** A day as typed means its beginning. */
+export function sinceTime(text: string): number {
+  return timeOf(text, "T00:00:00");
+}
+
+/** In milliseconds since 1970; a day is that of this machine's time zone. */
+function timeOf(text: string, ofDay: string): number {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?$/.test(text);
+  const time = isDay || isTime ? Date.parse(isDay ? `${text}${ofDay}` : text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new InvalidArgumentError("Write a day such as 2026-11-20, or a time such as 2026-11-20T12:00:00Z.");
+}
+
 /** For a command that opens no memory. */
 export function refusePlace(command: Command): void {
   const { db, store } = command.optsWithGlobals();

@@ -125,7 +125,10 @@ function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact):
   return [
     ...superseded.map((key) => `Retired: ${harmlessLine(key)}`),
     ...sameAs.map((key) => `The same value is stored under ${harmlessLine(key)}`),
-    ...similar.map(({ key, value }) => `Similar: ${harmlessLine(key)}: ${value}`),
+    ...similar.map(
+      ({ key, value, contradicts }) =>
+        `${contradicts ? "Contradicts" : "Similar"}: ${harmlessLine(key)}: ${value}`,
+    ),
     ...(similar.length > 0 ? ["If one of these is outdated, store again with --supersedes KEY."] : []),
   ];
 }

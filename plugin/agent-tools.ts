@@ -334,8 +334,9 @@ function similarFactsText({ superseded = [], sameAs = [], similar = [] }: Stored
       ? ""
       : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
   if (similar.length === 0) return retired + same;
-  const found = similar.map(({ key, value, updatedAt }) => {
-    return `\n- ${quotedKey(key)}, ${isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before"}: ${quotedKey(value)}`;
+  const found = similar.map(({ key, value, updatedAt, contradicts }) => {
+    const stored = isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before";
+    return `\n- ${quotedKey(key)}, ${stored}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
   });
   const advice =
     " Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes:";

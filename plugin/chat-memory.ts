@@ -119,7 +119,10 @@ function storedText(stored: StoredFact): string {
       : `Remembered as ${key}, until ${end}.`,
     ...(replaced?.refreshed === false ? [`${replacement} To restore that: /undo ${key}`] : []),
     ...sameAs.map((other) => `The same value is stored under ${harmlessLine(other)}.`),
-    ...similar.map(({ key: other, value }) => `Similar: ${harmlessLine(other)}: ${firstWords(value)}`),
+    ...similar.map(
+      ({ key: other, value, contradicts }) =>
+        `${contradicts ? "Contradicts" : "Similar"}: ${harmlessLine(other)}: ${firstWords(value)}`,
+    ),
     ...(replaced === undefined ? [`To undo this: /forget ${key}`] : []),
   ].join("\n");
 }

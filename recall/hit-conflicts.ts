@@ -84,13 +84,16 @@ function isShortFact({ document, unit, features, isSure }: ScoredCandidate, inde
   return isFact && document.units.length === 1 && index.bodyLength(unit) <= WEIGHTS.conflicts.words;
 }
 
-function claimLazily({ document, passage }: ScoredCandidate, stem: Stem): () => Claim {
+function claimLazily(one: ScoredCandidate, stem: Stem): () => Claim {
   let claim: Claim | undefined;
   return () => {
-    const value = document.content.slice(passage.start, passage.end);
-    claim ??= new Claim({ key: document.key, value }, stem);
+    claim ??= claimOfHit(one, stem);
     return claim;
   };
+}
+
+export function claimOfHit({ document, passage }: ScoredCandidate, stem?: Stem): Claim {
+  return new Claim({ key: document.key, value: document.content.slice(passage.start, passage.end) }, stem);
 }
 
 /** By its number, how telling each term is in this memory. */

@@ -10,8 +10,10 @@ import type { Timer } from "../engine/timing.ts";
 import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
+import { Claim, type FactText } from "./claims.ts";
+import { relationOf } from "./conflicts.ts";
 import { excerptFor } from "./excerpt.ts";
-import { type Shown, withConflicts } from "./hit-conflicts.ts";
+import { claimOfHit, type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
@@ -35,6 +37,7 @@ import {
   scoreCandidates,
 } from "./scoring.ts";
 import type {
+  AlikeHit,
   CorpusSource,
   LeftOut,
   Recall,
@@ -130,7 +133,8 @@ class HybridRecall implements Recall {
     });
   }
 
-  alike(namespace: Namespace, text: string, limit: number): Promise<readonly RecallHit[]> {
+  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeHit[]> {
+    const { value: text } = fact;
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUp();
       const { meant } = await this.#meaningOf(namespace, view, text);
@@ -140,15 +144,18 @@ class HybridRecall implements Recall {
       const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
       const scored = inOrder(scoreCandidates(query, candidates, meant, index), ALIKE_LOOKED_AT);
       const isAlike = alikeTo(topicOf(text));
-      const found: ScoredCandidate[] = [];
+      const claim = new Claim(fact);
+      const found: AlikeHit[] = [];
       for (const one of scored) {
         if (found.length === limit) break;
         const { document, passage, unit } = one;
         const isRead = meant?.knows?.(document) !== false;
         const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        if (isAlike(this.#topicOf(document, passage), deviations)) found.push(one);
+        if (!isAlike(this.#topicOf(document, passage), deviations)) continue;
+        const isOther = relationOf(claim, claimOfHit(one), deviations) === "contradict";
+        found.push({ ...hitOf(one, false), ...(isOther && { contradicts: true }) });
       }
-      return found.map((one) => hitOf(one, false));
+      return found;
     });
   }
 

@@ -6,6 +6,7 @@ import type { Conflicting } from "../engine/projections/frame.ts";
 import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
+import type { FactText } from "./claims.ts";
 
 /** The source of a namespace's chunks, such as the embedded engine or a remote engine. */
 export interface CorpusSource {
@@ -64,6 +65,11 @@ export interface RecallHit {
   readonly parts?: Readonly<Record<string, ScorePart>>;
 }
 
+export interface AlikeHit extends RecallHit {
+  /** It says something else of the same thing than the fact that it was compared with. */
+  readonly contradicts?: true;
+}
+
 /**
  * A feature and its weight. The score rises with the sum of their products; doubts have negative weights and keep a candidate
  * from being sure.
@@ -103,8 +109,8 @@ export interface RecallAnswer {
 
 export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
-  /** The facts that are about the same thing as this text, best first. */
-  alike(namespace: Namespace, text: string, limit: number): Promise<readonly RecallHit[]>;
+  /** The facts that are about the same thing as this one, best first. */
+  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeHit[]>;
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   close(): void;

@@ -45,6 +45,10 @@ const storeReplySchema = z.object({
         key: z.string(),
         value: z.string().meta({ description: "Its beginning, on one line." }),
         updated_at: rfc3339Schema("When it was stored."),
+        contradicts: z
+          .literal(true)
+          .optional()
+          .meta({ description: "It says something else of the same thing." }),
       }),
     )
     .optional()

@@ -1,5 +1,5 @@
 /**
- * Between the use cases' values and JSON: names are camelCase here and snake_case there, and times (`…At`, `until`) are Unix
+ * Between the use cases' values and JSON: names are camelCase here and snake_case there, and times (`…At`, `until`, `asOf`, `since`) are Unix
  * milliseconds here and RFC 3339 there. What is absent or null there is absent here.
  */
 import { rfc3339 } from "../../engine/rfc3339.ts";
@@ -33,7 +33,7 @@ export type ToWire<Value> = Value extends readonly (infer Item)[]
 
 type FieldToWire<Name, Value> = Name extends Free
   ? Value
-  : Name extends `${string}At` | "until"
+  : Name extends `${string}At` | "until" | "asOf" | "since"
     ? Exclude<Value, number> | (number extends Value ? string : never)
     : ToWire<Value>;
 
@@ -69,8 +69,10 @@ function writtenField(name: string, field: unknown): unknown {
 }
 
 function isTime(name: string): boolean {
-  return name.endsWith("At") || name === "until";
+  return name.endsWith("At") || TIMES.has(name);
 }
+
+const TIMES: ReadonlySet<string> = new Set(["until", "asOf", "since"]);
 
 /** From 1970 through 9999. */
 function timeText(at: number): string {

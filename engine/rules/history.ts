@@ -9,7 +9,15 @@ import { defined } from "../defined.ts";
 import { type HelmdeckError, invalidField } from "../errors.ts";
 import { isExpired } from "../store/entry-rules.ts";
 import { heldOf } from "../store/fields.ts";
-import type { Entry, EntryFilter, FormerKey, FormerValue, NewEntry, UnixMs } from "../store/memory-store.ts";
+import type {
+  Entry,
+  EntryFilter,
+  FormerKey,
+  FormerValue,
+  Held,
+  NewEntry,
+  UnixMs,
+} from "../store/memory-store.ts";
 
 export const HISTORY_LIMITS = {
   /** The most recent former values of a fact. */
@@ -125,6 +133,42 @@ export function shownHistory(history: readonly FormerValue[], now: UnixMs): read
     return [{ ...former, joined }];
   });
   return shown.toReversed();
+}
+
+/** A value, and when another one took its place; Infinity: none has. */
+export interface Span {
+  readonly held: Held;
+  readonly until: UnixMs;
+}
+
+/** The values of a fact, and of those that it superseded. `former`: newest first, as a store shows it. */
+export function spansOf(current: Held, former: readonly FormerValue[]): readonly Span[] {
+  return spansUntil(current, former.toReversed(), Number.POSITIVE_INFINITY);
+}
+
+/** `history`: oldest first. */
+function spansUntil(current: Held, history: readonly FormerValue[], until: UnixMs): readonly Span[] {
+  const spans: Span[] = [{ held: current, until }];
+  let stored = current.updatedAt;
+  for (const kept of byStore(history).toReversed()) {
+    for (const former of kept) {
+      if (former.life === undefined) spans.push({ held: former, until: stored });
+      else spans.push(...spansUntil(former, historyOfLife(history, former.life), stored));
+    }
+    stored = kept.find(({ life }) => life === undefined)?.updatedAt ?? stored;
+  }
+  return spans;
+}
+
+/** What each store kept of the fact that it changed. */
+function byStore(history: readonly FormerValue[]): readonly (readonly FormerValue[])[] {
+  const groups: FormerValue[][] = [];
+  for (const former of history.filter(({ into }) => into === undefined)) {
+    const last = groups.at(-1);
+    if (last === undefined || !former.joined) groups.push([former]);
+    else last.push(former);
+  }
+  return groups;
 }
 
 /** The error for a refused undo. */

@@ -66,11 +66,12 @@ function hitRow(
   words: ReadonlySet<string>,
   mode: SearchAnswer["mode"],
 ): Html {
-  const { possible, why, score, kind, category, updatedAt, writer } = hit;
+  const { possible, why, score, kind, category, updatedAt, writer, conflictsWith = [] } = hit;
   return html`<li>
 <div class="head"><h3>${hitLink(context, hit)}</h3>${possible ? chip(possiblyRelated(why), "warn") : chip("sure", "ok")}</div>
 <p>${marked(firstWords(textOf(hit), SNIPPET_CHARACTERS), words)}</p>
 <div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerText(writer))}</span>`}</div>
+${conflictsWith.map((other) => html`<p class="meta">${chip("contradicts", "warn")}<span>${factLink(context, other.key)}, stored ${time(context.now, other.updatedAt)}</span></p>`)}
 <ul class="why" aria-label="Why it was found">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
 ${hit.parts && html`<details><summary>Score ${score.toFixed(2)}: features and weights</summary>${partsTable(hit.parts)}</details>`}
 </li>`;

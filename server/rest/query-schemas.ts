@@ -22,6 +22,14 @@ function flag(description: string) {
     .openapi({ type: "boolean", description });
 }
 
+function time(description: string) {
+  return z.iso
+    .datetime({ offset: true })
+    .transform((written) => Date.parse(written))
+    .optional()
+    .openapi({ type: "string", format: "date-time", description });
+}
+
 const text = (description: string) => z.string().optional().openapi({ description });
 
 const listFacts = z.strictObject({
@@ -31,8 +39,17 @@ const listFacts = z.strictObject({
   expiring: flag("true: only facts that expire within 14 days."),
   pinned: flag("true: only pinned facts."),
   soonest_first: flag("true: only facts that expire within 14 days, soonest first."),
+  as_of: time("What the memory said then, as far as histories tell. Not with expiring or soonest_first."),
   limit: limit(`Maximum number of facts: ${limitsText(ANSWER_LIMITS.facts)}.`),
   cursor: text("next_cursor of the previous page."),
+});
+
+const getFact = z.strictObject({
+  as_of: time("What the fact said then, as far as histories tell."),
+});
+
+const factHistory = z.strictObject({
+  since: time("Only values that another one replaced later."),
 });
 
 const listRuns = z.strictObject({
@@ -41,15 +58,7 @@ const listRuns = z.strictObject({
     .enum(["ok", "failed"])
     .optional()
     .openapi({ description: "failed: every outcome other than ok." }),
-  until: z.iso
-    .datetime({ offset: true })
-    .transform((time) => Date.parse(time))
-    .optional()
-    .openapi({
-      type: "string",
-      format: "date-time",
-      description: "Only runs recorded at or before this time.",
-    }),
+  until: time("Only runs recorded at or before this time."),
   limit: limit("Maximum number of runs: 1 to 200; default 50."),
   cursor: text("next_cursor of the previous page."),
 });
@@ -76,6 +85,8 @@ const defaults = z.strictObject({
 /** By operation of memory. */
 export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = {
   listFacts,
+  getFact,
+  factHistory,
   listRuns,
   review,
   corpusPage,

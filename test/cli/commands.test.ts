@@ -223,6 +223,31 @@ describe("search", () => {
     await home.run(["forget", "everything", "--yes", "--caller", "birds"]);
   });
 
+  test("says which hits contradict each other, the newer first", async () => {
+    const stored = (key: string, value: string, created_at: string) =>
+      JSON.stringify({ key, value, created_at });
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    const lines = [
+      stored("old", "The standup is at 9:30", ago(50)),
+      stored("new", "standup moved to 10:00", ago(1)),
+    ];
+    await home.run(["import", "-", "--caller", "meetings"], { input: lines.join("\n") });
+    const query = ["search", "when is the standup", "--caller", "meetings"];
+    const { stdout } = await home.run(query);
+    expect(stdout).toMatch(
+      /fact "new" .*; contradicts "old" of .*\n(?:.*\n)*.*fact "old" .*; contradicts "new" of /,
+    );
+    expect(await json(...query)).toMatchObject({
+      results: [
+        { key: "new", conflicts_with: [{ key: "old", updated_at: expect.stringMatching(RFC3339) }] },
+        { key: "old", conflicts_with: [{ key: "new", updated_at: expect.stringMatching(RFC3339) }] },
+      ],
+    });
+    const again = await home.run(["store", "third", "The standup is at 11:00", "--caller", "meetings"]);
+    expect(again.stderr).toContain("Contradicts: new: standup moved to 10:00");
+    await home.run(["forget", "everything", "--yes", "--caller", "meetings"]);
+  });
+
   test("says that nothing was found, and what to try", async () => {
     const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });

@@ -308,6 +308,17 @@ describe("a search", () => {
     expect(possible).toContain("Against it: ");
   });
 
+  test("says which hits contradict each other, and links to them", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "standup/time", value: "The standup is at 9:30" });
+    rig.clock.pass(DAY_MS);
+    await rig.memory.storeFact("main", { key: "daily", value: "standup moved to 10:00" });
+    const page = await rig.get("/facts?q=when+is+the+standup");
+    expect(textOf(page)).toMatch(
+      /daily .*contradicts standup\/time , stored .* standup\/time .*contradicts daily , stored /,
+    );
+  });
+
   test("without hits shows how much was searched", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "wifi", value: "Kolibri" });

@@ -115,6 +115,14 @@ describe("the reply", () => {
     );
   });
 
+  test("says which hits contradict each other", async () => {
+    const { possible: _, ...sure } = { ...POSSIBLE, conflictsWith: [{ key: "home/wifi", updatedAt: 0 }] };
+    const memory = fakeMemory({ search: async () => ({ results: [sure], mode: "keyword" }) });
+    expect((await typing("search wifi", memory)).text).toContain(
+      'fact "home" in user_facts, stored 2001-09-09; contradicts "home/wifi" of 1970-01-01',
+    );
+  });
+
   test("names the record of a run once", async () => {
     const key = "pack_history/slides.narrate/01794";
     const hit: RecallHit = {

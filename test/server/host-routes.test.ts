@@ -57,6 +57,20 @@ describe("search", () => {
     });
   });
 
+  it("name the hits that contradict each other, in a search and in the corpus", async () => {
+    await alice.post("/api/v1/memory/store", { key: "standup", value: "The standup is at 9:30" });
+    const again = await alice.post("/api/v1/memory/store", { key: "daily", value: "standup moved to 10:00" });
+    expect(again.body.similar).toMatchObject([{ key: "standup", contradicts: true }]);
+    const { body } = await alice.post("/api/v1/memory/search", { query: "when is the standup" });
+    expect(body.results).toMatchObject([
+      { conflicts_with: [{ key: expect.any(String), updated_at: expect.any(String) }] },
+      { conflicts_with: [{ key: expect.any(String), updated_at: expect.any(String) }] },
+    ]);
+    const { body: corpus } = await alice.get("/api/v1/memory/corpus?query=when+is+the+standup");
+    const conflicting = { metadata: { conflicts_with: [expect.any(String)] } };
+    expect(corpus.chunks).toMatchObject([conflicting, conflicting]);
+  });
+
   it("explains hits on request", async () => {
     const { body } = await alice.post("/api/v1/memory/search", { query: "deploy", explain: true });
     expect(body).toMatchObject({ results: [{ parts: expect.any(Object) }] });

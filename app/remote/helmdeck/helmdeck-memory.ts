@@ -112,6 +112,7 @@ class HelmdeckMemory {
       search: (agent, query) => this.#noting(agent, () => this.#search(agent, query)),
       getFact: (agent, input) =>
         this.#noting(agent, async () => {
+          this.#refuseAsOf(input);
           await this.#lookUp(agent, input.key);
           const fact = await inner.getFact(agent, input);
           return fact && { ...fact, revision: revisionOf(fact) };
@@ -211,7 +212,12 @@ class HelmdeckMemory {
     );
   }
 
-  #refuseUntold({ tag, expiring, soonestFirst, pinned }: FactsQuery): void {
+  #refuseAsOf({ asOf }: Pick<FactsQuery, "asOf">): void {
+    if (asOf !== undefined) throw notThere(this.#rest.url, "keeps no history, so former values are gone");
+  }
+
+  #refuseUntold({ tag, expiring, soonestFirst, pinned, asOf }: FactsQuery): void {
+    this.#refuseAsOf({ ...defined({ asOf }) });
     if (pinned === true) throw notThere(this.#rest.url, "has no pins");
     if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not return tags");
     if (expiring === true || soonestFirst === true)

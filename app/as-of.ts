@@ -1,0 +1,103 @@
+/**
+ * What a memory said at a time in the past, as far as its facts and their histories still tell.
+ *
+ * A value counts from its last store until another one replaced or superseded it, or it expired. What was forgotten or undone, and what
+ * has expired by now, is in no history, and so in no answer; neither are values beyond the last ten of a fact.
+ */
+import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
+import { invalidField } from "../engine/errors.ts";
+import { pagesOf } from "../engine/pages-of.ts";
+import { pathOf } from "../engine/projections/paths.ts";
+import { type Span, spansOf } from "../engine/rules/history.ts";
+import { isExpired } from "../engine/store/entry-rules.ts";
+import type { Entry, Held, UnixMs } from "../engine/store/memory-store.ts";
+import type { Namespace } from "../engine/store/namespace.ts";
+import { factsNamedBy, valueView } from "./fact-view.ts";
+import { formerKeys } from "./history.ts";
+import type { FactsPage, FactsQuery, FactView } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+function isHeldAt({ held, until }: Span, at: UnixMs): boolean {
+  return held.updatedAt <= at && at < until && !isExpired(held.expiresAt, at);
+}
+
+/** Throws `invalid_input` for what is no time. A time that is still to come is now. */
+function requireTime({ now }: UseCaseContext, asOf: unknown): UnixMs {
+  if (typeof asOf === "number" && Number.isFinite(asOf)) return Math.min(asOf, now());
+  throw invalidField("as_of", "must be a time such as 2026-11-20T12:00:00Z");
+}
+
+async function heldAt({ store }: UseCaseContext, entry: Entry, at: UnixMs): Promise<readonly Held[]> {
+  // What it superseded or replaced ended when its value was stored.
+  const former = entry.updatedAt <= at ? [] : await store.history(entry);
+  return spansOf(entry, former)
+    .filter((span) => isHeldAt(span, at))
+    .map(({ held }) => held);
+}
+
+/** As `getFact`, at that time. */
+export async function getFactAsOf(
+  context: UseCaseContext,
+  namespace: Namespace,
+  { key: name, asOf }: { readonly key: string; readonly asOf: UnixMs },
+): Promise<FactView | undefined> {
+  const at = requireTime(context, asOf);
+  const names = factsNamedBy(name);
+  const keys = new Set(names.map(({ key }) => key));
+  for await (const former of formerKeys(context.store, namespace))
+    if (keys.has(former.key)) keys.add(former.of.key);
+  const held: Held[] = [];
+  for (const key of keys) {
+    const entry = await context.store.get({ namespace, origin: "fact", key });
+    if (entry !== undefined) held.push(...(await heldAt(context, entry, at)));
+  }
+  for (const { key, category } of names) {
+    const found = held.find((one) => one.key === key && one.category === (category ?? one.category));
+    if (found !== undefined) return viewOf(found);
+  }
+  return undefined;
+}
+
+function viewOf(held: Held): FactView {
+  return { ...valueView(held), path: pathOf(held.category, held.key) };
+}
+
+/** As `listFacts`, at that time: reads every fact. The cursor is a position in the whole list. */
+export async function listFactsAsOf(
+  context: UseCaseContext,
+  namespace: Namespace,
+  { asOf, limit: given, cursor, ...filter }: FactsQuery & { readonly asOf: UnixMs },
+): Promise<FactsPage> {
+  const at = requireTime(context, asOf);
+  const limit = requireCount("limit", given, ANSWER_LIMITS.facts);
+  const from = placeOf(cursor);
+  if (filter.expiring === true || filter.soonestFirst === true)
+    throw invalidField("expiring", "is about now; leave it out with as_of");
+  const held: Held[] = [];
+  const unreadable: string[] = [];
+  for await (const page of pagesOf((more) => context.store.list({ namespace, origin: "fact", ...more }))) {
+    for (const entry of page.entries)
+      held.push(...(await heldAt(context, entry, at)).filter(matching(filter)));
+    unreadable.push(...page.unreadable.map(({ key }) => key));
+  }
+  held.sort((one, other) => other.updatedAt - one.updatedAt || (one.key < other.key ? -1 : 1));
+  const isMore = held.length > from + limit;
+  return {
+    facts: held.slice(from, from + limit).map(viewOf),
+    unreadable: from === 0 ? unreadable : [],
+    ...(isMore && { nextCursor: `${from + limit}` }),
+  };
+}
+
+function placeOf(cursor: string | undefined): number {
+  const place = Number(cursor || 0);
+  if (Number.isSafeInteger(place) && place >= 0) return place;
+  throw invalidField("cursor", "is not from an earlier page; leave it out");
+}
+
+function matching({ prefix, category, tag }: FactsQuery): (held: Held) => boolean {
+  return (held) =>
+    held.key.startsWith(prefix || "") &&
+    held.category === (category || held.category) &&
+    (!tag || held.tags.includes(tag));
+}
