@@ -2,14 +2,14 @@
  * What a memory said at a time in the past, as far as its facts and their histories still tell.
  *
  * A value counts from its last store until another one replaced or superseded it, or it expired. What was forgotten or undone, and what
- * has expired by now, is in no history, and so in no answer; neither are values beyond the last ten of a fact.
+ * has expired by now, is in no history, and so in no answer; neither are values beyond the last ten of a fact, nor those whose
+ * successor was forgotten: nothing tells when they ended. If a value has expired by now, the one before it fills its time.
  */
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { invalidField } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { pathOf } from "../engine/projections/paths.ts";
 import { type Span, spansOf } from "../engine/rules/history.ts";
-import { isExpired } from "../engine/store/entry-rules.ts";
 import type { Entry, Held, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { factsNamedBy, valueView } from "./fact-view.ts";
@@ -17,8 +17,9 @@ import { formerKeys } from "./history.ts";
 import type { FactsPage, FactsQuery, FactView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
+/** What had expired by then has expired now, and is in no history. */
 function isHeldAt({ held, until }: Span, at: UnixMs): boolean {
-  return held.updatedAt <= at && at < until && !isExpired(held.expiresAt, at);
+  return held.updatedAt <= at && at < until;
 }
 
 /** Throws `invalid_input` for what is no time. A time that is still to come is now. */
