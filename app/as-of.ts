@@ -53,10 +53,21 @@ export async function getFactAsOf(
     if (entry !== undefined) held.push(...(await heldAt(context, entry, at)));
   }
   for (const { key, category } of names) {
-    const found = held.find((one) => one.key === key && one.category === (category ?? one.category));
+    const found = newestOfEach(held).find(
+      (one) => one.key === key && one.category === (category ?? one.category),
+    );
     if (found !== undefined) return viewOf(found);
   }
   return undefined;
+}
+
+/** Newest first. A key that a store superseded, and that was stored anew, has two values if that store was repeated since. */
+function newestOfEach(held: readonly Held[]): readonly Held[] {
+  const sorted = held.toSorted(
+    (one, other) => other.updatedAt - one.updatedAt || (one.key < other.key ? -1 : 1),
+  );
+  const keys = new Set<string>();
+  return sorted.filter(({ key }) => !keys.has(key) && keys.add(key));
 }
 
 function viewOf(held: Held): FactView {
@@ -77,16 +88,14 @@ export async function listFactsAsOf(
   const held: Held[] = [];
   const unreadable: string[] = [];
   for await (const page of pagesOf((more) => context.store.list({ namespace, origin: "fact", ...more }))) {
-    for (const entry of page.entries)
-      held.push(...(await heldAt(context, entry, at)).filter(matching(filter)));
+    for (const entry of page.entries) held.push(...(await heldAt(context, entry, at)));
     unreadable.push(...page.unreadable.map(({ key }) => key));
   }
-  held.sort((one, other) => other.updatedAt - one.updatedAt || (one.key < other.key ? -1 : 1));
-  const isMore = held.length > from + limit;
+  const found = newestOfEach(held).filter(matching(filter));
   return {
-    facts: held.slice(from, from + limit).map(viewOf),
+    facts: found.slice(from, from + limit).map(viewOf),
     unreadable: from === 0 ? unreadable : [],
-    ...(isMore && { nextCursor: `${from + limit}` }),
+    ...(found.length > from + limit && { nextCursor: `${from + limit}` }),
   };
 }
 

@@ -67,7 +67,8 @@ class Model {
       ...(now.from <= time ? [now] : []),
       ...past.filter(({ value, next }) => value.from <= time && time < next.from).map(({ value }) => value),
     ]);
-    return held.map(({ key, value }) => `${key}=${value}`).sort();
+    const newest = new Map(held.sort((a, b) => a.from - b.from).map((one) => [one.key, one])); // of a key
+    return [...newest.values()].map(({ key, value }) => `${key}=${value}`).sort();
   }
 }
 
