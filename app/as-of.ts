@@ -2,14 +2,14 @@
  * What a memory said at a time in the past, as far as its facts and their histories still tell.
  *
  * A value counts from its last store until another one replaced or superseded it, or it expired. What was forgotten or undone, and what
- * has expired by now, is in no history, and so in no answer; neither are values beyond the last ten of a fact.
+ * has expired by now, is in no history, and so in no answer; neither are values beyond the last ten of a fact, nor those whose
+ * successor was forgotten: nothing tells when they ended. If a value has expired by now, the one before it fills its time.
  */
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { invalidField } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { pathOf } from "../engine/projections/paths.ts";
 import { type Span, spansOf } from "../engine/rules/history.ts";
-import { isExpired } from "../engine/store/entry-rules.ts";
 import type { Entry, Held, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { factsNamedBy, valueView } from "./fact-view.ts";
@@ -17,8 +17,9 @@ import { formerKeys } from "./history.ts";
 import type { FactsPage, FactsQuery, FactView } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
+/** What had expired by then has expired now, and is in no history. */
 function isHeldAt({ held, until }: Span, at: UnixMs): boolean {
-  return held.updatedAt <= at && at < until && !isExpired(held.expiresAt, at);
+  return held.updatedAt <= at && at < until;
 }
 
 /** Throws `invalid_input` for what is no time. A time that is still to come is now. */
@@ -52,10 +53,21 @@ export async function getFactAsOf(
     if (entry !== undefined) held.push(...(await heldAt(context, entry, at)));
   }
   for (const { key, category } of names) {
-    const found = held.find((one) => one.key === key && one.category === (category ?? one.category));
+    const found = newestOfEach(held).find(
+      (one) => one.key === key && one.category === (category ?? one.category),
+    );
     if (found !== undefined) return viewOf(found);
   }
   return undefined;
+}
+
+/** Newest first. A key that a store superseded, and that was stored anew, has two values if that store was repeated since. */
+function newestOfEach(held: readonly Held[]): readonly Held[] {
+  const sorted = held.toSorted(
+    (one, other) => other.updatedAt - one.updatedAt || (one.key < other.key ? -1 : 1),
+  );
+  const keys = new Set<string>();
+  return sorted.filter(({ key }) => !keys.has(key) && keys.add(key));
 }
 
 function viewOf(held: Held): FactView {
@@ -76,16 +88,14 @@ export async function listFactsAsOf(
   const held: Held[] = [];
   const unreadable: string[] = [];
   for await (const page of pagesOf((more) => context.store.list({ namespace, origin: "fact", ...more }))) {
-    for (const entry of page.entries)
-      held.push(...(await heldAt(context, entry, at)).filter(matching(filter)));
+    for (const entry of page.entries) held.push(...(await heldAt(context, entry, at)));
     unreadable.push(...page.unreadable.map(({ key }) => key));
   }
-  held.sort((one, other) => other.updatedAt - one.updatedAt || (one.key < other.key ? -1 : 1));
-  const isMore = held.length > from + limit;
+  const found = newestOfEach(held).filter(matching(filter));
   return {
-    facts: held.slice(from, from + limit).map(viewOf),
+    facts: found.slice(from, from + limit).map(viewOf),
     unreadable: from === 0 ? unreadable : [],
-    ...(isMore && { nextCursor: `${from + limit}` }),
+    ...(found.length > from + limit && { nextCursor: `${from + limit}` }),
   };
 }
 

@@ -23,8 +23,17 @@ import { isKnownTime } from "../engine/rfc3339.ts";
 import { type CommandContext, missingFact, present, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { type Dialog, isPersonAt, openDialog } from "./input.ts";
-import type { TidyOptions } from "./tidy.ts";
 import { withMemory, withMemoryToChange } from "./with-memory.ts";
+
+export interface TidyOptions {
+  readonly dryRun?: boolean;
+  readonly limit: number;
+  readonly keep?: string;
+  readonly over?: readonly string[];
+  readonly apart?: readonly string[];
+  readonly askAgain?: readonly string[];
+  readonly upTo?: number;
+}
 
 /** Lists, asks, or does what the options say. */
 export function tidyCommand(context: CommandContext, options: TidyOptions): Promise<number> {

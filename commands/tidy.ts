@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import type { Runs } from "./command-line.ts";
 import { count, withExamples } from "./option-parsers.ts";
+import type { TidyOptions } from "./tidy-findings.ts";
 
 export function declareTidy(program: Command, runs: Runs): void {
   const { byDefault } = ANSWER_LIMITS.findings;
@@ -14,10 +15,10 @@ export function declareTidy(program: Command, runs: Runs): void {
     )
     .option("--dry-run", "Only list them, or only show what --keep or --apart would do.")
     .option("--limit <count>", "Maximum number to list.", count, byDefault)
-    .option("--keep <key>", "Keep this fact; those of --over become its history. undo takes it back.")
+    .option("--keep <key>", "Keep this fact; those of --over become its history, until an undo.")
     .option("--over <keys...>", "The other facts, at most nine.")
     .option("--apart <keys...>", "Keep these facts as they are, and show them no more beside each other.")
-    .option("--ask-again <keys...>", "Take --apart back.")
+    .option("--ask-again <keys...>", "Undo --apart.")
     .addOption(
       new Option(
         "--up-to <revision>",
@@ -40,14 +41,4 @@ export function declareTidy(program: Command, runs: Runs): void {
     "helmdeck-memory tidy --apart deploy/api deploy/site",
     "helmdeck-memory tidy --ask-again deploy/api deploy/site",
   ]);
-}
-
-export interface TidyOptions {
-  readonly dryRun?: boolean;
-  readonly limit: number;
-  readonly keep?: string;
-  readonly over?: readonly string[];
-  readonly apart?: readonly string[];
-  readonly askAgain?: readonly string[];
-  readonly upTo?: number;
 }

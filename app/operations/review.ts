@@ -43,7 +43,7 @@ const keepApart = operation("keepApart", {
   effects: ADDS,
   input: z.strictObject({
     keys: z.array(z.string()).meta({ description: "2 to 10 keys, paths, docids or citations." }),
-    apart: z.boolean().nullish().meta({ description: "false: take it back." }),
+    apart: z.boolean().nullish().meta({ description: "false: undo that." }),
     up_to: number.nullish().meta({
       description: "The revision of a review: a fact that was written later gives changed_meanwhile.",
     }),

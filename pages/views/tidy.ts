@@ -72,7 +72,7 @@ function actionsOf(
   const keep =
     kind === "expiring"
       ? html`<a class="button small" href="${links.to(path, { key })}">${name}<span class="visually-hidden"> ${line(key)}</span></a>`
-      : html`<a class="button small" href="${links.to("/merge", { key, over })}">Keep this one<span class="visually-hidden">: ${line(key)}</span></a>`;
+      : html`<a class="button small" href="${links.to("/merge", { key, over })}">Keep this one<span class="visually-hidden"> ${line(key)}</span></a>`;
   return html`<p class="chips">${keep}<a class="button small" href="${links.to("/forget", { key })}">Forget<span class="visually-hidden"> ${line(key)}</span></a></p>`;
 }
 
@@ -93,5 +93,5 @@ function below(
   }
   if (kind === "expiring") return undefined;
   const keys = JSON.stringify(facts.map(({ key }) => key));
-  return html`<p><a class="button small" href="${links.to("/apart", { keys })}">Keep ${facts.length === 2 ? "both" : "all"}<span class="visually-hidden">: ${facts.map(({ key }) => line(key)).join(", ")}</span></a></p>`;
+  return html`<p><a class="button small" href="${links.to("/apart", { keys })}">Keep ${facts.length === 2 ? "both" : "all"}<span class="visually-hidden"> ${facts.map(({ key }) => line(key)).join(", ")}</span></a></p>`;
 }

@@ -169,6 +169,36 @@ describe("list", () => {
   });
 });
 
+describe("as of a day", () => {
+  test("get and list show what was said then, and history what was replaced since", async () => {
+    const caller = ["--caller", "then"];
+    const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+    const stored = { key: "deploy", value: "By hand", created_at: day(40) };
+    await home.run(["import", "-", ...caller], { input: JSON.stringify(stored) });
+    await home.run(["store", "deploy", "Konflux", ...caller]);
+    const then = day(20).slice(0, 10);
+    expect(await home.run(["get", "deploy", "--as-of", then, ...caller])).toMatchObject({
+      stdout: "By hand\n",
+    });
+    expect(await home.run(["get", "deploy", ...caller])).toMatchObject({ stdout: "Konflux\n" });
+    expect(await json("list", "--as-of", day(20), ...caller)).toMatchObject({
+      facts: [{ value: "By hand" }],
+    });
+    expect(await json("list", "--as-of", day(60), ...caller)).toMatchObject({ facts: [] });
+    expect(await json("history", "deploy", "--since", then, ...caller)).toMatchObject({
+      former: [{ value: "By hand" }],
+    });
+    expect(await json("history", "deploy", "--since", day(-1), ...caller)).toMatchObject({ former: [] });
+    const refused = await home.run(["list", "--as-of", "last week", ...caller]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("Write a day such as 2026-11-20"),
+    ]);
+    await home.run(["forget", "key:deploy", "--yes", ...caller]);
+    expect(await json("list", "--as-of", then, ...caller)).toMatchObject({ facts: [] });
+  });
+});
+
 describe("search", () => {
   test("shows a person score, key, time and the passage", async () => {
     const { code, stdout, stderr } = await home.run(["search", "how", "do", "we", "deploy"]);

@@ -47,6 +47,17 @@ describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
     expect(await home.run(["get", "doomed"])).toMatchObject({ code: 1 });
   });
 
+  test("tidy asks about a duplicate, and the command that it prints undoes the merge", async () => {
+    for (const key of ["allergy", "mem0/7"]) await home.run(["store", key, "Allergic to penicillin"]);
+    const shown = stripVTControlCharacters(await atTerminal(["tidy"], "k\n\nq\n"));
+    expect(shown).toMatch(
+      /The same under 2 keys\n 1 {2}mem0\/7 .*\n.*\n 2 {2}allergy (?:.|\n)*mem0\/7 stays; allergy becomes its history\.\nDo it\? \[Y\/n\] Kept mem0\/7\. To undo this: helmdeck-memory undo mem0\/7\nThat is all\./,
+    );
+    expect(await home.run(["get", "allergy"])).toMatchObject({ code: 1 });
+    await home.run(["undo", "mem0/7"]);
+    expect(await home.run(["get", "allergy"])).toMatchObject({ code: 0 });
+  });
+
   test("search is coloured, list too", async () => {
     await home.run(["store", "birds/heron", "The heron stands at the lake"]);
     expect(await atTerminal(["search", "heron"])).toContain(

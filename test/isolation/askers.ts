@@ -103,6 +103,7 @@ function useCases(memory: OpenMemory, subject: string): Asker {
     everything: () => textOf(() => memory.corpusPage(subject, { limit: 100 })),
     some: [
       () => textOf(() => memory.search(subject, { query: COMMON_WORD })),
+      () => textOf(() => memory.review(subject, {})),
       () => textOf(() => memory.readDocument(subject, { path: SHARED_PATH })),
       () => textOf(() => memory.readDocument(subject, { path: "helmdeck/my-memory.md" })),
       () => textOf(() => memory.myMemory(subject)),

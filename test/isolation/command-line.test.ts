@@ -30,6 +30,7 @@ beforeAll(async () => {
     "--caller",
     "alice",
   ]);
+  await run(["store", "copy", `The plan of alice is ${SECRET}`, "--caller", "alice"]);
   const audit = {
     audit: "pack",
     pack: "alice.pack",
@@ -58,6 +59,8 @@ describe.each(OTHERS)("the caller %j", (other) => {
       ["list", "--category", "alice_only"],
       ["search", "plan", "alice"],
       ["search", SECRET],
+      ["tidy"],
+      ["tidy", "--keep", "plan", "--over", "copy", "--dry-run"],
       ["export"],
       ["imports"],
       ["forget", `import:${imported}`, "--dry-run"],
@@ -84,6 +87,8 @@ describe.each(OTHERS)("the caller %j", (other) => {
     await run(["store", "plan", "mine", "--caller", other]);
     await run(["edit", "plan", "mine now", "--caller", other]);
     await run(["undo", "plan", "--caller", other]);
+    await run(["tidy", "--keep", "plan", "--over", "copy", "--caller", other]);
+    await run(["tidy", "--apart", "plan", "copy", "--caller", other]);
     await run(["renew", "plan", "--ttl", "1h", "--caller", other]);
     await run(["pin", "plan", "--caller", other]);
     await run(["unpin", "plan", "--caller", other]);
@@ -99,6 +104,7 @@ describe.each(OTHERS)("the caller %j", (other) => {
     }
     expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
     expect((await run(["list", "--caller", "alice"])).stdout).toContain(NOTE);
+    expect((await run(["tidy", "--caller", "alice"])).stdout).toContain("The same under 2 keys");
   });
 });
 

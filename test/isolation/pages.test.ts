@@ -60,6 +60,9 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   "/renew": ofFact("/renew"),
   "/pin": ofFact("/pin"),
   "/supersede": ofFact("/supersede"),
+  "/tidy": ["/tidy"],
+  "/merge": [`/merge?${KEY}&over=["soon"]`, "/merge"],
+  "/apart": [`/apart?keys=["soon","${CANARY}"]`, `/apart?keys=["soon","${CANARY}"]&again=1`],
   "/undo": ofFact("/undo"),
   "/forget": ofFact("/forget"),
   "/remember": ["/remember"],
@@ -83,6 +86,11 @@ const sent: Readonly<Record<string, readonly (readonly [path: string, fields: Fi
     [`/pin?${KEY}`, { ...confirm, step: "unpin" }],
   ],
   "/supersede": [[`/supersede?${KEY}`, { ...confirm, key: "bobs" }]],
+  "/merge": [[`/merge?${KEY}&over=["soon"]`, confirm]],
+  "/apart": [
+    [`/apart?keys=["soon","${CANARY}"]`, confirm],
+    [`/apart?keys=["soon","${CANARY}"]&again=1`, confirm],
+  ],
   "/undo": [[`/undo?${KEY}`, confirm]],
   "/forget": [`key:${CANARY}`, "all", "tools", "packs", "pipelines"].flatMap((scope) => [
     ["/forget", { scope }] as const,

@@ -62,7 +62,9 @@ async function fillAlice(): Promise<void> {
 async function hers(): Promise<readonly string[]> {
   const { memory, artifacts, pipelines } = whole.serverContext;
   const { fetched_at: _, ...defaults } = await memory.defaults("alice");
+  const { revision: __, ...review } = await memory.review("alice", {});
   const all: readonly unknown[] = [
+    review,
     await memory.listFacts("alice", {}),
     await memory.listRuns("alice", {}),
     await memory.factHistory("alice", { key: CANARY }),
@@ -117,6 +119,14 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "POST /api/v1/memory/pin": () => [
     { path: "/api/v1/memory/pin", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/memory/pin", body: { key: CANARY, pinned: false }, status: 404 },
+  ],
+  "GET /api/v1/memory/review": () => [
+    { path: "/api/v1/memory/review" },
+    { path: "/api/v1/memory/review?limit=100" },
+  ],
+  "POST /api/v1/memory/apart": () => [
+    { path: "/api/v1/memory/apart", body: { keys: [CANARY, "after"] }, status: 404 },
+    { path: "/api/v1/memory/apart", body: { keys: [CANARY, "after"], apart: false }, status: 404 },
   ],
   "GET /api/v1/memory/corpus": () => [
     { path: "/api/v1/memory/corpus" },

@@ -16,10 +16,12 @@ const strangers = fc.tuple(subjects, subjects).filter(([a, b]) => (a || "unknown
 
 const SECRET = "zebrafish";
 const KEY = "shared/key";
+const COPY = "shared/copy";
 const PACK = "lint";
 
 async function fill(memory: OpenMemory, subject: string): Promise<void> {
   await memory.storeFact(subject, { key: KEY, value: SECRET });
+  await memory.storeFact(subject, { key: COPY, value: SECRET });
   await memory.recordPackRun(subject, { pack: PACK, outcome: SECRET, at_unix: NOW / 1_000 });
   await memory.recordToolCall(subject, {
     tool: PACK,
@@ -46,6 +48,7 @@ async function everythingSeenBy(
     memory.getFact(subject, { key: KEY }),
     memory.listFacts(subject, {}),
     memory.listFacts(subject, { prefix: "shared/" }),
+    memory.review(subject, {}).then(({ findings, found }) => [findings, found]),
     memory.search(subject, { query: SECRET }),
     memory.search(subject, { query: "shared key lint" }),
     memory.search(subject, { query: "what did you do today" }),
@@ -65,6 +68,7 @@ const NOTHING = [
   undefined,
   { facts: [], unreadable: [] },
   { facts: [], unreadable: [] },
+  [[], { duplicate: 0, conflict: 0, near: 0, expiring: 0 }],
   { results: [], mode: "keyword", unmatched: NO_COUNT },
   { results: [], mode: "keyword", unmatched: NO_COUNT },
   { results: [], mode: "keyword", unmatched: NO_COUNT },
@@ -110,6 +114,10 @@ describe("for two subjects, whatever their names", () => {
         const runPath = await runPathOf(memory, owner);
         const seen = await everythingSeenBy(memory, stranger, `helmdeck/user_facts/${KEY}.md`, runPath);
         expect(seen).toEqual(NOTHING);
+        await expect(memory.keepApart(stranger, { keys: [KEY, COPY] })).rejects.toMatchObject({
+          code: "not_found",
+        });
+        expect((await memory.review(owner, {})).found.duplicate).toBe(1);
         expect(await memory.readDocument(owner, { path: runPath })).toBeDefined();
       }),
       { numRuns: 60 },
@@ -169,6 +177,8 @@ test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])
       () => memory.storeFact(subject, { key: "k", value: "v" }),
       () => memory.getFact(subject, { key: "k" }),
       () => memory.listFacts(subject, {}),
+      () => memory.review(subject, {}),
+      () => memory.keepApart(subject, { keys: ["k", "l"] }),
       () => memory.search(subject, { query: "k" }),
       () => memory.readDocument(subject, { path: "helmdeck/my-memory.md" }),
       () => memory.forget(subject, { scope: "all" }),

@@ -6,6 +6,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Listening } from "../../server/create-server.ts";
 import { ContextServer, NOW, SECRET, tokenFor } from "../server/fixtures/context-server.ts";
+import { growMemory } from "../transfer/grown-memory.ts";
 import { importLines } from "../transfer/import-lines.ts";
 import { graveFaults } from "./axe.ts";
 import { useBrowser, whyNoBrowser } from "./browser.ts";
@@ -14,7 +15,17 @@ const DAY_SECONDS = 86_400;
 /** A page of a large memory takes a fifth of this. Only a defect takes as long. */
 const PAGE_WITHIN_MS = 2_500;
 
-const SECTIONS = ["/", "/facts", "/timeline", "/ending", "/growth", "/health", "/remember", "/forget"];
+const SECTIONS = [
+  "/",
+  "/facts",
+  "/timeline",
+  "/ending",
+  "/tidy",
+  "/growth",
+  "/health",
+  "/remember",
+  "/forget",
+];
 const OF_FACT = ["/fact", "/edit", "/renew", "/supersede", "/undo", "/forget"];
 
 let served: ContextServer;
@@ -115,6 +126,58 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       await page.getByRole("status").first().waitFor();
       expect(await factOf("kim", "deploy/with")).toBeUndefined();
       expect(await factOf("kim", "editor")).toBeDefined();
+    });
+
+    it("tidy up a memory grown from four imports: merge, keep both, and forget, each undone", async () => {
+      await growMemory(served.open, { subject: "kai" });
+      const { memory } = served.serverContext;
+      const facts = async () =>
+        (await memory.listFacts("kai", {})).facts
+          .map(({ revision: _, ...fact }) => fact)
+          .toSorted((one, other) => one.key.localeCompare(other.key));
+      const found = async () => (await memory.review("kai", {})).found;
+      const [before, foundBefore] = [await facts(), await found()];
+      const page = await signedIn("kai");
+      const section = (name: RegExp) => page.getByRole("region", { name }).first();
+      const allergy = section(/^The same under 4 keys/);
+
+      await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Tidy up" }).click();
+      await allergy.getByText("import mem0-").waitFor();
+      expect(await graveFaults(page)).toEqual([]);
+      await allergy.getByRole("link", { name: /^Keep this one health\/allergy/ }).click();
+      await page.getByText("become its history").waitFor();
+      expect(await graveFaults(page)).toEqual([]);
+      expect(await facts()).toEqual(before);
+      await button(page, "Merge").click();
+      await page.getByText("Merged.").waitFor();
+      expect(await facts()).toHaveLength(before.length - 3);
+      await link(page, "Undo the merge").click();
+      await button(page, "Undo").click();
+      await page.getByRole("status").first().waitFor();
+      expect(await facts()).toEqual(before);
+
+      await go(page, "/tidy");
+      const conflict = section(/^These contradict each other/);
+      const named = (await conflict.getAttribute("aria-label")) ?? "";
+      await conflict.getByRole("link", { name: /^Keep both/ }).click();
+      await button(page, "Keep them").click();
+      await page.getByText("are not shown again").waitFor();
+      expect(await page.getByRole("region", { name: named, exact: true }).count()).toBe(0);
+      await link(page, "Show them again").click();
+      await button(page, "Show them again").click();
+      await page.getByRole("region", { name: named, exact: true }).waitFor();
+      expect([await found(), await facts()]).toEqual([foundBefore, before]);
+
+      await allergy.getByRole("link", { name: /^Forget health\/allergy/ }).click();
+      await page
+        .getByRole("main")
+        .getByRole("button", { name: /^Forget/ })
+        .click();
+      await page.getByRole("status").first().waitFor();
+      const gone = before.find(({ key }) => key === "health/allergy");
+      expect(await factOf("kai", "health/allergy")).toBeUndefined();
+      await memory.storeFact("kai", { key: "health/allergy", value: gone?.value ?? "" });
+      expect(await found()).toEqual(foundBefore);
     });
 
     it("show tool calls, expiring facts, growth and health, each from the navigation", async () => {

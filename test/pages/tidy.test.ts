@@ -86,7 +86,8 @@ describe("a merge", () => {
     );
     expect(await everything(rig)).toEqual(before);
     const done = await confirmed(rig, path);
-    expect([done.status, await everything(rig)]).toEqual([303, expect.not.objectContaining(before)]);
+    expect(done.status).toBe(303);
+    expect(await everything(rig)).not.toEqual(before);
     const page = await rig.get(afterwards(done));
     expect(textOf(page)).toContain("Merged. The values of the others are in its history.");
     expect(textOf(page)).not.toContain("The same under 4 keys");

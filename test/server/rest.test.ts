@@ -87,6 +87,23 @@ describe("facts", () => {
     }
   });
 
+  it("are read as of a time, and a history since one", async () => {
+    await alice.post("/api/v1/memory/store", { key: "tool", value: "Jenkins" });
+    await alice.post("/api/v1/memory/store", { key: "tool", value: "Konflux" });
+    const [before, now] = ["2026-11-19T12:00:00Z", "2026-11-21T12:00:00Z"];
+    expect((await alice.get(`/api/v1/memory/facts?as_of=${now}`)).body.facts).toMatchObject([
+      { value: "Konflux" },
+    ]);
+    expect((await alice.get(`/api/v1/memory/facts?as_of=${before}`)).body.facts).toEqual([]);
+    expect((await alice.get(`/api/v1/memory/facts/tool?as_of=${now}`)).body).toMatchObject({
+      value: "Konflux",
+    });
+    expect((await alice.get(`/api/v1/memory/facts/tool?as_of=${before}`)).status).toBe(404);
+    const since = await alice.get(`/api/v1/memory/facts/tool/history?since=${before}`);
+    expect(since.body.former).toMatchObject([{ value: "Jenkins" }]);
+    expect((await alice.get("/api/v1/memory/facts?as_of=yesterday")).status).toBe(400);
+  });
+
   it("have times, tags, fingerprint and path", async () => {
     await alice.post("/api/v1/memory/store", { key: "k", value: "React over Vue", tags: ["ui"] });
     expect((await alice.get("/api/v1/memory/facts/k")).body).toEqual({

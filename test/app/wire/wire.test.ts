@@ -35,6 +35,8 @@ const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
   undoFact: [KEY],
   renewFact: [KEY],
   pinFact: [KEY],
+  review: [{ limit: 1 }, { limit: 1, cursor: "2" }],
+  keepApart: [{ keys: ["a/b", "copy"] }, { keys: ["a/b", "copy"], apart: false, upTo: 1 }],
   corpusPage: [{ limit: 1 }, { query: "kept" }, { query: "zebra" }],
   search: [{ query: "kept", explain: true }, { query: "zebra" }],
   readDocument: [{ path: "helmdeck/user_facts/a/b.md" }, { path: "helmdeck/my-memory.md" }],
@@ -44,6 +46,7 @@ const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
 async function fill(memory: OpenMemory): Promise<void> {
   await memory.storeFact("ana", { ...KEY, value: "Before." });
   await memory.storeFact("ana", FACT, { surface: "cli", agent: "ana", sessionKind: "direct" });
+  await memory.storeFact("ana", { ...FACT, key: "copy" });
   const at_unix = NOW / 1_000;
   await memory.recordPackRun("ana", {
     ...{ pack: "some.pack", outcome: "ok", at_unix, duration_ms: 5 },

@@ -67,6 +67,21 @@ describe("a remote memory", () => {
     );
   });
 
+  it("reviews a memory, and keeps facts apart", async () => {
+    const { findings, revision, nextCursor = "" } = await remote.review("main", { limit: 1 });
+    expect(findings.map(({ kind, facts }) => [kind, ...facts.map(({ key }) => key).sort()])).toEqual([
+      ["duplicate", "wifi", "wlan"],
+    ]);
+    for (const query of [{}, { limit: 1 }, { cursor: nextCursor }])
+      expect(await remote.review("main", query)).toEqual(await embedded.review("main", query));
+    const apart = { keys: ["wlan", "wifi"], upTo: revision };
+    expect(await remote.keepApart("main", apart)).toEqual({ keys: apart.keys, apart: true });
+    expect((await embedded.review("main", {})).found.duplicate).toBe(0);
+    await remote.keepApart("main", { keys: apart.keys, apart: false });
+    expect((await embedded.review("main", {})).found.duplicate).toBe(1);
+    await expect(remote.keepApart("main", apart)).rejects.toMatchObject({ code: "changed_meanwhile" });
+  });
+
   it("searches, explains, and reports if nothing was found", async () => {
     const asked = [
       { query: "how do we deploy" },

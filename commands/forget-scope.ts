@@ -1,0 +1,229 @@
+/** `forget`: deletes the entries of a scope, on a terminal after a preview and a question. */
+import type { ForgetInput, Forgotten, Memory } from "../app/memory.ts";
+import {
+  entries,
+  forgetNotes,
+  forgetPreview,
+  goesBack,
+  newerText,
+  similarKeysText,
+} from "../app/presenters/forget-texts.ts";
+import type { Presented, Voice } from "../app/presenters/presented.ts";
+import type { Receipt } from "../app/presenters/traces-text.ts";
+import type { ValuesInScope } from "../app/traces/values-in-scope.ts";
+import { toWire } from "../app/wire/codec.ts";
+import { defined } from "../engine/defined.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { type CommandContext, present, voiceOf } from "./command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
+import { agreesAt, isPersonAt } from "./input.ts";
+import type { ForgottenSought as Sought } from "./show-traces.ts";
+import { refuseRemote, withMemory, withMemoryToChange } from "./with-memory.ts";
+
+const FORGET_WANTS_YES =
+  "forget deletes for good; without a terminal it needs --yes, or --dry-run for a preview.";
+
+interface ForgetOrder {
+  readonly scope: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  /** Asked for where else it stands. */
+  readonly traces: boolean;
+}
+
+/** The person at the terminal. */
+interface Person {
+  readonly tell: (line: string) => Promise<void> | void;
+  readonly agrees: (question: string) => Promise<boolean>;
+}
+
+/**
+ * `forget`: deletes the entries of a scope, on a terminal after a preview and a question.
+ *
+ * Why the command cannot run: nobody can be asked.
+ */
+export function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): string | undefined {
+  return dryRun || yes || isPersonAt(shell) ? undefined : FORGET_WANTS_YES;
+}
+
+export async function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
+  const { output, options } = context;
+  const withOpen = order.dryRun ? withMemory : withMemoryToChange<Sought | undefined>;
+  const sought = await withOpen(context, async (memory) => {
+    const held = await heldBy(context, order, async () => {
+      const { valuesInScope } = await import("../app/traces/values-in-scope.ts");
+      return valuesInScope(memory, options.caller, order.scope);
+    });
+    const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
+    if (forgotten === undefined) return undefined;
+    if (!options.json) await present(context, await told(memory, forgotten, context));
+    const { soughtIn } = await import("./show-traces.ts");
+    return soughtIn(held, forgotten);
+  });
+  if (sought === undefined) return EXIT_FAILED;
+  const receipt = await traced(context, order, sought);
+  const { forgotten } = sought;
+  if (options.json) await output.json({ ...toWire(forgotten), ...(receipt && { traces: toWire(receipt) }) });
+  return EXIT_DONE;
+}
+
+/** The values to look for after they are forgotten; none for a script that does not ask. */
+async function heldBy(
+  { shell, options }: CommandContext,
+  { dryRun, traces }: ForgetOrder,
+  read: () => Promise<ValuesInScope>,
+): Promise<ValuesInScope> {
+  const isWanted = !dryRun && (traces || (isPersonAt(shell) && !options.json));
+  return isWanted ? read() : { values: [], facts: 0, isPartial: false };
+}
+
+/** Undefined when there was nothing to look for. */
+async function traced(
+  context: CommandContext,
+  { traces, yes }: ForgetOrder,
+  sought: Sought,
+): Promise<Receipt | undefined> {
+  const { deleted, former = 0 } = sought.forgotten;
+  if (sought.held.facts === 0 || deleted + former === 0) return undefined;
+  const { traceForgotten } = await import("./show-traces.ts");
+  return traceForgotten(context, sought, { isAsked: traces, mayAsk: !yes });
+}
+
+/** A dry run shows the preview, too. */
+async function told(memory: Memory, forgotten: Forgotten, context: CommandContext): Promise<Presented> {
+  const { answer, notes } = forgetText(forgotten, voiceOf(context));
+  if (!forgotten.dryRun || forgotten.deleted === 0) return { answer, notes };
+  const shown = await forgetPreview(memory, context.options.caller, forgotten.scope);
+  return { answer: [...answer, ...shown.map((line) => `  ${line}`)], notes };
+}
+
+function personAt({ shell, output }: CommandContext): Person | undefined {
+  if (!isPersonAt(shell)) return undefined;
+  return { tell: (line) => output.note(line), agrees: (question) => agreesAt(shell, question) };
+}
+
+/**
+ * Undefined when the person did not agree. Without a terminal, always throws `invalid_input`, whatever is stored: a script must
+ * not fail only later because --yes is missing.
+ */
+async function forgetAsAsked(
+  memory: Memory,
+  caller: string,
+  { scope, dryRun, yes }: ForgetOrder,
+  person: Person | undefined,
+): Promise<Forgotten | undefined> {
+  if (dryRun || yes) return memory.forget(caller, { scope, dryRun });
+  if (person === undefined) throw new HelmdeckError("invalid_input", FORGET_WANTS_YES);
+  const wouldDelete = await memory.forget(caller, { scope, dryRun: true });
+  if (wouldDelete.deleted + (wouldDelete.former ?? 0) === 0) return { ...wouldDelete, dryRun };
+  if (!(await agreesToForget(person, memory, [{ caller, forgotten: wouldDelete }]))) return undefined;
+  return memory.forget(caller, { scope, ...upToShown(wouldDelete) });
+}
+
+/** Limits a forget to what its preview counted. */
+function upToShown({ revision }: Forgotten): Pick<ForgetInput, "upTo"> {
+  return defined({ upTo: revision });
+}
+
+/** Shows each caller's entries to delete, and asks once. */
+async function agreesToForget(
+  { tell, agrees }: Person,
+  memory: Memory,
+  all: readonly { readonly caller: string; readonly forgotten: Forgotten }[],
+): Promise<boolean> {
+  for (const { caller, forgotten } of all) {
+    const { scope, deleted, former } = forgotten;
+    const what = `${entries(deleted, former)} of ${harmlessLine(caller)}`;
+    await tell(`This deletes ${what} for good: ${harmlessLine(scope)}`);
+    for (const note of forgetNotes(forgotten)) await tell(note);
+    for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
+  }
+  if (await agrees("Delete?")) return true;
+  await tell("Nothing was deleted.");
+  return false;
+}
+
+function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented {
+  const { scope, deleted, former = 0, restored = 0, dryRun, erased } = forgotten;
+  const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
+  const newer = newerText(forgotten);
+  if (deleted + former === 0) {
+    const hint = `Keys and names are exact and case-sensitive: ${command} list shows them.`;
+    return {
+      answer: [`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`],
+      notes: [newer ?? similarKeysText(forgotten) ?? hint],
+    };
+  }
+  const pending =
+    "They are gone from every answer. The database overwrites their old, encrypted bytes a little later.";
+  return {
+    answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
+    notes: [
+      ...(restored > 0 ? [goesBack(restored, dryRun)] : []),
+      ...(newer === undefined ? [] : [newer]),
+      ...(erased === "pending" ? [pending] : []),
+    ],
+  };
+}
+
+/** `forget import:<id> --everyone`: undoes an import in every memory that has facts of it, with one preview and one question. */
+export async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
+  const { scope, dryRun, yes } = order;
+  await refuseRemote(context, `forget ${scope} --everyone`);
+  const sought = await withMemoryToChange(context, async (memory) => {
+    const foreseen = await inEachMemory(memory, scope);
+    const person = personAt(context);
+    const isAsked = !dryRun && !yes && person !== undefined && foreseen.length > 0;
+    if (isAsked && !(await agreesToForget(person, memory, foreseen))) return undefined;
+    const held = await heldBy(context, order, async () => {
+      const { joined, valuesInScope } = await import("../app/traces/values-in-scope.ts");
+      return joined(await Promise.all(foreseen.map(({ caller }) => valuesInScope(memory, caller, scope))));
+    });
+    const all: InOneMemory[] = [];
+    for (const { caller, forgotten: shown } of foreseen) {
+      const asked = { scope, dryRun, ...(isAsked && upToShown(shown)) };
+      all.push({ caller, forgotten: await memory.forget(caller, asked) });
+    }
+    await report(context, memory, { scope, all });
+    const deleted = all.reduce((sum, { forgotten }) => sum + forgotten.deleted, 0);
+    const erased = all.some(({ forgotten }) => forgotten.erased === "pending") ? "pending" : "complete";
+    const { soughtIn } = await import("./show-traces.ts");
+    return soughtIn(held, { scope, deleted, dryRun, erased });
+  });
+  if (sought === undefined) return EXIT_FAILED;
+  if (!context.options.json) await traced(context, order, sought);
+  return EXIT_DONE;
+}
+
+interface InOneMemory {
+  readonly caller: string;
+  readonly forgotten: Forgotten;
+}
+
+/** The entries to forget, per memory. */
+async function inEachMemory(memory: Memory, scope: string): Promise<readonly InOneMemory[]> {
+  const found: InOneMemory[] = [];
+  for (const { subject } of await memory.callers()) {
+    const forgotten = await memory.forget(subject, { scope, dryRun: true });
+    if (forgotten.deleted + (forgotten.former ?? 0) > 0) found.push({ caller: subject, forgotten });
+  }
+  return found;
+}
+
+async function report(
+  context: CommandContext,
+  memory: Memory,
+  { scope, all }: { readonly scope: string; readonly all: readonly InOneMemory[] },
+): Promise<void> {
+  const { output, options } = context;
+  if (options.json) {
+    const forgotten = all.map(({ caller, forgotten }) => ({ caller, ...toWire(forgotten) }));
+    return output.json({ forgotten });
+  }
+  for (const { caller, forgotten } of all) {
+    const theirs = { ...context, options: { ...options, caller } };
+    await present(theirs, await told(memory, forgotten, theirs));
+  }
+  if (all.length === 0) await output.line(`No memory has entries of ${scope}`);
+}
