@@ -113,6 +113,14 @@ describe("a remote memory", () => {
     await expect(remote.undoFact("main", { key: "none" })).rejects.toMatchObject({ code: "not_found" });
     const renewed = await remote.renewFact("main", { key: "editor", ttlSeconds: 31_536_000 });
     expect(renewed).toEqual(await embedded.getFact("main", { key: "editor" }));
+    await remote.renewFact("main", { key: "editor", ttlSeconds: 86_400 });
+    const pinned = await remote.pinFact("main", { key: "editor" }, { surface: "chat", isPerson: true });
+    expect(pinned).toEqual({ ...(await embedded.getFact("main", { key: "editor" })), pinned: true });
+    expect(await remote.listFacts("main", { pinned: true })).toEqual({ facts: [pinned], unreadable: [] });
+    await remote.renewFact("main", { key: "editor", ttlSeconds: 86_400 });
+    const confirmed = await remote.pinFact("main", { key: "editor" }, { surface: "chat", isPerson: true });
+    expect(confirmed.expiresAt).toBe(NOW + 365 * 86_400_000);
+    expect(await remote.pinFact("main", { key: "editor", pinned: false })).not.toHaveProperty("pinned");
     expect(await remote.forget("main", { scope: "edito", dryRun: true })).toMatchObject({
       deleted: 0,
       near: ["editor"],
