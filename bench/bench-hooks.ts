@@ -127,7 +127,7 @@ function whatWasSaid(line: string): string {
   if (line === "") return "nothing";
   const { systemMessage, hookSpecificOutput } = JSON.parse(line);
   return systemMessage === undefined
-    ? `${hookSpecificOutput.additionalContext.match(/^fact /gm).length} facts`
+    ? `facts: ${hookSpecificOutput.additionalContext.match(/^fact /gm).length}`
     : String(systemMessage).replace(/^(.*?(in time|key_\w+)).*$/, "$1 …");
 }
 

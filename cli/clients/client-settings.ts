@@ -12,6 +12,14 @@ import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 export const PUSHED = ["session-start", "prompt"] as const;
 export type Pushed = (typeof PUSHED)[number];
 
+/** What a person can agree to. */
+export const PUSHES = {
+  nothing: [],
+  start: ["session-start"],
+  prompts: ["session-start", "prompt"],
+} as const satisfies Record<string, readonly Pushed[]>;
+export type PushChoice = keyof typeof PUSHES;
+
 export interface ClientSettings {
   /** Whose memory. */
   readonly caller: string;

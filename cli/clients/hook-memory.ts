@@ -21,7 +21,7 @@ const MOST_PINNED = 100;
 export async function readSessionFacts(
   settings: ClientSettings,
   shell: Shell,
-  project: Promise<string | undefined>,
+  project: Promise<string | undefined> | undefined,
 ): Promise<SessionFacts | undefined> {
   if (settings.engine !== undefined) return sessionFactsOfEngine(settings, settings.engine, project);
   const facts = { namespace: namespaceOf(settings.caller), origin: "fact" } as const;
@@ -85,7 +85,7 @@ type Engine = NonNullable<ClientSettings["engine"]>;
 async function sessionFactsOfEngine(
   settings: ClientSettings,
   engine: Engine,
-  project: Promise<string | undefined>,
+  project: Promise<string | undefined> | undefined,
 ): Promise<SessionFacts> {
   const { caller } = settings;
   const memory = await openEngine(settings, engine);

@@ -28,8 +28,8 @@ const MOST_INPUT_BYTES = 4 * 1_024 * 1_024;
 /** Never throws. `spentMs`: since the process started. */
 export async function runHook(request: HookRequest, shell: Shell, spentMs = 0): Promise<void> {
   if (request.event === "headers") return printHeaders(request, shell);
-  const late = (): Answer => (request.event === "session-start" ? { warning: LATE } : {});
-  const answer = await within(DEADLINE_MS - spentMs, answerTo(request, shell), late).catch(() => ({}));
+  const asking = new Asking(request, shell);
+  const answer = await within(DEADLINE_MS - spentMs, asking.answer(), () => asking.late()).catch(() => ({}));
   const client = clientNamed(request.client);
   const line = client === undefined ? undefined : client.line(request.event, answer);
   if (line !== undefined) await printLine(line, shell);
@@ -52,19 +52,42 @@ function printLine(line: object, { stdout }: Shell): Promise<void> {
   return new Promise((resolve) => stdout.write(`${JSON.stringify(line)}\n`, () => resolve()));
 }
 
-/** Settings and input are read first: without an agreement, or for an event that needs nothing, no memory is opened. */
-async function answerTo({ client, event, settingsFile }: HookRequest, shell: Shell): Promise<Answer> {
-  const input = await readInput(shell.stdin);
-  const pushed = PUSHED.find((one) => one === event);
-  const asked = input && clientNamed(client)?.asked(input);
-  if (pushed === undefined || asked === undefined || settingsFile === undefined) return {};
-  try {
-    const settings = await readClientSettings(settingsFile);
-    if (settings === undefined || !settings.pushes.includes(pushed)) return {};
-    return { context: await CONTEXT_OF[pushed](settings, shell, asked) };
-  } catch (error) {
-    // Told once, at the start: not at each prompt.
-    return event === "session-start" ? { warning: warningOf(error) } : {};
+/** One event, until it is answered or too late. */
+class Asking {
+  readonly #request: HookRequest;
+  readonly #shell: Shell;
+  /** Nobody who agreed to nothing hears of memory's troubles. */
+  #isAgreed = false;
+
+  constructor(request: HookRequest, shell: Shell) {
+    this.#request = request;
+    this.#shell = shell;
+  }
+
+  /** Input and settings are read first: without an agreement, or for an event that needs nothing, no memory is opened. */
+  async answer(): Promise<Answer> {
+    const { client, event, settingsFile } = this.#request;
+    const input = await readInput(this.#shell.stdin);
+    const pushed = PUSHED.find((one) => one === event);
+    const asked = input && clientNamed(client)?.asked(input);
+    if (pushed === undefined || asked === undefined || settingsFile === undefined) return {};
+    try {
+      const settings = await readClientSettings(settingsFile);
+      if (settings === undefined || !settings.pushes.includes(pushed)) return {};
+      this.#isAgreed = true;
+      return { context: await CONTEXT_OF[pushed](settings, this.#shell, asked) };
+    } catch (error) {
+      return this.#warning(warningOf(error));
+    }
+  }
+
+  late(): Answer {
+    return this.#isAgreed ? this.#warning(LATE) : {};
+  }
+
+  /** Told once, at the start: not at each prompt. */
+  #warning(warning: string): Answer {
+    return this.#request.event === "session-start" ? { warning } : {};
   }
 }
 
@@ -77,8 +100,12 @@ const CONTEXT_OF: Readonly<
   Record<Pushed, (settings: ClientSettings, shell: Shell, asked: Asked) => Promise<string>>
 > = {
   "session-start": async (settings, shell, { folder }) => {
-    const project = folder === "" ? Promise.resolve(undefined) : findProject(folder, shell.env, () => {});
-    const facts = await readSessionFacts(settings, shell, project);
+    const project = folder === "" ? undefined : findProject(folder, shell.env, () => {});
+    const facts = await readSessionFacts(
+      settings,
+      shell,
+      project?.catch(() => undefined),
+    );
     return facts === undefined ? "" : sessionText(facts);
   },
   prompt: async (settings, shell, { prompt }) =>

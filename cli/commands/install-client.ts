@@ -20,8 +20,7 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { makePrivateFolder } from "../../engine/private-file.ts";
 import { CLIENT_PACKAGES, type ClientName, PACKAGE_NAME } from "../clients/client-packages.ts";
-import type { ClientSettings, Pushed } from "../clients/client-settings.ts";
-import type { PushChoice } from "./install.ts";
+import { type ClientSettings, PUSHES, type PushChoice, type Pushed } from "../clients/client-settings.ts";
 
 export interface InstallClientRequest {
   readonly client: ClientName;
@@ -54,11 +53,6 @@ export async function uninstallClient(context: CommandContext, name: ClientName)
   return EXIT_DONE;
 }
 
-const PUSHES: Readonly<Record<PushChoice, readonly Pushed[]>> = {
-  nothing: [],
-  start: ["session-start"],
-  prompts: ["session-start", "prompt"],
-};
 /** By the number of events. */
 const PUSH_TEXTS = [
   "It has the tools only; nothing is put into a session unasked.",

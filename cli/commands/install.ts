@@ -7,6 +7,7 @@ import { type Command, Option } from "commander";
 import type { Runs } from "../../commands/command-line.ts";
 import { EXIT_FAILED } from "../../commands/exit-codes.ts";
 import { nonEmpty, refusePlace, withExamples } from "../../commands/option-parsers.ts";
+import { PUSHES, type PushChoice } from "../clients/client-settings.ts";
 
 /** Declares `helmdeck-memory install`, which takes the installer's own flags. */
 export function declareInstall(program: Command, runs: Runs): void {
@@ -44,7 +45,7 @@ function declareClaude(install: Command, runs: Runs): void {
       new Option(
         "--push <what>",
         "What is put into sessions unasked: nothing, pinned facts and those of the project at the start, or also sure answers to prompts. Default: asks on a terminal, else nothing.",
-      ).choices(PUSH_CHOICES),
+      ).choices(Object.keys(PUSHES)),
     )
     .option("--engine <url>", "Use the memory of a served engine.", nonEmpty)
     .option("--token-file <file>", "With --engine: the file with its token.", nonEmpty)
@@ -70,9 +71,6 @@ interface ClaudeOptions {
   readonly tokenFile?: string;
   readonly uninstall?: boolean;
 }
-
-const PUSH_CHOICES = ["nothing", "start", "prompts"] as const;
-export type PushChoice = (typeof PUSH_CHOICES)[number];
 
 /** The same relative path from this file and from the build's dist/chunks. */
 const SCRIPT = fileURLToPath(new URL("../../install/install.sh", import.meta.url));

@@ -12,7 +12,7 @@ export function declareHook(program: Command, runs: Runs): void {
       "What the package of a coding agent runs at an event (see install): reads the client's JSON from standard input, and prints one line of its JSON with facts, or nothing. Only reads. The exit code is always 0, and after half a second it ends without an answer.",
     )
     .argument("<client>", "claude.")
-    .argument("<event>", "session-start or prompt.")
+    .argument("<event>", "session-start or prompt; headers prints what the tools of a served engine send.")
     .option(
       "--client-settings <file>",
       "What install recorded: whose memory, and what may be shown. Without it, nothing is.",

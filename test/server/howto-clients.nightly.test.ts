@@ -11,10 +11,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
-import { ServedEngine } from "../app/remote/engine/served-engine.ts";
+import { createServer } from "../../server/create-server.ts";
+import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
 import { bashBlocks } from "../docs/bash-blocks.ts";
 import { DEAD_PROXY } from "./fixtures/clients.ts";
-import { tokenFor } from "./fixtures/context-server.ts";
+import { ContextServer, NOW, SECRET, tokenFor } from "./fixtures/context-server.ts";
 import { configBlock, runBlock } from "./fixtures/howto.ts";
 import { modelEndpoint } from "./fixtures/model-endpoint.ts";
 
@@ -145,14 +146,29 @@ describe("Claude Code", () => {
     return { events, asked: endpoint.asked.join("\n") };
   }
 
+  /** On a busy machine a hook may be late: then the session starts without it, and the next one is asked. */
+  async function sessionWithFacts(prompt: string) {
+    for (let left = 10; ; left -= 1) {
+      const { events, asked } = await session(prompt);
+      const hook = events.find(({ subtype }) => subtype === "hook_response");
+      expect(hook).toMatchObject({
+        hook_event: "SessionStart",
+        exit_code: 0,
+        outcome: "success",
+        stderr: "",
+      });
+      if (left === 0 || !hook.stdout.includes("in time")) return { events, asked, hook };
+    }
+  }
+
   test("calls the hook at the start of a session, and the model gets the facts", async () => {
-    const { events, asked } = await session("what may I eat");
-    const hook = events.find(({ subtype }) => subtype === "hook_response");
-    expect(hook).toMatchObject({ hook_event: "SessionStart", exit_code: 0, outcome: "success", stderr: "" });
+    const { events, asked, hook } = await sessionWithFacts("what may I eat");
     const { tools } = events.find(({ subtype }) => subtype === "init");
     expect(tools).toContain("mcp__plugin_helmdeck-memory_helmdeck__helmdeck__memory_store");
-    expect(asked).toContain("> I must not eat nuts");
-    expect(asked).toContain("> One file, because backups are simple");
+    const { additionalContext } = JSON.parse(hook.stdout).hookSpecificOutput;
+    expect(additionalContext).toContain("> I must not eat nuts");
+    expect(additionalContext).toContain("> One file, because backups are simple");
+    expect(asked.includes(JSON.stringify(additionalContext).slice(1, -1))).toBe(true);
   });
 
   // verifies P-client-identity
@@ -167,10 +183,10 @@ describe("Claude Code", () => {
       ...{ CLAUDE_PLUGIN_ROOT: elsewhere, HELMDECK_MEMORY_KEY: "ab".repeat(32) },
     };
     await writeFile(join(project, ".claude", "settings.json"), JSON.stringify({ env }));
-    const { asked } = await session("what may I eat");
+    const { asked } = await sessionWithFacts("what may I eat");
     await rm(join(project, ".claude"), { recursive: true });
-    expect(asked).toContain("> I must not eat nuts");
-    expect(asked).not.toContain("planted");
+    expect(asked.includes("> I must not eat nuts")).toBe(true);
+    expect(asked.match(/.{0,80}A planted text.{0,80}/g)).toBeNull();
   });
 
   test("goes on if the program is gone", async () => {
@@ -182,10 +198,13 @@ describe("Claude Code", () => {
   });
 
   test("uses the tools of a served engine with the token in its file", async () => {
-    const served = await ServedEngine.open();
+    const context = await ContextServer.open();
+    onTestFinished(() => context.close());
+    const mount = mcpMount(context.serverContext);
+    const server = createServer(context.serverContext, { secret: SECRET, now: () => NOW, mounts: [mount] });
+    const served = await server.listen({ port: 0, graceMs: 1_000 });
     onTestFinished(() => served.close());
-    const token = await tokenFor("main");
-    await writeFile(join(home, "token"), token, { mode: 0o600 });
+    await writeFile(join(home, "token"), await tokenFor("main"), { mode: 0o600 });
     const args = `--push start --engine ${served.url} --token-file ~/token`;
     expect(await sh(`helmdeck-memory install claude ${args}`)).toMatchObject({ code: 0 });
     expect((await sh("claude mcp list")).said).toMatch(/^plugin:helmdeck-memory:helmdeck: .*Connected$/m);
@@ -197,7 +216,8 @@ describe("Claude Code", () => {
     expect(await settings()).toBe(AS_BEFORE);
     expect((await sh("claude plugin list")).said).not.toContain("helmdeck");
     expect((await sh("claude mcp list")).said).not.toContain("helmdeck-memory");
-    expect(existsSync(join(home, ".claude", "plugins"))).toBe(false);
+    const left = ["installed_plugins.json", "known_marketplaces.json", "cache"];
+    expect(left.filter((name) => existsSync(join(home, ".claude", "plugins", name)))).toEqual([]);
   });
 
   test("finds the server of a project, and asks before starting it", async () => {
