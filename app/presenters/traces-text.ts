@@ -61,13 +61,13 @@ const TOO_COMMON =
   "It was not looked for elsewhere: it is too short or too common. Give the words yourself: traces without a key asks for them.";
 
 /** `2 notes and 1 conversation`; empty when there are none. */
-export function whereText(found: readonly Trace[]): string {
+function whereText(found: readonly Trace[]): string {
   const parts = kindsOf(found).map(([kind, count]) => counted(count, ...NAMES[kind]));
   return parts.length <= 1 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
 /** How many of each kind: files, and of transcripts conversations. */
-export function kindsOf(found: readonly Trace[]): readonly (readonly [TraceKind, number])[] {
+function kindsOf(found: readonly Trace[]): readonly (readonly [TraceKind, number])[] {
   const things = new Map<TraceKind, Set<string>>();
   for (const { kind, path, sessions = [] } of found) {
     const known = things.get(kind) ?? new Set<string>();
