@@ -350,6 +350,7 @@ describe("forget", () => {
     await run(["store", "other", "We deploy through Konflux"]);
     await run(["backup", "before.backup"]);
     await store();
+    await run(["store", "cabin/two", "Another spare key hangs behind the boathouse door"]);
     await run(["backup", "after.backup"]);
     const beside = `${home.databasePath}.before-restore-1`;
     copyFileSync(home.databasePath, beside);
@@ -359,8 +360,7 @@ describe("forget", () => {
       { kind: "backup", path: beside, at: expect.any(String), is_there: true },
     ]);
     await rm(home.path("after.backup"));
-    await store();
-    const { stdout } = await run(["forget", "cabin/key", "--yes", "--traces"]);
+    const { stdout } = await run(["forget", "cabin/two", "--yes", "--traces"]);
     expect(stdout).toMatch(/after\.backup of 20\d\d-\d\d-\d\d is no longer there/);
   });
 });
