@@ -99,7 +99,7 @@ function placeText({ lines = [], table, rows = 0, sessions = [], isUnused }: Tra
   return `, ${lines.length === 1 ? "line" : "lines"} ${shown}${more}`;
 }
 
-/** OpenClaw 2026.9.6, docs/cli/sessions.md, docs/cli/memory.md and docs/cli/doctor/sqlite-maintenance.md. */
+/** OpenClaw 2026.9.6, docs/cli/sessions.md, docs/cli/memory.md, docs/automation/tasks.md and docs/cli/doctor/sqlite-maintenance.md. */
 function remedyFor(trace: Trace): string {
   const { kind, isEditable, isUnused, table } = trace;
   const agent = agentOf(trace);
@@ -109,8 +109,7 @@ function remedyFor(trace: Trace): string {
     return `It follows its source: after that is changed, run openclaw memory index${agent === undefined ? "" : ` --agent ${agent}`}.`;
   if (kind === "transcript")
     return table === undefined ? transcriptFile(trace) : transcriptRows(trace, agent);
-  if (kind === "state")
-    return "OpenClaw's own notes on conversations: openclaw memory forget --session KEY --dry-run shows what it would remove.";
+  if (kind === "state") return stateRows(table);
   if (kind === "export") return "An export in plain text: delete the file.";
   return "Look at the file, and change or delete it yourself.";
 }
@@ -121,6 +120,12 @@ const COMPACT = {
   state:
     "OpenClaw overwrites them in time. Now, with the gateway stopped: openclaw doctor --state-sqlite compact.",
 } as const;
+
+function stateRows(table: string | undefined): string {
+  return table === "task_runs"
+    ? "OpenClaw's record of a run: it drops it after 7 days."
+    : "OpenClaw's own notes on conversations: openclaw memory forget --session KEY --dry-run shows what it would remove.";
+}
 
 function transcriptRows({ sessions = [] }: Trace, agent = "ID"): string {
   const [only] = sessions;
