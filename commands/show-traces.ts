@@ -1,7 +1,9 @@
 /** `traces`, and what a forget says of the places where something still stands. Loaded when it runs. */
 import { execFile } from "node:child_process";
 import { lstat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { copiesBeside } from "../app/health/private-files.ts";
 import { readNotes } from "../app/keys/store-notes.ts";
 import type { Forgotten } from "../app/memory.ts";
 import {
@@ -150,12 +152,14 @@ class TracesSearch {
     const { phrases } = this.#sought;
     const { databasePath, keyPath, driver } = await this.#context.line.memoryOptions(this.#context);
     const { copies = [] } = await readNotes(keyPath);
-    this.#copies = await Promise.all(
-      copies.map(async (copy) => ({ ...copy, isThere: await isThere(copy.path) })),
-    );
+    const noted = copies.map(async (copy) => ({
+      ...copy,
+      isThere: (await changedAt(copy.path)) !== undefined,
+    }));
+    this.#copies = [...(await Promise.all(noted)), ...(await databaseCopies(databasePath))];
     if (phrases.isEmpty) return;
     const exports = copies.filter(({ kind }) => kind === "export").map(({ path }) => path);
-    const skips = ["", "-wal", "-shm", "-journal"].map((ending) => databasePath + ending);
+    const skips = [keyPath, ...["", "-wal", "-shm", "-journal"].map((ending) => databasePath + ending)];
     const progress = await showCount(this.#context.shell, { unit: "bytes" });
     try {
       this.#found = await findTraces({
@@ -202,9 +206,21 @@ class TracesSearch {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+/** Files beside the database that a restore or a person left; they hold what it held then, encrypted. */
+async function databaseCopies(databasePath: string): Promise<readonly KeptCopy[]> {
+  const names = await copiesBeside(databasePath);
+  const copies = names.map(async (name): Promise<KeptCopy> => {
+    const path = join(dirname(databasePath), name);
+    const at = new Date((await changedAt(path)) ?? 0).toISOString();
+    return { kind: "backup", path, at, isThere: true };
+  });
+  return Promise.all(copies);
+}
+
+/** Undefined for a file that is not there. */
+async function changedAt(path: string): Promise<number | undefined> {
   return lstat(path).then(
-    () => true,
-    () => false,
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
   );
 }

@@ -68,7 +68,7 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
       perform(parts, context, async (memory, verdict) => {
         const { subject } = verdict;
         const asked = forgetFrom(params);
-        const inNotes = asked.dryRun ? 0 : await notesHolding(parts, { memory, verdict, ...asked });
+        const inNotes = await notesHolding(parts, { memory, verdict, ...asked });
         const forgotten = await memory.forget(subject, asked);
         const preview = asked.dryRun ? await previewOf(memory, subject, asked.scope) : [];
         return forgetResult(forgotten, preview, inNotes);

@@ -44,7 +44,7 @@ export const HELP =
   "/remember <text> · /memories [words] · /memories tidy · /undo <key> · /forget <key> · /pin <key> · /unpin <key> · /helmdeck status · /helmdeck search <words> · /helmdeck why · /helmdeck help";
 
 /** What a reply may know of the host. */
-export interface ReplyHost {
+interface ReplyHost {
   readonly warnings?: readonly string[];
   /** The folder in which the agent keeps its notes; absent if unknown. */
   readonly workspace?: string;

@@ -61,13 +61,13 @@ const TOO_COMMON =
   "It was not looked for elsewhere: it is too short or too common. Give the words yourself: traces without a key asks for them.";
 
 /** `2 notes and 1 conversation`; empty when there are none. */
-export function whereText(found: readonly Trace[]): string {
+function whereText(found: readonly Trace[]): string {
   const parts = kindsOf(found).map(([kind, count]) => counted(count, ...NAMES[kind]));
   return parts.length <= 1 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
 /** How many of each kind: files, and of transcripts conversations. */
-export function kindsOf(found: readonly Trace[]): readonly (readonly [TraceKind, number])[] {
+function kindsOf(found: readonly Trace[]): readonly (readonly [TraceKind, number])[] {
   const things = new Map<TraceKind, Set<string>>();
   for (const { kind, path, sessions = [] } of found) {
     const known = things.get(kind) ?? new Set<string>();
@@ -99,7 +99,7 @@ function placeText({ lines = [], table, rows = 0, sessions = [], isUnused }: Tra
   return `, ${lines.length === 1 ? "line" : "lines"} ${shown}${more}`;
 }
 
-/** OpenClaw 2026.9.6, docs/cli/sessions.md, docs/cli/memory.md and docs/cli/doctor/sqlite-maintenance.md. */
+/** OpenClaw 2026.9.6, docs/cli/sessions.md, docs/cli/memory.md, docs/automation/tasks.md and docs/cli/doctor/sqlite-maintenance.md. */
 function remedyFor(trace: Trace): string {
   const { kind, isEditable, isUnused, table } = trace;
   const agent = agentOf(trace);
@@ -109,8 +109,7 @@ function remedyFor(trace: Trace): string {
     return `It follows its source: after that is changed, run openclaw memory index${agent === undefined ? "" : ` --agent ${agent}`}.`;
   if (kind === "transcript")
     return table === undefined ? transcriptFile(trace) : transcriptRows(trace, agent);
-  if (kind === "state")
-    return "OpenClaw's own notes on conversations: openclaw memory forget --session KEY --dry-run shows what it would remove.";
+  if (kind === "state") return stateRows(table);
   if (kind === "export") return "An export in plain text: delete the file.";
   return "Look at the file, and change or delete it yourself.";
 }
@@ -121,6 +120,12 @@ const COMPACT = {
   state:
     "OpenClaw overwrites them in time. Now, with the gateway stopped: openclaw doctor --state-sqlite compact.",
 } as const;
+
+function stateRows(table: string | undefined): string {
+  return table === "task_runs"
+    ? "OpenClaw's record of a run: it drops it after 7 days."
+    : "OpenClaw's own notes on conversations: openclaw memory forget --session KEY --dry-run shows what it would remove.";
+}
 
 function transcriptRows({ sessions = [] }: Trace, agent = "ID"): string {
   const [only] = sessions;

@@ -42,7 +42,7 @@ export interface TracesQuery {
   readonly phrases: Phrases;
   readonly driver: SqliteDriver;
   readonly exports: readonly string[];
-  /** Files of our own database. */
+  /** Our key and the files of our database. */
   readonly skips: readonly string[];
   readonly withinMs: number;
   /** Monotonic milliseconds. */
@@ -51,7 +51,7 @@ export interface TracesQuery {
 }
 
 /** A file that is larger is named, not read. */
-export const LARGEST_FILE_BYTES = 1024 * 1024 * 1024;
+const LARGEST_FILE_BYTES = 1024 * 1024 * 1024;
 const LARGEST_NOTE_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const SQLITE = "SQLite format 3\0";

@@ -16,7 +16,7 @@ const MOST_SESSIONS = 50;
 const LARGEST_VALUE_BYTES = 16 * 1024 * 1024;
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-export interface FoundRows {
+interface FoundRows {
   readonly kind: TraceKind;
   readonly table: string;
   readonly rows: number;

@@ -41,7 +41,7 @@ const NOT_SEARCHED: ReadonlyMap<string, string> = new Map([
 const MOST_FILES = 50_000;
 const ORDER: readonly TraceKind[] = ["note", "dream", "export", "index", "transcript", "state", "file"];
 
-/** `skips`: paths of our own database, whose values are encrypted. `exports`: files that we wrote in plain text. */
+/** `skips`: our key, and our database, whose values are encrypted. `exports`: files that we wrote in plain text. */
 export async function listCandidates(
   place: OpenClawPlace,
   { exports, skips }: { readonly exports: readonly string[]; readonly skips: readonly string[] },

@@ -2,7 +2,7 @@
 import { readdir, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { noteSavedKey, noteStore, notesPathOf, readNotes } from "../../app/keys/store-notes.ts";
+import { noteCopy, noteSavedKey, noteStore, notesPathOf, readNotes } from "../../app/keys/store-notes.ts";
 import { tempPlace } from "./fixtures/memories.ts";
 
 test("changes at the same time are all kept", async () => {
@@ -29,4 +29,15 @@ test("the lock of a killed process does not stop a change", async () => {
   await utimes(lock, 1, 1);
   await noteSavedKey(keyPath, "b", "2026-11-20T00:00:00Z");
   expect(Object.keys((await readNotes(keyPath)).saved_keys)).toEqual(["a", "b"]);
+});
+
+test("the newest copies are kept, one for each path, and older notes have none", async () => {
+  const { keyPath } = await tempPlace();
+  await noteSavedKey(keyPath, "a", "2026-11-20T00:00:00Z");
+  expect((await readNotes(keyPath)).copies).toBeUndefined();
+  const at = "2026-11-20T00:00:00Z";
+  for (const path of ["/0", "/again", ...Array.from({ length: 199 }, (_, at) => `/${at + 1}`), "/again"])
+    await noteCopy(keyPath, { kind: "backup", path, at });
+  const paths = (await readNotes(keyPath)).copies?.map(({ path }) => path) ?? [];
+  expect([paths.length, paths[0], paths.at(-1)]).toEqual([200, "/1", "/again"]);
 });

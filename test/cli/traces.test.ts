@@ -1,6 +1,7 @@
 /** `traces`, and what `forget` says of the places where a fact still stands. */
 import {
   chownSync,
+  copyFileSync,
   linkSync,
   readFileSync,
   statSync,
@@ -8,7 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -348,13 +349,19 @@ describe("forget", () => {
   test("backups made before the fact are not named, and one that is gone is said to be", async () => {
     await run(["store", "other", "We deploy through Konflux"]);
     await run(["backup", "before.backup"]);
-    await new Promise((done) => setTimeout(done, 5));
     await store();
+    await run(["store", "cabin/two", "Another spare key hangs behind the boathouse door"]);
     await run(["backup", "after.backup"]);
+    const beside = `${home.databasePath}.before-restore-1`;
+    copyFileSync(home.databasePath, beside);
     const { traces } = await json(["forget", "cabin/key", "--yes", "--traces"]);
     expect(traces.backups).toEqual([
       { kind: "backup", path: home.path("after.backup"), at: expect.any(String), is_there: true },
+      { kind: "backup", path: beside, at: expect.any(String), is_there: true },
     ]);
+    await rm(home.path("after.backup"));
+    const { stdout } = await run(["forget", "cabin/two", "--yes", "--traces"]);
+    expect(stdout).toMatch(/after\.backup of 20\d\d-\d\d-\d\d is no longer there/);
   });
 });
 

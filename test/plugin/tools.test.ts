@@ -329,12 +329,14 @@ describe("forget and the agent's notes", () => {
     await memory.storeFact("main", { key: "cabin", value: VALUE });
     const parts = { access: accessTo(memory), policy: policyFor(config), log: recordingLogger() };
     const tool = makeForgetTool({ ...parts, workspaceOf: () => folder }, context);
-    return { result: await tool.execute("call", { scope: "cabin" }), folder };
+    const foreseen = await tool.execute("call", { scope: "cabin", dry_run: true });
+    return { foreseen, result: await tool.execute("call", { scope: "cabin" }), folder };
   }
 
   // verifies P-traces-counts
   test("the agent is told the number of notes and nothing else", async () => {
-    const { result, folder } = await forgetting(MAIN_CONTEXT);
+    const { foreseen, result, folder } = await forgetting(MAIN_CONTEXT);
+    expect(foreseen.details).toMatchObject({ dry_run: true, also_in_notes: 2 });
     expect(result.details).toMatchObject({ deleted: 1, also_in_notes: 2 });
     const told = JSON.stringify(result);
     expect(told).toContain("It also stands in 2 notes of OpenClaw.");
