@@ -2,8 +2,9 @@
 
 export { forgetPreview } from "../app/presenters/forget-texts.ts";
 export { findModel } from "../model/artefact.ts";
+export { captureAtEnd } from "./capture-hook.ts";
 export { replyTo } from "./chat-replies.ts";
 export { answersInTime, hostFindings } from "./examine-plugin.ts";
 export { historyAnswer } from "./history-answer.ts";
-export { requestIn } from "./requests.ts";
+export { lookAtTurn } from "./look-at-turn.ts";
 export { decideForget } from "./wide-forget.ts";
