@@ -33,6 +33,7 @@ const OWN_GATEWAY_TESTS = [
   "share-one-memory",
   "sources",
   "sources-helmdeck",
+  "speaks-up",
   "without-network",
 ].map((name) => `test/gateway/${name}.test.ts`);
 /** Runs on each supported OpenClaw version: here on the oldest, with scripts/host-versions.ts on any. */

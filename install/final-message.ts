@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import { MODEL_FOLDERS } from "../model/artefact.ts";
 import type { Environment } from "./environment.ts";
-import { INSTALLER, MODELS_VOLUME } from "./install-names.ts";
+import { INSTALLER, MODELS_VOLUME, PLUGIN_ID } from "./install-names.ts";
 import {
   type Facts,
   type OpenClawReady,
@@ -17,11 +17,12 @@ import type { Options } from "./options.ts";
 /** `facts`: from before the run. */
 export function finalMessage(
   facts: Facts,
-  { mode, purge }: Options,
+  { mode, purge, speakUp }: Options,
   environment: Environment,
 ): readonly string[] {
   const openclaw = facts.openclaw.state === "ready" ? facts.openclaw : undefined;
-  if (mode === "install" && openclaw !== undefined) return afterInstalling(openclaw, environment);
+  if (mode === "install" && openclaw !== undefined)
+    return afterInstalling({ ...openclaw, speakUp: speakUp ?? openclaw.speakUp }, environment);
   return mode === "uninstall" ? afterUninstalling(facts, openclaw, purge, environment) : [];
 }
 
@@ -33,9 +34,20 @@ function afterInstalling(openclaw: OpenClawReady, environment: Environment): rea
     '  tell your agent         "Remember that I always deploy through Konflux."',
     '  in a new conversation   "How do I deploy?"',
     `  in a shell              ${inPlace(openclaw.target)}openclaw helmdeck search "how do I deploy"`,
+    ...consentLines(openclaw),
     ...keyLines(openclaw, command.call),
     `To undo everything: ${INSTALLER} --uninstall (your memory stays)`,
     ...command.hint,
+  ];
+}
+
+/** OpenClaw lets a plugin see messages only with the operator's consent, which nobody else gives. */
+function consentLines({ speakUp, seesConversations, target }: OpenClawReady): readonly string[] {
+  if (speakUp !== "on" || seesConversations) return [];
+  const path = `plugins.entries.${PLUGIN_ID}.hooks.allowConversationAccess`;
+  return [
+    "Memory speaks up once you allow the plugin to see your messages:",
+    `  ${inPlace(target)}openclaw config set ${path} true`,
   ];
 }
 

@@ -91,6 +91,10 @@ export interface OpenClawReady {
   readonly hasModel: boolean;
   /** From the plugin's configuration, if set. */
   readonly auditTools: AuditTools | undefined;
+  /** Whether recall unasked and kept requests are on, from the plugin's configuration; undefined: neither is set. */
+  readonly speakUp: SpeakUp | undefined;
+  /** The plugin may see conversations (`allowConversationAccess`). */
+  readonly seesConversations: boolean;
   /** `plugins.allow`, if set. */
   readonly allowedPlugins: readonly string[] | undefined;
   /** Plugins that are disabled by name. */
@@ -143,6 +147,9 @@ export interface SearchFacts {
 
 /** Which tool calls are recorded: all, or only helmdeck's own. */
 export type AuditTools = "all" | "helmdeck";
+
+/** Recall without being asked, and kept requests: both, or neither. */
+export type SpeakUp = "on" | "off";
 
 /** `none` was chosen by somebody; `unset` was not. */
 export type FactsEmbedder = EmbedsFacts | { readonly provider: "unset" | "none" | "unusable" };
@@ -217,6 +224,9 @@ export interface JournalFacts {
   /** The person's answer, whether it was applied, and whether a run was killed in between. */
   readonly auditTools:
     | { readonly answer: AuditTools; readonly isSet: boolean; readonly isDue: boolean }
+    | undefined;
+  readonly speakUp:
+    | { readonly answer: SpeakUp; readonly isSet: boolean; readonly isDue: boolean }
     | undefined;
   /** OpenClaw's note index may belong to a different provider than the configured one. */
   readonly indexDue: boolean;

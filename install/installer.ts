@@ -172,13 +172,21 @@ async function chosenEmbeddings(
 
 async function answersTo(questions: readonly Question[], options: Options, ask: Ask): Promise<Options> {
   let answered = options;
-  for (const { about, text } of questions) {
-    const isYes = await ask.agrees(text);
-    if (about === "tools") answered = { ...answered, auditTools: isYes ? "all" : "helmdeck" };
-    else if (about === "notes") answered = { ...answered, notes: isYes ? "builtin" : "none" };
-    else if (isYes) answered = { ...answered, replaces: [...answered.replaces, about] };
-  }
+  for (const { about, text } of questions) answered = withAnswer(answered, about, await ask.agrees(text));
   return answered;
+}
+
+function withAnswer(options: Options, about: Question["about"], isYes: boolean): Options {
+  switch (about) {
+    case "tools":
+      return { ...options, auditTools: isYes ? "all" : "helmdeck" };
+    case "speakUp":
+      return { ...options, speakUp: isYes ? "on" : "off" };
+    case "notes":
+      return { ...options, notes: isYes ? "builtin" : "none" };
+    default:
+      return isYes ? { ...options, replaces: [...options.replaces, about] } : options;
+  }
 }
 
 async function mayGoOn(

@@ -70,6 +70,17 @@ const ENTRIES = z.strictObject({
       isDue: z.boolean(),
     })
     .optional(),
+  /** The person's answer on recall unasked and kept requests, the former settings, and whether we changed them. */
+  speakUp: z
+    .strictObject({
+      answer: z.enum(["on", "off"]),
+      before: z.record(z.string(), JSON_VALUE),
+      hadSettings: z.boolean(),
+      isSet: z.boolean(),
+      /** Set while the configuration is being changed. */
+      isDue: z.boolean(),
+    })
+    .optional(),
   /** Set from before a change of `memory.search` until OpenClaw's note index matches it. */
   indexDue: z.boolean().optional(),
   /** sha256 of the configuration after our last write; a fixed word if others wrote in between. */

@@ -27,27 +27,25 @@ const STORES = /memory_?(?:store|save|add|write|update|forget)|remember/i;
 const NOTES = /\b(?:MEMORY|USER|SOUL|IDENTITY|AGENTS|TOOLS)\.md\b|\bmemory[\\/]/i;
 const READS = new Set(["read", "memory_search", "memory_get", "grep", "find", "ls", "glob"]);
 
-/** The hook's handler. Never rejects. */
-export function makeCaptureHook(parts: RecallHookParts): (event: unknown, context: unknown) => Promise<void> {
+/** Never rejects. */
+export async function captureAtEnd(event: unknown, context: unknown, parts: RecallHookParts): Promise<void> {
   const { receipts, policy, access, log } = parts;
-  return async (event, context) => {
-    try {
-      const run = fieldOf(context, "runId") ?? fieldOf(event, "runId");
-      if (typeof run !== "string" || fieldOf(event, "success") !== true) return;
-      const asked = receipts.asked.get(run);
-      if (asked === undefined || isIncognito(context)) return;
-      receipts.asked.delete(run);
-      receipts.done.set(run, true);
-      const owner = await ownerOf(context, policy);
-      const isSame = owner?.subject === asked.subject && fieldOf(context, "sessionKey") === asked.sessionKey;
-      if (!isSame || storedItself(fieldOf(event, "messages"), asked.message)) return;
-      const keeping = access.open().then((memory) => keep(memory, owner, asked.fact));
-      noteKept(receipts, { run, ...asked }, await withinDeadline(CAPTURE_DEADLINE_MS, keeping));
-    } catch (error) {
-      receipts.counts.failed += 1;
-      log.warn(`helmdeck memory did not keep a request: ${logLineOf(error)}`);
-    }
-  };
+  try {
+    const run = fieldOf(context, "runId") ?? fieldOf(event, "runId");
+    if (typeof run !== "string" || fieldOf(event, "success") !== true) return;
+    const asked = receipts.asked.get(run);
+    if (asked === undefined || isIncognito(context)) return;
+    receipts.asked.delete(run);
+    receipts.done.set(run, true);
+    const owner = await ownerOf(context, policy);
+    const isSame = owner?.subject === asked.subject && fieldOf(context, "sessionKey") === asked.sessionKey;
+    if (!isSame || storedItself(fieldOf(event, "messages"), asked.message)) return;
+    const keeping = access.open().then((memory) => keep(memory, owner, asked.fact));
+    noteKept(receipts, { run, ...asked }, await withinDeadline(CAPTURE_DEADLINE_MS, keeping));
+  } catch (error) {
+    receipts.counts.failed += 1;
+    log.warn(`helmdeck memory did not keep a request: ${logLineOf(error)}`);
+  }
 }
 
 const SECRET = { refused: "a request was not kept, because it looks like a credential" };

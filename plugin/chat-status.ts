@@ -1,13 +1,14 @@
 /** /helmdeck: status, search and help, for callers who may see the agent's memory. */
 import type { Memory, RecallQuery, SearchAnswer } from "../app/memory.ts";
 import { statusText } from "../app/presenters/status-text.ts";
-import { possiblyRelated, unmatchedText } from "../app/presenters/words.ts";
+import { localMinute, possiblyRelated, unmatchedText } from "../app/presenters/words.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf, quotedText } from "../engine/projections/frame.ts";
 import { type Admitted, isQuiet } from "./identity.ts";
-import { countsLine, processReceipts, receiptsOf, whyText } from "./receipts.ts";
+import { processReceipts, type Receipt, type Receipts, receiptsOf } from "./receipts.ts";
+import type { Noted } from "./unasked.ts";
 
 const CHAT_HITS = 5;
 const WHY_ALONE = "Only in a direct chat with the agent, which nobody else can read: /helmdeck why.";
@@ -88,4 +89,35 @@ function passageLines(snippet: string): readonly string[] {
 
 function plainLine(text: string): string {
   return harmlessLine(text).trim();
+}
+
+/** The reply of /helmdeck why. */
+export function whyText(receipts: readonly Receipt[]): string {
+  if (receipts.length === 0) return NOTHING_SAID;
+  return receipts.map(receiptText).join("\n\n");
+}
+
+const NOTHING_SAID =
+  "Nothing was added to a message unasked, and no request was kept, since OpenClaw started. autoRecall and captureRequests in the plugin's configuration turn this on.";
+
+function receiptText({ at, outcome, added, withheld, kept }: Receipt): string {
+  const listed = (word: string, facts: readonly Noted[]) =>
+    facts.map(({ key, why }) => `  ${word} ${harmlessLine(key)}: ${harmlessLine(why)}`);
+  const nothing = outcome ?? (added.length === 0 ? "nothing is sure" : undefined);
+  return [
+    `Message of ${localMinute(at)}: ${added.length} added${nothing === undefined ? "" : ` (${nothing})`}`,
+    ...listed("added", added),
+    ...listed("not added", withheld),
+    ...(kept === undefined
+      ? []
+      : [`  kept your request as ${harmlessLine(kept)}; to undo this: /forget ${harmlessLine(kept)}`]),
+  ].join("\n");
+}
+
+/** One line for status; undefined if nothing happened. */
+export function countsLine({ counts }: Receipts): string | undefined {
+  const { turns, turnsWithFacts, facts, late, failed, kept } = counts;
+  if (turns + late + failed + kept === 0) return undefined;
+  const trouble = late + failed === 0 ? "" : `; ${late} late, ${failed} failed`;
+  return `unasked, since OpenClaw started: ${facts} facts for ${turnsWithFacts} of ${turns} messages, ${kept} requests kept${trouble}`;
 }

@@ -3,9 +3,7 @@
  *
  * OpenClaw may run a hook and a chat command in two copies of this module (decision 14). Both use one process-wide symbol.
  */
-import { localMinute } from "../app/presenters/words.ts";
 import { BoundedMap } from "../engine/bounded-map.ts";
-import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { Noted } from "./unasked.ts";
 
 export interface Receipt {
@@ -93,35 +91,4 @@ export function receiptsOf({ turns }: Receipts, subject: string): readonly Recei
     .filter((receipt) => receipt.subject === subject)
     .slice(-SHOWN)
     .toReversed();
-}
-
-/** The reply of /helmdeck why. */
-export function whyText(receipts: readonly Receipt[]): string {
-  if (receipts.length === 0) return NOTHING_YET;
-  return receipts.map(receiptText).join("\n\n");
-}
-
-const NOTHING_YET =
-  "Nothing was added to a message unasked, and no request was kept, since OpenClaw started. autoRecall and captureRequests in the plugin's configuration turn this on.";
-
-function receiptText({ at, outcome, added, withheld, kept }: Receipt): string {
-  const listed = (word: string, facts: readonly Noted[]) =>
-    facts.map(({ key, why }) => `  ${word} ${harmlessLine(key)}: ${harmlessLine(why)}`);
-  const nothing = outcome ?? (added.length === 0 ? "nothing is sure" : undefined);
-  return [
-    `Message of ${localMinute(at)}: ${added.length} added${nothing === undefined ? "" : ` (${nothing})`}`,
-    ...listed("added", added),
-    ...listed("not added", withheld),
-    ...(kept === undefined
-      ? []
-      : [`  kept your request as ${harmlessLine(kept)}; to undo this: /forget ${harmlessLine(kept)}`]),
-  ].join("\n");
-}
-
-/** One line for status; undefined if nothing happened. */
-export function countsLine({ counts }: Receipts): string | undefined {
-  const { turns, turnsWithFacts, facts, late, failed, kept } = counts;
-  if (turns + late + failed + kept === 0) return undefined;
-  const trouble = late + failed === 0 ? "" : `; ${late} late, ${failed} failed`;
-  return `unasked, since OpenClaw started: ${facts} facts for ${turnsWithFacts} of ${turns} messages, ${kept} requests kept${trouble}`;
 }

@@ -8,7 +8,6 @@ import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./acces
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
-import { makeCaptureHook } from "./capture-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { hostWarnings, speaksUp, unaskedWarnings } from "./examine-plugin.ts";
 import { subjectOf } from "./identity.ts";
@@ -60,7 +59,12 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   if (speaksUp(config) && canSpeak(versionOf(api))) {
     const hooks = { ...parts, rules: config, receipts };
     api.on("before_prompt_build", makeRecallHook(hooks), { requiresToolAuthority: true });
-    if (config.captureRequests === "store") api.on("agent_end", makeCaptureHook(hooks));
+    if (config.captureRequests === "store") {
+      api.on("agent_end", async (event, context) => {
+        const { captureAtEnd } = await import("./on-demand.ts");
+        await captureAtEnd(event, context, hooks);
+      });
+    }
   }
   // A running helmdeck records its pack runs itself; a row from here would count a run twice.
   const records = config.auditServers.length > 0 || config.auditTools === "all";

@@ -106,6 +106,7 @@ async function inspectFound(
       facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
       engine: engineOf(at(config, "plugins", "entries", PLUGIN_ID, "config", "source")),
       auditTools: auditTools(at(config, "plugins", "entries", PLUGIN_ID, "config", "auditTools")),
+      ...speakingFacts(at(config, "plugins", "entries", PLUGIN_ID)),
       ...pluginFacts(config),
       unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
@@ -161,6 +162,16 @@ function engineOf(source: Json | undefined): EngineChoice | undefined {
   );
   const fingerprint256 = text(at(source, "fingerprint256"));
   return { url, tokens: Object.fromEntries(files), ...defined({ fingerprint256 }) };
+}
+
+function speakingFacts(entry: Json | undefined): Pick<OpenClawReady, "speakUp" | "seesConversations"> {
+  const set = [at(entry, "config", "autoRecall"), at(entry, "config", "captureRequests")];
+  const isOn = set.includes("sure") || set.includes("store");
+  const isOpen = set.every((value) => value === undefined);
+  return {
+    speakUp: isOpen ? undefined : isOn ? "on" : "off",
+    seesConversations: at(entry, "hooks", "allowConversationAccess") === true,
+  };
 }
 
 function auditTools(value: Json | undefined): AuditTools | undefined {

@@ -107,6 +107,7 @@ async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenCl
     facts: entries.facts?.sets.at(-1),
     source: entries.source?.sets.at(-1),
     auditTools: entries.auditTools,
+    speakUp: entries.speakUp,
     indexDue: entries.indexDue === true,
     hasConfigCopy: config !== undefined,
     configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),

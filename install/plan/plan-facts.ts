@@ -139,3 +139,21 @@ const QUESTION: Question = {
   about: "tools",
   text: 'Record the calls of all tools, not only helmdeck\'s? Your agent can then answer "what did you do yesterday?". Kept for 30 days: tool, time, outcome and a few inputs; never results, and nothing from groups.',
 };
+
+/** Plans recall unasked and kept requests: asks once, then applies the answer. An earlier choice of anybody's stays. */
+export function planSpeakUp(
+  { configPath, speakUp }: OpenClawReady,
+  { journal }: Facts,
+  options: Options,
+): Omit<AuditToolsPlan, "kept"> {
+  const earlier = journal.speakUp;
+  const answer = options.speakUp ?? (earlier?.isDue ? earlier.answer : undefined);
+  if (answer !== undefined) return { steps: [{ kind: "speak-up", configPath, answer }], questions: [] };
+  const isAnswered = earlier !== undefined || speakUp !== undefined;
+  return { steps: [], questions: isAnswered ? [] : [SPEAK_UP_QUESTION] };
+}
+
+const SPEAK_UP_QUESTION: Question = {
+  about: "speakUp",
+  text: 'Let memory speak up? Facts that are sure for your message are added to it without the agent asking, and "Remember that …" is kept even if the agent forgets to. Only in your own direct chats; /helmdeck why shows what was done. OpenClaw asks for your consent with one more command.',
+};

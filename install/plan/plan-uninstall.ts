@@ -36,8 +36,8 @@ function uninstallPrerequisites(facts: Facts): readonly UnmetPrerequisite[] {
   return [gatewayAccessPrerequisite(openclaw)].filter((unmet) => unmet !== undefined);
 }
 
-function hasSet({ search, facts, auditTools }: Facts["journal"]): boolean {
-  return search !== undefined || facts !== undefined || auditTools?.isSet === true;
+function hasSet({ search, facts, auditTools, speakUp }: Facts["journal"]): boolean {
+  return search !== undefined || facts !== undefined || auditTools?.isSet === true || speakUp?.isSet === true;
 }
 
 function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {

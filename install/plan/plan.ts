@@ -22,6 +22,6 @@ export interface UnmetPrerequisite {
 }
 
 export interface Question {
-  readonly about: "search" | "facts" | "tools" | "notes";
+  readonly about: "search" | "facts" | "tools" | "notes" | "speakUp";
   readonly text: string;
 }

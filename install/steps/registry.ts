@@ -19,6 +19,7 @@ import { pointSearch } from "./point-search.ts";
 import { pointSource } from "./point-source.ts";
 import { pullModel } from "./pull-model.ts";
 import { runSmokeTest } from "./run-smoke-test.ts";
+import { setSpeakUp } from "./speak-up.ts";
 import { startSidecar } from "./start-sidecar.ts";
 import type { Definition, UninstallFacts } from "./step-definition.ts";
 
@@ -39,6 +40,7 @@ const STEPS = [
   pointFacts,
   pointSource,
   setAuditTools,
+  setSpeakUp,
   runSmokeTest,
   deleteMemory,
   deleteMemoryInContainer,

@@ -54,6 +54,13 @@ describe("after an installation", () => {
     );
   });
 
+  it("names the command for OpenClaw's consent if memory is to speak up and may not see messages yet", async () => {
+    const command = "config set plugins.entries.helmdeck-memory.hooks.allowConversationAccess true";
+    expect(await said(withOpenClaw({ speakUp: "on" }))).toContain(`openclaw ${command}`);
+    expect(await said(withOpenClaw({ speakUp: "on", seesConversations: true }))).not.toContain(command);
+    expect(await said(withOpenClaw({ speakUp: undefined }))).not.toContain(command);
+  });
+
   it("prints nothing after --verify", async () => expect(await said(INSTALLED, ["--verify"])).toBe(""));
 });
 

@@ -213,7 +213,11 @@ describe("questions", () => {
     const yes = await installLines(["--no-embeddings"], (question) =>
       question.includes("did you do yesterday"),
     );
-    expect(yes.asked).toEqual([expect.stringMatching(/^Record the calls of all tools/), "Continue?"]);
+    expect(yes.asked).toEqual([
+      expect.stringMatching(/^Record the calls of all tools/),
+      expect.stringMatching(/^Let memory speak up/),
+      "Continue?",
+    ]);
     expect(yes.text).toMatch(
       /3\. install the plugin.*\n {2}4\. embed nothing.*\n {2}5\. record the calls of all tools/,
     );

@@ -32,6 +32,33 @@ describe("the question about other tools", () => {
   });
 });
 
+describe("the question whether memory speaks up", () => {
+  const NEW = withOpenClaw({ speakUp: undefined }, INSTALLED);
+  const about = (facts: Facts) => makePlan(facts, options()).questions.map((question) => question.about);
+  const answered = (answer: "on" | "off", isDue = false) =>
+    withJournal({ speakUp: { answer, isSet: answer === "on", isDue } }, NEW);
+
+  it("is asked once: not after an answer, and not if somebody chose", () => {
+    expect(about(NEW)).toEqual(["speakUp"]);
+    for (const answer of ["on", "off"] as const) {
+      expect(about(answered(answer))).toEqual([]);
+      expect(about(withOpenClaw({ speakUp: answer }, INSTALLED))).toEqual([]);
+    }
+  });
+
+  it("is never answered by --yes", () => {
+    expect(kinds(NEW, "--yes")).not.toContain("speak-up");
+  });
+
+  it("has its answer completed after a kill, and undone by an uninstallation", () => {
+    expect(kinds(answered("on", true))).toContain("speak-up");
+    expect(kinds(answered("on"))).not.toContain("speak-up");
+    const changed = withJournal({ configIsAsLeft: false }, answered("on"));
+    expect(kinds(changed, "--uninstall")).toContain("restore-speak-up");
+    expect(kinds(answered("off"), "--uninstall")).not.toContain("restore-speak-up");
+  });
+});
+
 describe("an installation", () => {
   it("points OpenClaw and helmdeck's facts at the sidecar only after a successful embedding, and ends with the smoke test", () => {
     const steps = kinds(FACTS);

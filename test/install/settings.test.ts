@@ -146,6 +146,42 @@ describe("which tools' calls are recorded", () => {
   });
 });
 
+describe("whether memory speaks up", () => {
+  const answer = (given: "on" | "off"): Step => ({ kind: "speak-up", configPath, answer: given });
+  const takeBack = (): Step => ({ kind: "restore-speak-up", configPath });
+
+  it.each<[string, JsonObject | undefined]>([
+    ["no former entry", undefined],
+    ["no settings", {}],
+    ["other settings", { promptHints: false }],
+    ["one of the settings", { autoRecall: "off", promptHints: false }],
+  ])("is set after a yes, and restored: %s", async (_, before) => {
+    configure(before);
+    await run(answer("on"));
+    expect(settings()).toMatchObject({ autoRecall: "sure", captureRequests: "store" });
+    await run(takeBack());
+    expect(settings()).toEqual(before);
+    expect(warnings).toEqual([]);
+  });
+
+  it("is only recorded in the journal after a no", async () => {
+    configure({ promptHints: false });
+    await run(answer("off"));
+    expect(patches).toEqual([]);
+    const { entries } = await Journal.read(join(folder, "journal"));
+    expect(entries.speakUp).toMatchObject({ answer: "off", isSet: false, isDue: false });
+  });
+
+  it("keeps a later choice of the operator, with a warning", async () => {
+    configure(undefined);
+    await run(answer("on"));
+    configure({ autoRecall: "sure", captureRequests: "off" });
+    await run(takeBack());
+    expect(settings()).toEqual({ autoRecall: "sure", captureRequests: "off" });
+    expect(warnings.join()).toContain("changed since the installation");
+  });
+});
+
 describe("the source of memory", () => {
   const ENGINE = { url: "https://memory.example", tokens: { main: "/home/u/main.token" } };
   const source = { kind: "engine", url: ENGINE.url, tokens: { main: { file: "/home/u/main.token" } } };

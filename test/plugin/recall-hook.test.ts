@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Memory, SearchAnswer } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { makeCaptureHook, REQUEST_SURFACE, storedItself } from "../../plugin/capture-hook.ts";
+import { captureAtEnd, REQUEST_SURFACE, storedItself } from "../../plugin/capture-hook.ts";
+import { whyText } from "../../plugin/chat-status.ts";
 import { currentMessage } from "../../plugin/current-message.ts";
 import { canSpeak } from "../../plugin/persons-turn.ts";
 import { makeRecallHook } from "../../plugin/recall-hook.ts";
-import { makeReceipts, receiptsOf, whyText } from "../../plugin/receipts.ts";
+import { makeReceipts, receiptsOf } from "../../plugin/receipts.ts";
 import { additionFrom, questionOf } from "../../plugin/unasked.ts";
 import { policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
@@ -71,7 +72,8 @@ function rig(
     rules: { ...BOTH, ...more.rules },
     ...{ receipts, log, deadlineMs: 400, now: () => AT },
   };
-  return { memory, receipts, log, recall: makeRecallHook(parts), capture: makeCaptureHook(parts) };
+  const capture = (event: unknown, context: unknown) => captureAtEnd(event, context, parts);
+  return { memory, receipts, log, recall: makeRecallHook(parts), capture };
 }
 
 describe("recall unasked", () => {

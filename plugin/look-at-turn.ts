@@ -1,0 +1,81 @@
+/** What memory does with a turn of an agent before the model is asked. Loaded on demand. */
+import { currentMessage } from "./current-message.ts";
+import type { Admitted } from "./identity.ts";
+import { assertGoesOn, isIncognito, personOf, takesAdditions } from "./persons-turn.ts";
+import type { RecallHookParts } from "./recall-hook.ts";
+import { type Asked, noteTurn, type Receipt } from "./receipts.ts";
+import { requestIn } from "./requests.ts";
+import { type Addition, additionFrom, keptLine, MOST_FACTS, questionOf } from "./unasked.ts";
+import { fieldOf } from "./unchecked.ts";
+
+export type PromptAddition = { readonly appendContext: string } | undefined;
+
+interface Turn {
+  readonly run: string;
+  readonly sessionKey: string;
+  readonly receipt: Receipt;
+  readonly text: string | undefined;
+  readonly asked: Asked | undefined;
+}
+
+/**
+ * Looks at a turn and changes nothing, since this goes on after the deadline. The returned function notes what was found, and
+ * returns the addition. Undefined: memory has nothing to do with this turn.
+ */
+export async function lookAtTurn(
+  event: unknown,
+  context: unknown,
+  parts: RecallHookParts,
+): Promise<(() => PromptAddition) | undefined> {
+  const message = currentMessage(event);
+  const run = fieldOf(context, "runId");
+  if (message === undefined || typeof run !== "string") return undefined;
+  const person = await personOf(context, parts.policy);
+  if (person === undefined) return undefined;
+  const sessionKey = String(fieldOf(context, "sessionKey"));
+  const addition = await additionTo(message, person, { event, context }, parts);
+  const { subject } = person;
+  const fact = keepsRequests(context, parts) ? requestIn(message) : undefined;
+  const turn = {
+    ...{ run, sessionKey, text: addition.text },
+    receipt: { at: (parts.now ?? Date.now)(), subject, ...addition },
+    asked: fact === undefined ? undefined : { fact, message, subject, sessionKey },
+  };
+  return () => settle(turn, parts);
+}
+
+function keepsRequests(context: unknown, { rules }: RecallHookParts): boolean {
+  return rules.captureRequests === "store" && !isIncognito(context);
+}
+
+const NOTHING = { added: [], withheld: [] } as const;
+
+async function additionTo(
+  message: string,
+  { subject }: Admitted,
+  { event, context }: { readonly event: unknown; readonly context: unknown },
+  { access, rules }: RecallHookParts,
+): Promise<Addition & Pick<Receipt, "outcome">> {
+  if (rules.autoRecall === "off") return { ...NOTHING, outcome: "autoRecall is off" };
+  if (!takesAdditions(event, context))
+    return { ...NOTHING, outcome: "this model keeps its own history of the conversation" };
+  const question = questionOf(message);
+  if (question === undefined) return { ...NOTHING, outcome: "too short to ask for anything" };
+  const memory = await access.open();
+  const asked = { query: question, limit: MOST_FACTS, recall: "quiet", explain: true } as const;
+  const addition = additionFrom(await memory.search(subject, asked), question);
+  assertGoesOn(context);
+  return addition;
+}
+
+function settle(
+  { run, sessionKey, receipt, text, asked }: Turn,
+  { receipts }: RecallHookParts,
+): PromptAddition {
+  noteTurn(receipts, run, receipt);
+  if (asked !== undefined && !receipts.done.has(run)) receipts.asked.set(run, asked);
+  const kept = receipts.untold.get(sessionKey);
+  receipts.untold.delete(sessionKey);
+  const lines = [text, kept === undefined ? undefined : keptLine(kept)].filter((line) => line !== undefined);
+  return lines.length === 0 ? undefined : { appendContext: lines.join("\n\n") };
+}
