@@ -32,7 +32,8 @@ async function memoryWith(facts: Readonly<Record<string, string>>): Promise<Open
 
 test("what is pinned is not superseded by an import", async () => {
   const memory = await memoryWith({ allergy: "Allergic to penicillin", standup: "The standup is at 9:30" });
-  for (const key of ["allergy", "standup"]) await memory.pinFact("main", { key }, { surface: "cli", isPerson: true });
+  for (const key of ["allergy", "standup"])
+    await memory.pinFact("main", { key }, { surface: "cli", isPerson: true });
   const text = "- Allergic to penicillin.\n- The standup is at 10:00\n";
   expect(await importText(memory, text, { onKnown: "supersede" })).toMatchObject({
     stored: 0,
