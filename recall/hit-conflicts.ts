@@ -50,6 +50,7 @@ function conflictsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) 
   const stem = stemOnce();
   const facts = shown
     .filter((one) => isShortFact(one, index))
+    .slice(0, WEIGHTS.conflicts.most)
     .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
   for (const [place, here] of facts.entries()) {
     for (const there of facts.slice(place + 1)) {

@@ -153,6 +153,8 @@ export interface Weights {
     >;
     /** Among hits: the most words of a fact that is compared. */
     readonly words: number;
+    /** Among hits: the most facts that are compared, best first: reading them takes longer than finding them. */
+    readonly most: number;
     /** Among hits: the least share of common terms, by their rarity, of the shorter fact, for the two to be read at all. */
     readonly read: number;
     /** Among hits: how far the score of the older fact is below the newer one's, for hosts that sort by it. */
@@ -237,7 +239,8 @@ export const WEIGHTS: Weights = {
       negation: { share: 0.5, most: 0.6 },
     },
     ...{
-      words: 24,
+      words: 12,
+      most: 3,
       read: 0.12,
       step: 0.001,
       both: 0.6,
