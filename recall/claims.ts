@@ -1,4 +1,5 @@
 /** What is read of a fact once, to compare it with many: what it is about, and what it says of it. */
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { isRole } from "./analysis/asked.ts";
 import { CONTENT_WORD } from "./analysis/commonness.ts";
 import { termOf } from "./analysis/english.ts";
@@ -15,6 +16,9 @@ export interface FactText {
   readonly key: string;
   readonly value: string;
 }
+
+/** A longer fact says many things. */
+const LONGEST = ANSWER_LIMITS.snippetCharacters;
 
 /** What only near facts need is read when it is needed. */
 export class Claim {
@@ -34,7 +38,8 @@ export class Claim {
   #polarity: Polarity | undefined;
 
   /** @param stem may keep terms, for as long as their texts may be kept */
-  constructor({ key, value }: FactText, stem: Stem = termOf) {
+  constructor({ key, value: whole }: FactText, stem: Stem = termOf) {
+    const value = whole.slice(0, LONGEST);
     const { values, rest } = readValues(value);
     this.#value = value;
     this.#rest = rest;

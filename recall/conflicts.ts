@@ -27,15 +27,15 @@ export function relationOf(one: Claim, other: Claim, deviations?: number): Relat
   if (more < near) return "none";
   const values = compareValues(one.values, other.values);
   if (less < same && !leaveRoom(values)) return "near";
-  const sides = [sideOf(here), sideOf(there)] as const;
+  const pair = [facing(here), facing(there)] as const;
   const isClose = (deviations ?? apart) >= close;
-  const difference = differenceOf(sides, values, isClose);
+  const difference = differenceOf(pair, values, isClose);
   if (difference === undefined)
-    return less >= same && one.polarity === other.polarity && areAllSaid(sides, values) ? "same" : "near";
+    return less >= same && one.polarity === other.polarity && areAllSaid(pair, values) ? "same" : "near";
   const { share, most } = least[difference];
   const isAbout = isClose
     ? less >= share * closer
-    : less >= share && more >= most && !areApart(sides, difference);
+    : less >= share && more >= most && !areApart(pair, difference);
   return isAbout ? "contradict" : "near";
 }
 
@@ -65,21 +65,21 @@ function besides(claim: Claim, other: Claim): Beside {
   return { claim, words, ownNames: ownNames.length, share };
 }
 
-interface Side extends Beside {
+interface Facing extends Beside {
   readonly hasSubject: boolean;
   readonly hasOwner: boolean;
   /** The terms of content words that the other lacks, and of verbs. */
   readonly own: readonly string[];
   readonly ownVerbs: readonly string[];
   /** The same as `own`, and those of which the other has only the kind, or a member. */
-  readonly kin: readonly string[];
+  readonly unlike: readonly string[];
   /** The terms that the other has. */
   readonly shared: readonly string[];
 }
 
-type Sides = readonly [Side, Side];
+type Pair = readonly [Facing, Facing];
 
-function sideOf(beside: Beside): Side {
+function facing(beside: Beside): Facing {
   const { claim, words } = beside;
   const lacking = words.filter(({ common }) => common === 0);
   const subject = subjectOf(words);
@@ -91,7 +91,7 @@ function sideOf(beside: Beside): Side {
     hasOwner: hasOwner(claim, termsOf(lacking)),
     own: termsOf(lacking.filter(isTelling)),
     ownVerbs: termsOf(lacking).filter((term) => VERBS.has(term)),
-    kin: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
+    unlike: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
     shared: termsOf(words.filter(isShared)),
   };
 }
@@ -100,8 +100,8 @@ function hasOwner({ owners }: Claim, terms: readonly string[]): boolean {
   return terms.some((term) => owners.has(term));
 }
 
-function areAllSaid([here, there]: Sides, { differ, overlap, alone }: Compared): boolean {
-  const isSaid = ({ ownNames, hasOwner }: Side) => ownNames === 0 && !hasOwner;
+function areAllSaid([here, there]: Pair, { differ, overlap, alone }: Compared): boolean {
+  const isSaid = ({ ownNames, hasOwner }: Facing) => ownNames === 0 && !hasOwner;
   return differ.length + overlap.length + alone.length === 0 && isSaid(here) && isSaid(there);
 }
 
@@ -159,31 +159,31 @@ function haveOneEach(kinds: readonly string[], one: Values, other: Values): bool
 type Difference = "value" | "name" | "member" | "negation";
 
 /** The only difference that two facts have, if they can be about the same thing at the same time. */
-function differenceOf(sides: Sides, values: Compared, isClose: boolean): Difference | undefined {
-  const isOfOneSubject = isClose || sides.every(({ hasSubject }) => hasSubject);
-  if (!isOfOneSubject || !leaveRoom(values) || isRuledOut(sides)) return undefined;
-  const [here, there] = sides;
+function differenceOf(pair: Pair, values: Compared, isClose: boolean): Difference | undefined {
+  const isOfOneSubject = isClose || pair.every(({ hasSubject }) => hasSubject);
+  if (!isOfOneSubject || !leaveRoom(values) || isRuledOut(pair)) return undefined;
+  const [here, there] = pair;
   const names = here.ownNames + there.ownNames;
   const { differ, alone } = values;
-  if (sides.some(({ claim }) => claim.polarity === "negated"))
+  if (pair.some(({ claim }) => claim.polarity === "negated"))
     return names + differ.length + alone.length === 0 && areOpposed(here, there) ? "negation" : undefined;
   if (differ.length > 0) return differ.length === 1 && names === 0 ? "value" : undefined;
   return alone.length > 0 ? undefined : differenceOfWords(here, there);
 }
 
-function differenceOfWords(here: Side, there: Side): Difference | undefined {
+function differenceOfWords(here: Facing, there: Facing): Difference | undefined {
   if (here.claim.isOneOfMany || there.claim.isOneOfMany) return undefined;
   if (haveRivals(here, there)) return "member";
   return here.ownNames === 1 && there.ownNames === 1 ? "name" : undefined;
 }
 
 /** The denial says no more than the other: an exception from it is no contradiction. */
-function areOpposed(here: Side, there: Side): boolean {
+function areOpposed(here: Facing, there: Facing): boolean {
   const [denial, other] = here.claim.polarity === "negated" ? [here, there] : [there, here];
   return other.claim.polarity === "plain" && denial.own.length === 0;
 }
 
-function isRuledOut([here, there]: Sides): boolean {
+function isRuledOut([here, there]: Pair): boolean {
   const [one, other] = [here.claim, there.claim];
   if (here.hasOwner || there.hasOwner || one.isPast !== other.isPast) return true;
   return [...one.aspects].some((side) => other.aspects.has(opposite(side)));
@@ -195,8 +195,8 @@ function leaveRoom({ differ, overlap, alone }: Compared): boolean {
 }
 
 /** Each has words of its own and little in common, or a compound that the other lacks. */
-function areApart([here, there]: Sides, difference: Difference): boolean {
-  const ownOf = ({ claim, own }: Side) =>
+function areApart([here, there]: Pair, difference: Difference): boolean {
+  const ownOf = ({ claim, own }: Facing) =>
     difference === "member" ? own.filter((term) => !claim.members.has(term)) : own;
   const [mine, theirs] = [ownOf(here), ownOf(there)];
   const isEither =
@@ -205,13 +205,13 @@ function areApart([here, there]: Sides, difference: Difference): boolean {
   const isMuch =
     Math.max(mine.length, theirs.length) > 1 || Math.min(here.share, there.share) < WEIGHTS.conflicts.both;
   if (isEither && isMuch) return true;
-  return [here, there].some(({ claim, kin, shared }) =>
-    kin.some((lacking) => shared.some((term) => claim.isCompound(lacking, term))),
+  return [here, there].some(({ claim, unlike, shared }) =>
+    unlike.some((lacking) => shared.some((term) => claim.isCompound(lacking, term))),
   );
 }
 
 /** Two members of a kind that both facts name, in text or key, or that are all that differs. */
-function haveRivals(here: Side, there: Side): boolean {
+function haveRivals(here: Facing, there: Facing): boolean {
   const [mine, theirs] = [new Set(termsOf(here.claim.around)), new Set(termsOf(there.claim.around))];
   return [...here.claim.members].some(([member, kinds]) => {
     if (theirs.has(member)) return false;
@@ -219,7 +219,7 @@ function haveRivals(here: Side, there: Side): boolean {
       if (mine.has(rival) || synonymsOf(member).has(rival)) return false;
       const shared = kinds.filter((kind) => itsKinds.includes(kind));
       const isNamed = shared.some((kind) => mine.has(kind) && theirs.has(kind));
-      const isAll = isOnly(member, here.kin) && isOnly(rival, there.kin) && here.shared.length > 0;
+      const isAll = isOnly(member, here.unlike) && isOnly(rival, there.unlike) && here.shared.length > 0;
       return shared.length > 0 && (isNamed || isAll);
     });
   });

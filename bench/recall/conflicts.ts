@@ -18,7 +18,7 @@ export interface ComparedPair extends Pick<Pair, "half" | "label"> {
   readonly relation: Relation;
 }
 
-export interface ConflictFigures {
+interface ConflictFigures {
   readonly contradictions: number;
   readonly found: number;
   /** Pairs that say the same or are near, and how many of them were called a contradiction. */
@@ -54,14 +54,14 @@ async function deviationsOf(pairs: readonly Pair[], embedder: Embedder): Promise
   return deviations;
 }
 
-export function conflictFigures(pairs: readonly ComparedPair[]): ConflictFigures {
+function conflictFigures(pairs: readonly ComparedPair[]): ConflictFigures {
   const called = ({ relation }: ComparedPair) => relation === "contradict";
-  const [true_, others] = [true, false].map((isTrue) =>
+  const [contradictions, others] = [true, false].map((isTrue) =>
     pairs.filter(({ label }) => (label === "contradict") === isTrue),
   ) as [ComparedPair[], ComparedPair[]]; // two
   return {
-    contradictions: true_.length,
-    found: true_.filter(called).length,
+    contradictions: contradictions.length,
+    found: contradictions.filter(called).length,
     others: others.length,
     wrong: others.filter(called).length,
   };

@@ -106,7 +106,7 @@ function clockText(part: string, hour: number): string {
 function hourText(whole: string, hour: number, part: string | undefined): string {
   if (hour > 24) return whole;
   const isLate = part !== undefined && part.toLowerCase() !== "morning" && hour < 12;
-  return `${isLate ? hour + 12 : hour}:00${part === undefined ? "" : " in use"}`.replace(" in use", "");
+  return `${isLate ? hour + 12 : hour}:00`;
 }
 
 /** Seconds, grams, metres, megabytes: each unit by its measure, and how much of that it is. */
