@@ -210,6 +210,7 @@ class Groups {
   duplicates(): readonly Found[] {
     const groups = Map.groupBy(this.#texts, (text) => this.#headOf(text));
     const found = [...groups.values()].flatMap((texts) => {
+      if (texts.length === 1 && texts[0]?.length === 1) return []; // most of them
       const facts = asked(texts.flat());
       return facts.length < 2 ? [] : [{ kind: "duplicate", facts } as const];
     });

@@ -81,6 +81,8 @@ class SharedWords {
   readonly #counts = new Map<string, number>();
   /** The places of the facts so far, in order. */
   readonly #places = new Map<string, number[]>();
+  /** How telling the words of each fact so far are together. */
+  readonly #telling: number[] = [];
 
   constructor(facts: readonly Sourced[]) {
     this.#terms = facts.map(({ claim }) => [...new Set(termsOf(claim.around))]);
@@ -92,16 +94,21 @@ class SharedWords {
     const scores = new Map<number, number>();
     const terms = (this.#terms[place] ?? []).toSorted((a, b) => this.#count(a) - this.#count(b));
     let left = LOOKED_AT;
+    let telling = 0;
     for (const term of terms) {
       const having = this.#places.get(term) ?? [];
       const rarity = Math.log(1 + this.#terms.length / this.#count(term));
+      telling += rarity;
       for (const other of left > 0 ? having.slice(-left) : [])
         scores.set(other, (scores.get(other) ?? 0) + rarity);
       left -= having.length;
       if (having.push(place) === 1) this.#places.set(term, having);
     }
-    const closest = [...scores].sort(([, a], [, b]) => b - a).slice(0, COMPARED);
-    return closest.map(([other]) => other);
+    this.#telling.push(telling);
+    const enough = ([other, score]: readonly [number, number]) =>
+      score >= WEIGHTS.conflicts.near * Math.min(telling, this.#telling[other] ?? 0);
+    const closest = [...scores].filter(enough).sort(([, a], [, b]) => b - a);
+    return closest.slice(0, COMPARED).map(([other]) => other);
   }
 
   #count(term: string): number {

@@ -116,6 +116,21 @@ describe("without a terminal, tidy", () => {
     expect(await everything()).toEqual(before);
   });
 
+  test("keeps facts apart, of which no list and no export says anything", async () => {
+    const [first] = (await review()).findings;
+    const keys = first === undefined ? [] : keysOf(first);
+    const told = async () => [
+      await everything(),
+      (await piped("export", "--with-history")).stdout.split("\n").sort(),
+    ];
+    const before = await told();
+    expect((await piped("tidy", "--apart", ...keys)).stdout).toMatch(
+      /^Kept .* To undo this: helmdeck-memory tidy --ask-again /,
+    );
+    expect(await told()).toEqual(before);
+    expect((await review()).findings.map(keysOf)).not.toContainEqual(keys);
+  });
+
   test.each([
     [["--keep", "a"], "belong together"],
     [["--over", "a"], "belong together"],
