@@ -10,7 +10,7 @@ export type ClientName = "claude";
 
 export const PACKAGE_NAME = "helmdeck-memory";
 /** In the package, beside what is the same for everybody. */
-const SETTINGS_FILE = "plugin/helmdeck.json";
+export const SETTINGS_FILE = "plugin/helmdeck.json";
 
 const DESCRIPTION = "Remember across sessions: the facts, decisions and preferences in helmdeck memory.";
 const SERVER_NAME = "helmdeck";

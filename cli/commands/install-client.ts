@@ -19,8 +19,14 @@ import type { Shell } from "../../commands/shell.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { makePrivateFolder } from "../../engine/private-file.ts";
-import { CLIENT_PACKAGES, type ClientName, PACKAGE_NAME } from "../clients/client-packages.ts";
-import { type ClientSettings, PUSHES, type PushChoice, type Pushed } from "../clients/client-settings.ts";
+import { CLIENT_PACKAGES, type ClientName, PACKAGE_NAME, SETTINGS_FILE } from "../clients/client-packages.ts";
+import {
+  type ClientSettings,
+  PUSHES,
+  type PushChoice,
+  type Pushed,
+  readClientSettings,
+} from "../clients/client-settings.ts";
 
 export interface InstallClientRequest {
   readonly client: ClientName;
@@ -32,7 +38,10 @@ export interface InstallClientRequest {
 export async function installClient(context: CommandContext, request: InstallClientRequest): Promise<number> {
   const client = new Client(context.shell, request.client);
   await client.requireProgram();
-  const settings = { ...(await whoseMemory(context, request)), pushes: await agreedPushes(context, request) };
+  const settings = {
+    ...(await whoseMemory(context, request)),
+    pushes: await agreedPushes(context, request, client),
+  };
   await client.install(settings);
   await context.output.line(
     `Installed in Claude Code, with the memory of ${settings.caller}. ${PUSH_TEXTS[settings.pushes.length] ?? ""}`,
@@ -62,11 +71,15 @@ const PUSH_TEXTS = [
 const QUESTION =
   "May each session, in every repository, start with your pinned facts and those of the repository's project? They go to the model's provider.";
 
+/** Asked once: a later run, such as an upgrade, keeps the answer unless its options say otherwise. */
 async function agreedPushes(
   { shell }: CommandContext,
   { push }: InstallClientRequest,
+  client: Client,
 ): Promise<readonly Pushed[]> {
   if (push !== undefined) return PUSHES[push];
+  const earlier = await client.earlierSettings();
+  if (earlier !== undefined) return earlier.pushes;
   return isPersonAt(shell) && (await agreesAt(shell, QUESTION)) ? PUSHES.start : PUSHES.nothing;
 }
 
@@ -152,6 +165,11 @@ class Client {
       "not_found",
       `The command ${this.#program} does not run here. Install Claude Code first.`,
     );
+  }
+
+  /** Undefined before the first installation, and if they cannot be read. */
+  earlierSettings(): Promise<ClientSettings | undefined> {
+    return readClientSettings(this.#path("package", SETTINGS_FILE)).catch(() => undefined);
   }
 
   /** Again: with other choices. */

@@ -44,7 +44,7 @@ function declareClaude(install: Command, runs: Runs): void {
     .addOption(
       new Option(
         "--push <what>",
-        "What is put into sessions unasked: nothing, pinned facts and those of the project at the start, or also sure answers to prompts. Default: asks on a terminal, else nothing.",
+        "What is put into sessions unasked: nothing, pinned facts and those of the project at the start, or also sure answers to prompts. Default: as before; the first time it asks on a terminal, and elsewhere it is nothing.",
       ).choices(Object.keys(PUSHES)),
     )
     .option("--engine <url>", "Use the memory of a served engine.", nonEmpty)

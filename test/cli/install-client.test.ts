@@ -76,9 +76,11 @@ describe("install claude", () => {
     expect((await recorded())?.pushes).toEqual([]);
   });
 
-  test("again, with other choices", async () => {
+  test("again, keeps what was agreed to, or takes another choice", async () => {
     await install(["--push", "prompts"]);
     expect((await recorded())?.pushes).toEqual(["session-start", "prompt"]);
+    await install(["--caller", "ada"]);
+    expect(await recorded()).toMatchObject({ caller: "ada", pushes: ["session-start", "prompt"] });
     await install(["--push", "nothing"]);
     expect((await recorded())?.pushes).toEqual([]);
   });
