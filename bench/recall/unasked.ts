@@ -21,7 +21,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const TIMED = [1_000, 100_000] as const;
 const MESSAGES_TIMED = 300;
 
-export interface UnaskedMessage {
+interface UnaskedMessage {
   readonly half: Half;
   readonly by: By;
   readonly answerable: boolean;
@@ -166,7 +166,7 @@ function contextOf(runId: string) {
   };
 }
 
-export function unaskedFigures(messages: readonly UnaskedMessage[]) {
+function unaskedFigures(messages: readonly UnaskedMessage[]) {
   const answerable = messages.filter((one) => one.answerable);
   const withFacts = messages.filter(({ tokens }) => tokens > 0);
   return {
