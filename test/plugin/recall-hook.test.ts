@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Memory, SearchAnswer } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { captureAtEnd, REQUEST_SURFACE, storedItself } from "../../plugin/capture-hook.ts";
@@ -8,8 +8,11 @@ import { canSpeak } from "../../plugin/persons-turn.ts";
 import { makeRecallHook } from "../../plugin/recall-hook.ts";
 import { makeReceipts, receiptsOf } from "../../plugin/receipts.ts";
 import { additionFrom, questionOf } from "../../plugin/unasked.ts";
-import { policyFor, recordingLogger } from "./fake-host.ts";
+import { type FakeHost, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+// Loaded with the first message, and not within its deadline on a busy machine.
+beforeAll(() => import("../../plugin/on-demand.ts"));
 
 type Hit = SearchAnswer["results"][number];
 
@@ -56,7 +59,13 @@ const ASKS = { prompt: "[Mon 2026-11-23 17:02 UTC] which tea does Ada drink in t
 
 function rig(
   answers: Partial<Memory> = {},
-  more: { rules?: typeof BOTH | object; config?: unknown; memory?: Memory | Error } = {},
+  more: {
+    rules?: typeof BOTH | object;
+    config?: unknown;
+    memory?: Memory | Error;
+    deadlineMs?: number;
+    host?: FakeHost;
+  } = {},
 ) {
   const memory = fakeMemory({
     search: async () => ({ results: [TEA], mode: "keyword" }),
@@ -68,9 +77,9 @@ function rig(
   const log = recordingLogger();
   const parts = {
     access: accessTo(more.memory ?? memory),
-    policy: policyFor(more.config),
+    policy: policyFor(more.config, more.host),
     rules: { ...BOTH, ...more.rules },
-    ...{ receipts, log, deadlineMs: 400, now: () => AT },
+    ...{ receipts, log, deadlineMs: more.deadlineMs ?? 10_000, now: () => AT },
   };
   const capture = (event: unknown, context: unknown) => captureAtEnd(event, context, parts);
   return { memory, receipts, log, recall: makeRecallHook(parts), capture };
@@ -129,6 +138,16 @@ describe("recall unasked", () => {
     expect(memory.calls).toEqual([]);
   });
 
+  // verifies P-unasked-person
+  test("adds nothing in a sandbox that the operator opened", async () => {
+    const host = { config: { agents: { defaults: { sandbox: { mode: "all" } } } } } as const;
+    for (const config of [{}, { allow: ["sandboxed"] }]) {
+      const { recall, memory } = rig({}, { config, host });
+      expect(await recall(ASKS, contextOf())).toBeUndefined();
+      expect(memory.calls).toEqual([]);
+    }
+  });
+
   test.each<[string, object, object]>([
     ["a model that binds earlier turns", {}, { modelId: "claude-opus-5-5" }],
     ["a backend with its own history", {}, { modelProviderId: "claude-cli" }],
@@ -143,7 +162,7 @@ describe("recall unasked", () => {
   // verifies P-unasked-quiet
   test("adds nothing and goes on when memory hangs, fails or does not open, or the host's event is broken", async () => {
     const broken = [
-      rig({ search: hanging }),
+      rig({ search: hanging }, { deadlineMs: 30 }),
       rig({ search: () => Promise.reject(new Error("SECRET-VALUE")) }),
       rig({ search: (() => null) as never }),
       rig({}, { memory: new HelmdeckError("memory_unavailable", "x") }),
