@@ -12,8 +12,7 @@ import { isHelmdeckError } from "../engine/errors.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import { isIncognito, ownerOf } from "./persons-turn.ts";
 import { logLineOf } from "./plugin-failure.ts";
-import type { RecallHookParts } from "./recall-hook.ts";
-import type { Asked, Receipts } from "./receipts.ts";
+import type { Asked, Receipts, UnaskedParts } from "./receipts.ts";
 import { fieldOf, isRecord } from "./unchecked.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
@@ -28,7 +27,7 @@ const NOTES = /\b(?:MEMORY|USER|SOUL|IDENTITY|AGENTS|TOOLS)\.md\b|\bmemory[\\/]/
 const READS = new Set(["read", "memory_search", "memory_get", "grep", "find", "ls", "glob"]);
 
 /** Never rejects. */
-export async function captureAtEnd(event: unknown, context: unknown, parts: RecallHookParts): Promise<void> {
+export async function captureAtEnd(event: unknown, context: unknown, parts: UnaskedParts): Promise<void> {
   const { receipts, policy, access, log } = parts;
   try {
     const run = fieldOf(context, "runId") ?? fieldOf(event, "runId");

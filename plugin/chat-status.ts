@@ -115,7 +115,7 @@ function receiptText({ at, outcome, added, withheld, kept }: Receipt): string {
 }
 
 /** One line for status; undefined if nothing happened. */
-export function countsLine({ counts }: Receipts): string | undefined {
+function countsLine({ counts }: Receipts): string | undefined {
   const { turns, turnsWithFacts, facts, late, failed, kept } = counts;
   if (turns + late + failed + kept === 0) return undefined;
   const trouble = late + failed === 0 ? "" : `; ${late} late, ${failed} failed`;

@@ -2,13 +2,10 @@
 import { currentMessage } from "./current-message.ts";
 import type { Admitted } from "./identity.ts";
 import { assertGoesOn, isIncognito, personOf, takesAdditions } from "./persons-turn.ts";
-import type { RecallHookParts } from "./recall-hook.ts";
-import { type Asked, noteTurn, type Receipt } from "./receipts.ts";
+import { type Asked, noteTurn, type PromptAddition, type Receipt, type UnaskedParts } from "./receipts.ts";
 import { requestIn } from "./requests.ts";
 import { type Addition, additionFrom, keptLine, MOST_FACTS, questionOf } from "./unasked.ts";
 import { fieldOf } from "./unchecked.ts";
-
-export type PromptAddition = { readonly appendContext: string } | undefined;
 
 interface Turn {
   readonly run: string;
@@ -25,7 +22,7 @@ interface Turn {
 export async function lookAtTurn(
   event: unknown,
   context: unknown,
-  parts: RecallHookParts,
+  parts: UnaskedParts,
 ): Promise<(() => PromptAddition) | undefined> {
   const message = currentMessage(event);
   const run = fieldOf(context, "runId");
@@ -44,7 +41,7 @@ export async function lookAtTurn(
   return () => settle(turn, parts);
 }
 
-function keepsRequests(context: unknown, { rules }: RecallHookParts): boolean {
+function keepsRequests(context: unknown, { rules }: UnaskedParts): boolean {
   return rules.captureRequests === "store" && !isIncognito(context);
 }
 
@@ -54,7 +51,7 @@ async function additionTo(
   message: string,
   { subject }: Admitted,
   { event, context }: { readonly event: unknown; readonly context: unknown },
-  { access, rules }: RecallHookParts,
+  { access, rules }: UnaskedParts,
 ): Promise<Addition & Pick<Receipt, "outcome">> {
   if (rules.autoRecall === "off") return { ...NOTHING, outcome: "autoRecall is off" };
   if (!takesAdditions(event, context))
@@ -68,10 +65,7 @@ async function additionTo(
   return addition;
 }
 
-function settle(
-  { run, sessionKey, receipt, text, asked }: Turn,
-  { receipts }: RecallHookParts,
-): PromptAddition {
+function settle({ run, sessionKey, receipt, text, asked }: Turn, { receipts }: UnaskedParts): PromptAddition {
   noteTurn(receipts, run, receipt);
   if (asked !== undefined && !receipts.done.has(run)) receipts.asked.set(run, asked);
   const kept = receipts.untold.get(sessionKey);

@@ -7,31 +7,16 @@
  * changes. The code that decides is loaded with the first message.
  */
 import { isHelmdeckError } from "../engine/errors.ts";
-import type { AccessPolicy } from "./access-policy.ts";
-import type { PluginConfig } from "./config.ts";
-import type { PromptAddition } from "./look-at-turn.ts";
-import type { MemoryAccess } from "./memory-access.ts";
-import type { Logger } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
-import type { Receipts } from "./receipts.ts";
+import type { PromptAddition, UnaskedParts } from "./receipts.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** The turn waits this long at most. */
 const RECALL_DEADLINE_MS = 400;
 
-export interface RecallHookParts {
-  readonly access: MemoryAccess;
-  readonly policy: AccessPolicy;
-  readonly log: Logger;
-  readonly rules: Pick<PluginConfig, "autoRecall" | "captureRequests">;
-  readonly receipts: Receipts;
-  readonly deadlineMs?: number;
-  readonly now?: () => number;
-}
-
 /** The hook's handler. Never rejects, and never takes longer than its deadline. */
 export function makeRecallHook(
-  parts: RecallHookParts,
+  parts: UnaskedParts,
 ): (event: unknown, context: unknown) => Promise<PromptAddition> {
   const { receipts, log, deadlineMs = RECALL_DEADLINE_MS } = parts;
   let lastTrouble: string | undefined;

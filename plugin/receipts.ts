@@ -4,6 +4,10 @@
  * OpenClaw may run a hook and a chat command in two copies of this module (decision 14). Both use one process-wide symbol.
  */
 import { BoundedMap } from "../engine/bounded-map.ts";
+import type { AccessPolicy } from "./access-policy.ts";
+import type { PluginConfig } from "./config.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import type { Logger } from "./openclaw-api.ts";
 import type { Noted } from "./unasked.ts";
 
 export interface Receipt {
@@ -26,7 +30,7 @@ export interface Asked {
   readonly sessionKey: string;
 }
 
-export interface Counts {
+interface Counts {
   /** Messages of persons that were looked at. */
   turns: number;
   turnsWithFacts: number;
@@ -47,6 +51,20 @@ export interface Receipts {
   readonly untold: BoundedMap<string, string>;
   readonly counts: Counts;
 }
+
+/** What the hooks that speak up work with. */
+export interface UnaskedParts {
+  readonly access: MemoryAccess;
+  readonly policy: AccessPolicy;
+  readonly log: Logger;
+  readonly rules: Pick<PluginConfig, "autoRecall" | "captureRequests">;
+  readonly receipts: Receipts;
+  readonly deadlineMs?: number;
+  readonly now?: () => number;
+}
+
+/** For the host: text after the person's words. */
+export type PromptAddition = { readonly appendContext: string } | undefined;
 
 const TURNS_KEPT = 50;
 const RUNS_REMEMBERED = 1_000;

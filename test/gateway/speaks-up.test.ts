@@ -90,6 +90,7 @@ const isStored = async (key: string) =>
   "ok";
 
 describe("a sure fact", () => {
+  // verifies P-unasked-after
   it("stands after the person's words, in its frame, and only in this request", async () => {
     await say(QUESTION);
     const { message } = await asked(QUESTION);
@@ -105,6 +106,7 @@ describe("a sure fact", () => {
     expect(await transcript(OWN)).not.toContain("oolong");
   });
 
+  // verifies P-unasked-after
   it(`changes nothing before the person's words, in ${TURNS} turns, and comes again`, async () => {
     let before = (await asked(QUESTION)).before;
     for (let turn = 0; turn < TURNS; turn += 1) {

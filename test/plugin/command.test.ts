@@ -4,6 +4,7 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import { HELP } from "../../plugin/chat-memory.ts";
 import { parseChatRequest } from "../../plugin/chat-status.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
+import { processReceipts } from "../../plugin/receipts.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import type { RecallHit } from "../../recall/search-contract.ts";
 import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
@@ -53,6 +54,31 @@ const POSSIBLE: RecallHit = {
   createdAt: 1_000_000_000_000,
   updatedAt: 1_000_000_000_000,
 };
+
+describe("/helmdeck why", () => {
+  const KEY = "why/only-here";
+  const noted = {
+    at: Date.UTC(2026, 10, 20),
+    subject: "why-test",
+    added: [{ key: KEY, why: "sure" }],
+    withheld: [],
+  };
+  const config = { subjects: { main: "why-test" }, allow: ["groups"] };
+
+  test("says what was added to the last messages, to the same callers as memory", async () => {
+    const { turns } = processReceipts();
+    turns.set("why-run", noted);
+    try {
+      expect((await typing("why", fakeMemory(), MAIN_CONTEXT, config)).text).toContain(KEY);
+      expect((await typing("why", fakeMemory(), MAIN_CONTEXT)).text).toContain("Nothing was added");
+      const group = (await typing("why", fakeMemory(), GROUP_CONTEXT, config)).text;
+      expect(group).toContain("Only in a direct chat");
+      expect(group).not.toContain(KEY);
+    } finally {
+      turns.delete("why-run");
+    }
+  });
+});
 
 describe("the parsed request", () => {
   test.each([

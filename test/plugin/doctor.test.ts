@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { ModelCheck } from "../../model/artefact.ts";
-import { answersInTime, hostFindings, TESTED_HOSTS } from "../../plugin/examine-plugin.ts";
+import { answersInTime, hostFindings, TESTED_HOSTS, unaskedWarnings } from "../../plugin/examine-plugin.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
 import { configOf } from "./fake-host.ts";
 
@@ -256,5 +256,46 @@ describe("OpenClaw's notes with the built-in model", () => {
       message: expect.stringMatching(/by keywords: There is no model\.ort\.$/),
       remedy: expect.stringContaining("openclaw helmdeck model install"),
     });
+  });
+});
+
+describe("memory that speaks up", () => {
+  const CHECK = "recall unasked, kept requests";
+  const ON = { autoRecall: "sure" };
+  const withHooks = (hooks: object): HostConfig =>
+    ({ plugins: { entries: { "helmdeck-memory": { hooks } } } }) as HostConfig;
+
+  test("is off without a warning", async () => {
+    expect(await finding(CHECK, {})).toMatchObject({ level: "ok" });
+    expect(unaskedWarnings({ plugin: configOf(), config: {}, version: "2026.8.1" })).toEqual([]);
+  });
+
+  test("works with OpenClaw's consent", async () => {
+    const allowed = withHooks({ allowConversationAccess: true });
+    expect(await finding(CHECK, allowed, { plugin: ON })).toMatchObject({ level: "ok" });
+  });
+
+  test.each<[string, object, string]>([
+    ["no consent", {}, "hooks.allowConversationAccess true"],
+    ["a refused consent", { allowConversationAccess: false }, "hooks.allowConversationAccess true"],
+    [
+      "prompts that may not be changed",
+      { allowConversationAccess: true, allowPromptInjection: false },
+      "config unset plugins.entries.helmdeck-memory.hooks.allowPromptInjection",
+    ],
+  ])("with %s is a warning with the exact command, in doctor and in status", async (_, hooks, command) => {
+    for (const plugin of [ON, { captureRequests: "store" }]) {
+      const found = await finding(CHECK, withHooks(hooks), { plugin });
+      expect(found).toMatchObject({ level: "warning", remedy: expect.stringContaining(command) });
+      const facts = { plugin: configOf(plugin), config: withHooks(hooks), version: TESTED_HOSTS.newest };
+      expect(unaskedWarnings(facts)).toEqual([expect.stringContaining(command)]);
+    }
+  });
+
+  test("does nothing on a host that is too old to tell who writes, and doctor says why", async () => {
+    const allowed = withHooks({ allowConversationAccess: true });
+    const found = await finding(CHECK, allowed, { plugin: ON, version: TESTED_HOSTS.oldest });
+    expect(found).toMatchObject({ level: "warning", remedy: expect.stringContaining("2026.9.6") });
+    expect(found?.message).toContain("whose words begin a turn");
   });
 });

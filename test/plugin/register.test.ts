@@ -17,7 +17,11 @@ const RECORDS: Readonly<Record<string, object>> = {
 const getSessionEntry = ({ sessionKey }: { sessionKey: string }) => RECORDS[sessionKey];
 
 /** Records all registrations. Like the host's, its runtime throws if only metadata is requested. */
-function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[number] = "full") {
+function recordingApi(
+  pluginConfig: unknown,
+  registrationMode: (typeof MODES)[number] = "full",
+  version = "2026.9.6",
+) {
   const registered: Record<string, unknown[][]> = {};
   const disposals: (() => unknown)[] = [];
   const lifecycle = { onDispose: (dispose: () => unknown) => void disposals.push(dispose) };
@@ -27,6 +31,7 @@ function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[nu
       get: (_, name) => {
         if (registrationMode === "cli-metadata")
           throw new Error("The runtime is not available in this mode.");
+        if (name === "version") return version;
         if (name === "agent") return { session: { getSessionEntry } };
         return name === "config" ? { current: () => ({}) } : undefined;
       },
@@ -89,6 +94,25 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
     },
   );
   expect(counts.started).toBe(0);
+});
+
+describe("the hooks that see messages", () => {
+  const hooksOf = (config: object, version?: string) => {
+    const { api, registered } = recordingApi(config, "full", version);
+    register(api, startCounting(fakeMemory()).start);
+    const hooks = (registered.on ?? []).map(([name, , options]) => [name, options] as const);
+    return hooks.filter(([name]) => name === "before_prompt_build" || name === "agent_end");
+  };
+  const RECALL = ["before_prompt_build", { requiresToolAuthority: true }] as const;
+
+  // verifies P-unasked-person
+  test("are registered only if they are turned on, and never on a host that tells too little", () => {
+    expect(hooksOf({})).toEqual([]);
+    expect(hooksOf({ autoRecall: "on", captureRequests: true })).toEqual([]);
+    expect(hooksOf({ autoRecall: "sure" })).toEqual([RECALL]);
+    expect(hooksOf({ captureRequests: "store" })).toEqual([RECALL, ["agent_end", undefined]]);
+    expect(hooksOf({ autoRecall: "sure", captureRequests: "store" }, "2026.9.5")).toEqual([]);
+  });
 });
 
 test("importing the plugin's modules starts nothing", async () => {
