@@ -47,7 +47,7 @@ export const listFacts = operation("listFacts", {
   },
   tool: {
     title: "List facts",
-    description: "List facts with their values, page by page: pinned ones first, then the newest first.",
+    description: "List facts with their values, page by page: pinned first, then newest.",
     input: z.strictObject({
       prefix: z.string().nullish().meta({ description: "Only keys with this prefix." }),
       category: z.string().nullish().meta({ description: "Only this category." }),
@@ -76,7 +76,7 @@ export const getFact = operation("getFact", {
   },
   tool: {
     title: "Read a fact",
-    description: "Read one fact completely, by its key or the path of a hit.",
+    description: "Read one fact completely, by key or a hit's path.",
     input: z.strictObject({
       key: z.string().meta({ description: "Its key, path, docid or citation." }),
     }),

@@ -25,7 +25,7 @@ export const STORE_PARAMETERS = {
       type: "string",
       minLength: 1,
       maxLength: FACT_LIMITS.valueBytes,
-      description: "The fact itself, in a sentence or a few.",
+      description: "The fact, in a sentence or a few.",
       examples: ["Deploys go through Konflux, never straight to the cluster."],
     },
     category: {

@@ -37,9 +37,10 @@ export interface InstallClientRequest {
 
 export async function installClient(context: CommandContext, request: InstallClientRequest): Promise<number> {
   const client = new Client(context.shell, request.client);
+  const memory = await whoseMemory(context, request);
   await client.requireProgram();
   const settings = {
-    ...(await whoseMemory(context, request)),
+    ...memory,
     pushes: await agreedPushes(context, request, client),
   };
   await client.install(settings);

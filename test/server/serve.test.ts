@@ -132,7 +132,7 @@ describe("serve", () => {
     expect(lines.filter(({ msg }) => msg === "request")).toMatchObject([
       { method: "POST", route: "/api/v1/memory/store", status: 200, ms: expect.any(Number) },
       { method: "POST", route: "/api/v1/memory/store", status: 400, requestId: expect.any(String) },
-      { method: "GET", route: "/api/v1/memory/facts/:key", status: 200 },
+      { method: "GET", route: "/api/v1/memory/facts/:key", status: 400 },
       { method: "GET", route: "/api/v1/memory/corpus", status: 200 },
       { method: "GET", route: "/api/v1/memory/facts", status: 401 },
     ]);
