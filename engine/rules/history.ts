@@ -81,7 +81,7 @@ export function grown(
 
 /** The history as if nothing had been stored with this tag. */
 export function withoutTag(history: readonly FormerValue[], tag: string | undefined): readonly FormerValue[] {
-  return tag === undefined ? history : history.filter(({ tags }) => !tags.includes(tag));
+  return tag === undefined ? history : historyWithout(history, ({ tags }) => tags.includes(tag));
 }
 
 /** The state before the last store that left anything; undefined when all of that has expired. */
@@ -121,18 +121,25 @@ function broughtBy(history: readonly FormerValue[], life: string | undefined): r
   return [...direct, ...further.flatMap((former) => broughtBy(history, former.life))];
 }
 
-/** The history for readers: newest first, without expired values. The first remaining value of a store is joined to none. */
+/** The history for readers: newest first, without expired values. */
 export function shownHistory(history: readonly FormerValue[], now: UnixMs): readonly FormerValue[] {
+  return historyWithout(history, ({ expiresAt }) => isExpired(expiresAt, now)).toReversed();
+}
+
+/** The history without some values. The first remaining value of a store is joined to none; the others stay as they are. */
+export function historyWithout<Former extends FormerValue>(
+  history: readonly Former[],
+  isGone: (former: Former) => boolean,
+): readonly Former[] {
   let begins = false;
-  const shown = history.flatMap((former) => {
+  return history.flatMap((former) => {
     begins ||= former.into === undefined && !former.joined;
-    if (isExpired(former.expiresAt, now)) return [];
+    if (isGone(former)) return [];
     if (former.into !== undefined) return [former];
-    const joined = former.joined && !begins;
+    const isFirst = begins && former.joined;
     begins = false;
-    return [{ ...former, joined }];
+    return [isFirst ? { ...former, joined: false } : former];
   });
-  return shown.toReversed();
 }
 
 /** A value, and when another one took its place; Infinity: none has. */

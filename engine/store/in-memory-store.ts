@@ -1,7 +1,7 @@
 /** The in-memory store: the reader, plus writes. For tests, and for caches of memory that is kept elsewhere. */
 import { defined } from "../defined.ts";
 import { mustJudgeKeys, newerOf, requireReached } from "../rules/conditions.ts";
-import { checkSuperseded, isCovered, mayCoverFormer } from "../rules/history.ts";
+import { checkSuperseded, historyWithout, isCovered, mayCoverFormer } from "../rules/history.ts";
 import {
   keysToBringBack,
   numbered,
@@ -251,7 +251,7 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     let former = 0;
     for (const [slot, held] of mayCoverFormer(filter) ? this.held : []) {
       if (!isWithin(held.meta.namespace, filter) || isMatch(held.meta, scope)) continue;
-      const history = held.history.filter((one) => !isCovered(one, filter));
+      const history = historyWithout(held.history, (one) => isCovered(one, filter));
       if (history.length === held.history.length) continue;
       if (held.meta.revision > upTo) newer.push(held);
       else this.held.set(slot, { ...held, history });

@@ -14,10 +14,11 @@ interface Value {
   readonly expiresAt: number;
 }
 
-/** `next` took its place. */
+/** `next` took its place. It came with the facts of these keys, which were superseded: without them, nothing leads to it. */
 interface Past {
   readonly value: Value;
   readonly next: Value;
+  readonly cameWith: readonly string[];
 }
 
 interface Fact {
@@ -38,7 +39,10 @@ class Model {
       return;
     }
     const retired = [...(own === undefined ? [] : [own]), ...others];
-    const past = retired.flatMap((one) => [...one.past, { value: one.now, next: now }]);
+    const past = retired.flatMap((one) => [
+      ...(one === own ? own.past : one.past.map((its) => cameWith(its, one.now.key))),
+      { value: one.now, next: now, cameWith: [] },
+    ]);
     for (const other of others) this.facts.delete(other.now.key);
     const undo = retired.length === 0 ? undefined : { own, others };
     this.facts.set(now.key, { now, past, undo });
@@ -72,10 +76,15 @@ class Model {
   }
 }
 
+function cameWith(past: Past, key: string): Past {
+  return { ...past, cameWith: [...past.cameWith, key] };
+}
+
 function without({ now, past, undo }: Fact, key: string): Fact {
   return {
     now,
-    past: past.filter(({ value, next }) => value.key !== key && next.key !== key), // nothing tells when those ended
+    // Nothing tells when a value ended whose successor was forgotten.
+    past: past.filter(({ value, next, cameWith }) => ![value.key, next.key, ...cameWith].includes(key)),
     undo: undo && {
       own: undo.own && without(undo.own, key),
       others: undo.others.filter((one) => one.now.key !== key).map((one) => without(one, key)),

@@ -289,6 +289,23 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     );
 
     test(
+      "goes back one store at a time, also when what the last one superseded was forgotten",
+      withRig(open, async ({ store, clock }) => {
+        await storeInTurn(store, clock, "milk: none", "tea: green");
+        await store.put(fact("morning", "coffee"), { supersedes: ["tea"] });
+        clock.now += 1;
+        await store.put(fact("morning", "cocoa"), { supersedes: ["milk"] });
+        const filter = { namespace: ANA, origins: ["fact"] as const, key: "milk" };
+        expect(await store.deleteWhere(filter)).toEqual({ deleted: 0, erased, former: 1 });
+        await store.undo(refTo("morning"));
+        expect(await allKeys(store)).toEqual(["morning"]);
+        expect(await historyOf(store, "morning")).toEqual(["tea: green"]);
+        await store.undo(refTo("morning"));
+        expect(await allKeys(store)).toEqual(["tea"]);
+      }),
+    );
+
+    test(
       "works through chains of superseding facts",
       withRig(open, async ({ store, clock }) => {
         await storeInTurn(store, clock, "a: 1", "a: 2", "b: 1");

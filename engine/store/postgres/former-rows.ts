@@ -3,10 +3,11 @@ import {
   type FoundFormer,
   formerCursor,
   formerKeyOf,
+  historyWithout,
   isCoveredAlone,
   mayCoverFormer,
 } from "../../rules/history.ts";
-import type { HistoryChange } from "../../rules/plans.ts";
+import { type HistoryChange, historyChange } from "../../rules/plans.ts";
 import type { EntryFilter, FormerKeysPage, FormerKeysQuery, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
@@ -33,16 +34,13 @@ export async function readFormer(
 
 /** Writes the change of a fact's history. */
 export async function writeFormer(
-  { connection }: Writing,
+  writing: Writing,
   sealer: Sealer,
   { subject, entryId }: { readonly subject: Subject; readonly entryId: string },
   { gone, added }: HistoryChange<FormerRow>,
 ): Promise<void> {
-  if (gone.length > 0) {
-    const numbers = gone.map(({ number }) => `${number}`);
-    void connection.query("DELETE FROM history WHERE number = ANY (?::bigint[])", [numbers]);
-    subject.bytes -= gone.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  }
+  const { connection } = writing;
+  eraseRows(writing, subject, gone);
   if (added.length === 0) return;
   const numbers = await connection.query(
     "SELECT nextval('history_numbers') AS number FROM generate_series(1, ?)",
@@ -59,8 +57,20 @@ export async function writeFormer(
   }
 }
 
+function eraseRows(
+  { connection }: Writing,
+  subject: Subject,
+  rows: readonly Pick<FormerRow, "number" | "sizeBytes">[],
+): void {
+  if (rows.length === 0) return;
+  const numbers = rows.map(({ number }) => `${number}`);
+  void connection.query("DELETE FROM history WHERE number = ANY (?::bigint[])", [numbers]);
+  subject.bytes -= rows.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
 export interface FoundRow extends FoundFormer {
   readonly number: number;
+  readonly entryId: string;
   readonly sizeBytes: number;
 }
 
@@ -78,6 +88,7 @@ export async function formerAfter(
   );
   return rows.map(withTexts).map((row) => ({
     number: Number(row.number),
+    entryId: `${row.entry_id}`,
     sizeBytes: sealedBytes(row),
     former: openFormer(row, sealer),
     of: {
@@ -142,11 +153,18 @@ export async function eraseCovered(
     const meant = found.filter((one) => isCoveredAlone(one, filter));
     const covered = meant.filter(({ of }) => of.revision <= upTo);
     for (const { of } of meant) if (of.revision > upTo) newer.add(of.key);
-    const numbers = covered.map(({ number }) => `${number}`);
-    if (covered.length > 0)
-      void writing.connection.query("DELETE FROM history WHERE number = ANY (?::bigint[])", [numbers]);
-    subject.bytes -= covered.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    erased += covered.length;
+    const unreadable = covered.filter(({ former }) => former === undefined);
+    eraseRows(writing, subject, unreadable);
+    erased += unreadable.length;
+    const histories = new Map(
+      covered.filter(({ former }) => former !== undefined).map((one) => [one.entryId, one.of]),
+    );
+    for (const [entryId, of] of histories) {
+      const before = await readFormer(writing.connection, sealer, entryId);
+      const left = historyWithout(before, (former) => isCoveredAlone({ former, of }, filter));
+      await writeFormer(writing, sealer, { subject, entryId }, historyChange(before, left));
+      erased += before.length - left.length;
+    }
     after = found.at(-1)?.number ?? after;
     isDone = found.length < ROWS_AT_ONCE;
   }

@@ -3,10 +3,11 @@ import {
   type FoundFormer,
   formerCursor,
   formerKeyOf,
+  historyWithout,
   isCoveredAlone,
   mayCoverFormer,
 } from "../../rules/history.ts";
-import type { HistoryChange } from "../../rules/plans.ts";
+import { type HistoryChange, historyChange } from "../../rules/plans.ts";
 import type { EntryFilter, FormerKeysPage, FormerKeysQuery, FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
@@ -49,6 +50,7 @@ export function writeFormer(
 
 export interface FoundRow extends FoundFormer {
   readonly number: number;
+  readonly entryId: string;
   /** Whether the fact matches the query; only then, the value is opened. */
   readonly isMeant: boolean;
 }
@@ -87,6 +89,7 @@ function foundIn(row: SqliteRow, sealer: Sealer): FoundRow {
   const isMeant = row.is_meant === 1;
   return {
     number: Number(row.number),
+    entryId: `${row.entry_id}`,
     former: isMeant ? openFormer(row, sealer) : undefined,
     isMeant,
     of: {
@@ -218,8 +221,9 @@ export class CoveredRun {
     return formerAfter(this.#parts, this.#after, ROWS_AT_ONCE, ownerCondition(this.#filter));
   }
 
+  /** With the other covered values of its history, whose rows are written again if they must. */
   #erase(found: FoundRow): void {
-    const { number, isMeant, of } = found;
+    const { number, entryId, isMeant, of, former } = found;
     this.#after = number;
     if (!isMeant || !isCoveredAlone(found, this.#filter)) return;
     const { upTo = of.revision } = this.#filter;
@@ -227,7 +231,14 @@ export class CoveredRun {
       this.#newer.add(of.key);
       return;
     }
-    this.#parts.session.statement("DELETE FROM history WHERE number = ?").run(number);
-    this.#erased += 1;
+    if (former === undefined) {
+      this.#parts.session.statement("DELETE FROM history WHERE number = ?").run(number);
+      this.#erased += 1;
+      return;
+    }
+    const before = readFormer(this.#parts, entryId);
+    const after = historyWithout(before, (one) => isCoveredAlone({ former: one, of }, this.#filter));
+    writeFormer(this.#parts, entryId, historyChange(before, after));
+    this.#erased += before.length - after.length;
   }
 }
