@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { OpenClawClient } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { agentTurn, member, pathsOf, promptOf } from "./shared.ts";
+import { agentTurn, helmdeckMemory, member, pathsOf, promptOf } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
 /** In main's memory before any probe runs. */
@@ -42,6 +42,10 @@ export const PROBES: Readonly<Record<string, Reaches>> = {
     const history = await openclaw.invokeTool("helmdeck__memory_history", { key }, { sessionKey });
     return history.text.includes(former);
   },
+  "tool helmdeck__memory_pin": (openclaw, sessionKey) =>
+    unpins(openclaw, (key) =>
+      openclaw.invokeTool("helmdeck__memory_pin", { key, pinned: false }, { sessionKey }),
+    ),
   "supplement search": async (openclaw, sessionKey) => {
     const args = { query: TREASURE.query, corpus: "all" };
     return pathsOf(await openclaw.invokeTool("memory_search", args, { sessionKey }), "helmdeck").length > 0;
@@ -93,6 +97,16 @@ export const PROBES: Readonly<Record<string, Reaches>> = {
     const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
     return read.details.status !== "ok";
   },
+  "slash command pin": async (openclaw, sessionKey) => {
+    const key = `probe/${randomUUID()}`;
+    await openclaw.invokeTool("helmdeck__memory_store", { key, value: "to be pinned by a probe" });
+    await chat(openclaw, sessionKey, `/pin ${key}`);
+    const wasPinned = await isPinned(openclaw, key);
+    await helmdeckMemory(openclaw, "unpin", key);
+    return wasPinned;
+  },
+  "slash command unpin": (openclaw, sessionKey) =>
+    unpins(openclaw, (key) => chat(openclaw, sessionKey, `/unpin ${key}`)),
   "slash command memories": async (openclaw, sessionKey) => {
     const reply = await chat(openclaw, sessionKey, `/memories ${TREASURE.query}`);
     return reply.includes(TREASURE.value);
@@ -125,6 +139,23 @@ export const OPERATORS_ONLY: Readonly<Record<string, (openclaw: OpenClawClient) 
   // The gateway itself starts and stops it, so there is no caller.
   "service helmdeck-memory": async () => {},
 };
+
+/** Whether it unpins a fact that a person pinned. */
+async function unpins(openclaw: OpenClawClient, unpin: (key: string) => Promise<unknown>): Promise<boolean> {
+  const key = `probe/${randomUUID()}`;
+  await openclaw.invokeTool("helmdeck__memory_store", { key, value: "to be unpinned by a probe" });
+  await helmdeckMemory(openclaw, "pin", key);
+  expect(await isPinned(openclaw, key)).toBe(true);
+  await unpin(key);
+  const isGone = !(await isPinned(openclaw, key));
+  await helmdeckMemory(openclaw, "unpin", key);
+  return isGone;
+}
+
+async function isPinned(openclaw: OpenClawClient, key: string): Promise<boolean> {
+  const { stdout } = await helmdeckMemory(openclaw, "get", key, "--json");
+  return member(JSON.parse(stdout), "pinned") === true;
+}
 
 /** The gateway's answer in a chat. */
 export async function chat(openclaw: OpenClawClient, sessionKey: string, message: string): Promise<string> {

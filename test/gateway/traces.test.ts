@@ -3,6 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { Phrases } from "../../app/traces/phrases.ts";
+import { readNote, takeOut } from "../../app/traces/take-out.ts";
+import { runPiped } from "../cli/terminal.ts";
 import { agentTurn, helmdeckMemory, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
@@ -42,6 +45,19 @@ it("each file of OpenClaw that holds a forgotten fact is named in the receipt", 
   const holders = [stateDir, workspace].flatMap(filesWithCanary);
   expect(holders.length).toBeGreaterThan(1);
   expect(holders.filter((path) => !named.has(path.replace(/-wal$/, "")) && !named.has(path))).toEqual([]);
+
+  const note = await readNote(join(workspace, "memory", "2026-11-21.md"), Phrases.ofValues([CANARY]));
+  await takeOut(note, note.places);
+  expect((await openclaw.openclaw(["memory", "index"])).code).toBe(0);
+  const after = await runPiped(["traces", "--json"], {
+    homeFolder: join(openclaw.home.root, "home"),
+    env: openclaw.home.env,
+    typed: CANARY,
+  });
+  const left = (JSON.parse(after.stdout) as Receipt).remaining.found.map(({ kind }) => kind);
+  expect(left).toContain("transcript");
+  expect(left).not.toContain("note");
+  expect(left).not.toContain("index");
 });
 
 function filesWithCanary(folder: string): readonly string[] {
