@@ -19,7 +19,7 @@ interface Call {
 
 async function decide(params: unknown, { tool = TOOL, context = AT_A_SCREEN, memory }: Call = {}) {
   const kept = memory ?? (await memoryWithKey());
-  const hook = makeApprovalHook({ access: accessTo(kept), policy: policyFor({}), deadlineMs: 200 });
+  const hook = makeApprovalHook({ access: accessTo(kept), policy: policyFor({}), deadlineMs: 3_000 });
   return hook({ toolName: tool, params }, context);
 }
 
