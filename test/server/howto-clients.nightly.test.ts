@@ -260,7 +260,7 @@ describe("OpenClaw", () => {
     expect(written).toMatchObject(Object(shipped));
     const probed = await run("openclaw-mcp.md", "probe");
     expect(probed, probed.said).toMatchObject({ code: 0 });
-    expect(probed.said).toMatch(/\b12 tools\b/);
+    expect(probed.said).toMatch(/\b13 tools\b/);
     expect(await run("openclaw-mcp.md", "leave memory to the plugin")).toMatchObject({ code: 0 });
     expect((await run("openclaw-mcp.md", "probe")).said).toMatch(/\b3 tools\b/);
     expect(await run("openclaw-mcp.md", "remove")).toMatchObject({ code: 0 });
