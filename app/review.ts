@@ -8,20 +8,18 @@ import { importsOf } from "../engine/facts/import-tag.ts";
 import { areApart, isPinned } from "../engine/facts/marks.ts";
 import { EXPIRING_WITHIN_MS } from "../engine/facts/renewal.ts";
 import { pagesOf } from "../engine/pages-of.ts";
-import { fingerprintOf } from "../engine/store/entry-id.ts";
 import type { Entry, EntryMeta, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { makeSlices } from "../engine/timing.ts";
-import { Claim } from "../recall/claims.ts";
+import type { Claim } from "../recall/claims.ts";
 import { type RelatedPair, relatedPairs } from "../recall/related-pairs.ts";
 import { factView, unlessUnreadable } from "./fact-view.ts";
 import type { FactView, Review, ReviewFinding, ReviewKind, ReviewQuery } from "./memory.ts";
+import { claimOf, digestOfText } from "./same-text.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Values opened at a time. */
 const STEP = 100;
-/** A longer value, which is a document, is compared as a whole only. */
-const MOST_CHARACTERS = 1_000;
 /** A page ends early at this size, so that no answer takes hundreds of megabytes. */
 const PAGE_BYTES = 1_024 * 1_024;
 /** Memories to cache, without values. */
@@ -31,7 +29,7 @@ const FRESH_MS = 60_000;
 
 /** A fact without its value. */
 interface Seen extends Pick<EntryMeta, "id" | "key" | "revision" | "tags" | "expiresAt"> {
-  /** The same for values that differ in nothing but case, spaces, emphasis and a final stop. */
+  /** The same for values that say the very same (app/same-text.ts). */
   readonly text: string;
   readonly source: string;
   /** Absent for a long value. */
@@ -163,19 +161,10 @@ async function allFacts(store: UseCaseContext["store"], namespace: Namespace): P
 
 function seen({ id, key, revision, tags, expiresAt, value: bytes, writer }: Entry): Seen {
   const value = Buffer.from(bytes).toString();
-  const claim = value.length > MOST_CHARACTERS ? undefined : new Claim({ key, value });
+  const claim = claimOf({ key, value });
   const [source = `${writer?.surface} ${writer?.agent}`] = importsOf(tags);
   const fields = { id, key, revision, tags, ...defined({ expiresAt, claim }) };
-  return { ...fields, text: fingerprintOf(Buffer.from(plainText(value))), source };
-}
-
-function plainText(value: string): string {
-  const text = value
-    .normalize("NFC")
-    .toLowerCase()
-    .replaceAll(/\*\*|`/g, "")
-    .replace(/\s+/gu, " ");
-  return text.replace(/[.!]+ ?$/, "") || text;
+  return { ...fields, text: digestOfText(value), source };
 }
 
 interface RelatedTexts {

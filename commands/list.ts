@@ -167,6 +167,8 @@ async function nothing(memory: Memory, request: ListRequest, voice: Voice): Prom
   if (named !== undefined) {
     return `No key in the ${whose} begins with this. It is the path of the fact with the key ${harmlessLine(named)}`;
   }
+  if (request.asOf !== undefined)
+    return `As far as histories tell, the ${whose} held no ${request.prefix || request.category ? "such " : ""}facts then.`;
   const facts = await countFacts(memory, caller);
   if (facts === 0) return `The ${whose} holds no facts yet. ${storing}`;
   const counted = unmatchedText(

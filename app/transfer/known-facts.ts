@@ -4,15 +4,15 @@
  * Judged by the texts and keys alone. Facts with the same words are found by a digest. For the other relations, a fact is compared
  * with those that share its rarest words, so that each takes about the same time in a memory of any size.
  */
-import { createHash } from "node:crypto";
 import { isPinned } from "../../engine/facts/marks.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
 import { cutText } from "../../engine/projections/frame.ts";
 import type { Entry, MemoryStore, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { termOf } from "../../recall/analysis/english.ts";
-import { Claim, type FactText } from "../../recall/claims.ts";
+import type { Claim, FactText } from "../../recall/claims.ts";
 import { type Relation, relationOf } from "../../recall/conflicts.ts";
+import { claimOf, digestOfText } from "../same-text.ts";
 
 export interface KnownFact {
   readonly relation: Exclude<Relation, "none">;
@@ -32,7 +32,6 @@ type Compared = Required<Shown>;
 
 const PAGE_FACTS = 250;
 const MOST_COMPARED = 20_000;
-const MOST_CHARACTERS = 1_000;
 const SHOWN_CHARACTERS = 400;
 /** Facts with one of its words that are counted for a fact, and those that are compared with it. */
 const MOST_COUNTED = 1_000;
@@ -68,7 +67,7 @@ export class KnownFacts {
     if (claim !== undefined)
       for (const other of this.#candidates(claim))
         relations.set(other, seenAs(relationOf(claim, other.claim)));
-    for (const other of this.#bySaying.get(digestOf(fact.value)) ?? [])
+    for (const other of this.#bySaying.get(digestOfText(fact.value)) ?? [])
       if (isSelfContained(claim, other)) relations.set(other, "same");
     const found = [...relations].filter(([{ key }]) => key !== fact.key);
     const those = ORDER.map((relation) => found.filter((one) => one[1] === relation).map(([one]) => one));
@@ -82,11 +81,10 @@ export class KnownFacts {
 
   #add({ key, value: bytes, updatedAt, tags }: Entry): void {
     const value = Buffer.from(bytes).toString();
-
     const claim = this.#compared.length < MOST_COMPARED ? this.#claimOf({ key, value }) : undefined;
     const shown = { key, value: cutText(value, SHOWN_CHARACTERS), updatedAt, isPinned: isPinned({ tags }) };
     const fact = claim && { ...shown, claim };
-    append(this.#bySaying, digestOf(value), fact ?? shown);
+    append(this.#bySaying, digestOfText(value), fact ?? shown);
     if (fact === undefined) return;
     const place = this.#compared.push(fact) - 1;
     for (const term of new Set(fact.claim.around.flatMap(({ terms }) => terms)))
@@ -94,8 +92,7 @@ export class KnownFacts {
   }
 
   #claimOf(fact: FactText): Claim | undefined {
-    if (fact.value.length > MOST_CHARACTERS) return undefined;
-    return new Claim(fact, (word) => {
+    return claimOf(fact, (word) => {
       const term = this.#terms.get(word) ?? termOf(word);
       this.#terms.set(word, term);
       return term;
@@ -161,18 +158,4 @@ function isSelfContained(claim: Claim | undefined, other: Shown): boolean {
   const own = new Set(claim.topic.flatMap(({ terms }) => terms));
   const around = new Set(other.claim.around.flatMap(({ terms }) => terms));
   return claim.around.some(({ terms }) => terms.some((term) => !own.has(term) && around.has(term)));
-}
-
-const EMPHASIS = /(\*{1,3}|`+)(\S|\S[^\n*`]*\S)\1/g;
-const END = /[.!;,\s]+$/;
-
-/** Equal for texts that differ only in emphasis, capitals, blanks, or the sign at their end. */
-function digestOf(value: string): string {
-  const text = value.length > MOST_CHARACTERS ? value : sayingOf(value);
-  return createHash("sha256").update(text).digest("base64");
-}
-
-function sayingOf(value: string): string {
-  const plain = value.normalize("NFKC").replace(EMPHASIS, "$2").toLowerCase();
-  return plain.replaceAll(/\s+/g, " ").replace(END, "").trim();
 }
