@@ -1,5 +1,6 @@
 /** The files that a release writes, and the states in which it is refused. */
 import { describe, expect, test } from "vitest";
+import { addressFields } from "../../scripts/release/address.ts";
 import { closeChangelog, newerVersion, withVersion } from "../../scripts/release/release-texts.ts";
 
 describe("a version", () => {
@@ -59,4 +60,29 @@ describe("the changelog", () => {
   ])("%s is refused", (_name, text, message) => {
     expect(() => closeChangelog(text, "0.2.0", "2026-11-23")).toThrow(message);
   });
+});
+
+describe("the repository's address", () => {
+  test.each([
+    "https://git.example/team/memory",
+    "https://git.example/team/memory/",
+    "https://git.example/team/memory.git",
+  ])("%s is named in each package", (address) => {
+    expect(addressFields(address)).toEqual({
+      repository: { type: "git", url: "git+https://git.example/team/memory.git" },
+      homepage: "https://git.example/team/memory#readme",
+      bugs: "https://git.example/team/memory/issues",
+    });
+  });
+
+  test.each([undefined, ""])("%j leaves it out", (address) => {
+    expect(addressFields(address)).toEqual({});
+  });
+
+  test.each(["git.example/memory", "http://git.example/memory", "git@git.example:memory"])(
+    "%s is refused",
+    (address) => {
+      expect(() => addressFields(address)).toThrow(/HELMDECK_REPOSITORY must be/);
+    },
+  );
 });
