@@ -203,7 +203,7 @@ describe("health", () => {
     const rig = await openRig({ memory: broken, doctor: async () => ({ findings: [finding] }) });
     const text = textOf(await rig.get("/health"));
     expect(text).toContain(
-      "Memory does not open. The key does not belong to this database. What to do: Find the key of this database",
+      "Memory does not open. The key does not belong to this database. What to do: Find the key of this database, and put it",
     );
     expect(text).toContain("Memory ✗ error key_wrong: it does not open What to do: Find the key.");
     for (const path of ["/facts", "/facts?q=x", "/fact?key=x", "/timeline", "/ending", "/growth"]) {
