@@ -59,11 +59,15 @@ export function noSidecarNote(facts: Facts): string {
 
 /** What would be done with the sidecar if this machine had Docker, and nothing of ours in it. */
 export function planWithDocker(facts: Facts, options: Options): Plan {
-  const docker = {
-    ...{ state: "ready", engine: "", compose: "docker compose", image: "" },
-    ...{ hasNetwork: false, hasImage: false },
+  const docker: Facts["docker"] = {
+    state: "ready",
+    engine: "",
+    compose: "docker compose",
+    image: "",
+    hasNetwork: false,
+    hasImage: false,
     sidecar: { state: "absent", isHealthy: false, isAsWanted: false, port: USUAL_PORT },
-  } as const;
+  };
   return makePlan({ ...facts, docker }, { ...options, embeddings: { kind: "sidecar" } });
 }
 

@@ -81,8 +81,8 @@ const renewRequestSchema = z.strictObject({
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
   description:
-    "Keep a fact that would expire, for 90 days unless ttl_seconds is given. my-memory lists what expires within 14 days. Only for" +
-    " what is still true.",
+    "Keep a fact that would expire and is still true, for 90 days unless ttl_seconds is given. To change its value, store it instead." +
+    " my-memory lists what expires within 14 days.",
   effects: ADDS,
   input: renewRequestSchema.extend({ if_revision }),
   reply: factSchema,
