@@ -28,9 +28,10 @@ export const EARLIER = [
   .map((line) => `${JSON.stringify(line)}\n`)
   .join("");
 
-/** The questions, in other words than the facts', each with the path prefix of its answer. */
+/** The questions, each with the path prefix of its answer. */
 export const QUESTIONS = [
   {
+    // No word of the fact: only its meaning makes it a sure hit.
     query: "which indentation do I like when programming",
     mustFind: "helmdeck/user_facts/editor.md",
   },
@@ -40,7 +41,7 @@ export const QUESTIONS = [
   },
   {
     // Both hits say that the other contradicts them.
-    query: "until when can I leave my car at the office",
+    query: "how late can I park on weekdays",
     mustFind: "helmdeck/places/",
   },
 ] as const;
