@@ -2,8 +2,9 @@
  * Makes a release: updates the version everywhere, closes the changelog's section, makes the four tarballs with their SBOMs and checksums, and
  * creates a commit and a tag. It does not publish or push.
  *
- *   npm run release -- 0.2.0 [--dry-run]
+ *   [HELMDECK_REPOSITORY=https://HOST/OWNER/NAME] npm run release -- 0.2.0 [--dry-run]
  *
+ * The packages name the repository only if the variable does.
  * `--dry-run` prints the changes. Exit 1 with a line for each problem; then nothing is changed.
  */
 import { createHash } from "node:crypto";
