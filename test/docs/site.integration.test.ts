@@ -100,7 +100,8 @@ async function answer(url: string, response: ServerResponse): Promise<void> {
   const path = decodeURIComponent(new URL(url, "http://x").pathname);
   const type = TYPES[extname(path)] ?? "application/octet-stream";
   const content = await readFile(join(site, path)).catch(() => undefined);
-  response.writeHead(content === undefined ? 404 : 200, { "content-type": type }).end(content);
+  const missing = path === "/favicon.ico" ? 204 : 404; // only the browser asks for it
+  response.writeHead(content === undefined ? missing : 200, { "content-type": type }).end(content);
 }
 
 const TYPES: Readonly<Record<string, string>> = {
