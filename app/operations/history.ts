@@ -81,7 +81,7 @@ const renewRequestSchema = z.strictObject({
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
   description:
-    "Keep a fact that would expire and is still true, for 90 days unless ttl_seconds is given. To change its value, store it instead." +
+    "Keep a fact that expires and is still true, for 90 days unless ttl_seconds is given. For another value, store it." +
     " my-memory lists what expires within 14 days.",
   effects: ADDS,
   input: renewRequestSchema.extend({ if_revision }),
