@@ -81,8 +81,8 @@ const renewRequestSchema = z.strictObject({
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
   description:
-    "Keep a fact that expires and is still true, for 90 days unless ttl_seconds is given. For another value, store it." +
-    " my-memory lists what expires within 14 days.",
+    "Keep a fact that is still true, for 90 days or ttl_seconds. For another value, store it. my-memory lists" +
+    " what expires soon.",
   effects: ADDS,
   input: renewRequestSchema.extend({ if_revision }),
   reply: factSchema,

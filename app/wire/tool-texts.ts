@@ -62,7 +62,7 @@ export const HISTORY_DESCRIPTION =
   " of it is current. At most ten, also of facts that it superseded.";
 
 export const UNDO_DESCRIPTION =
-  "Take back the last store of a fact: what it held before returns, and so do facts that it superseded. To correct it, store it." +
+  "Take back the last store of a fact: its former value and facts that it superseded return. To correct it, store it." +
   " Only the answer keeps the undone value. Called again, it undoes the next.";
 
 export const PIN_DESCRIPTION =
