@@ -80,7 +80,10 @@ describe("the tutorial", () => {
       await writePicture(
         block.picture,
         block.heading,
-        shown.join("\n").replaceAll(join(host.home.root, "home"), "~"),
+        shown
+          .join("\n")
+          .replaceAll(join(host.home.root, "home"), "~")
+          .replaceAll(host.home.workspace, "~/.openclaw/workspace"),
       );
   }
 
