@@ -2,8 +2,9 @@
  * Makes a release: updates the version everywhere, closes the changelog's section, makes the four tarballs with their SBOMs and checksums,
  * lets npm check each as it would publish it, and creates a commit and a tag. It does not publish or push.
  *
- *   HELMDECK_REPOSITORY=https://git.example/memory npm run release -- 0.2.0 [--dry-run]
+ *   [HELMDECK_REPOSITORY=https://HOST/OWNER/NAME] npm run release -- 0.3.0 [--dry-run]
  *
+ * The packages name the repository only if the variable does.
  * `--dry-run` prints the changes. Exit 1 with a line for each problem; then nothing is changed.
  */
 import { createHash } from "node:crypto";
@@ -12,7 +13,7 @@ import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
-import { addressFields, REPOSITORY } from "./address.ts";
+import { repositoryFields } from "../build/repository.ts";
 import { closeChangelog, newerVersion, type Release, withVersion } from "./release-texts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -37,8 +38,8 @@ async function main(): Promise<void> {
   const changes = await changesOf(release);
   for (const file of changes.keys()) console.log(`${file}: ${release.from} → ${release.version}`);
   console.log(`\n${release.notes}\n`);
-  const { homepage } = addressFields(process.env[REPOSITORY]);
-  console.log(homepage ?? `The packages will not say where their sources are: ${REPOSITORY} is not set.`);
+  const { homepage } = repositoryFields();
+  console.log(homepage ?? "The packages will not say where their source is: HELMDECK_REPOSITORY is not set.");
   if (values["dry-run"]) return console.log(`Nothing was changed. The tag would be ${release.tag}.`);
   for (const [file, text] of changes) await writeFile(join(ROOT, file), text);
   try {

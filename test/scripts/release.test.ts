@@ -1,6 +1,6 @@
 /** The files that a release writes, and the states in which it is refused. */
 import { describe, expect, test } from "vitest";
-import { addressFields } from "../../scripts/release/address.ts";
+import { repositoryFields } from "../../scripts/build/repository.ts";
 import { closeChangelog, newerVersion, withVersion } from "../../scripts/release/release-texts.ts";
 
 describe("a version", () => {
@@ -62,27 +62,20 @@ describe("the changelog", () => {
   });
 });
 
-describe("the repository's address", () => {
-  test.each([
-    "https://git.example/team/memory",
-    "https://git.example/team/memory/",
-    "https://git.example/team/memory.git",
-  ])("%s is named in each package", (address) => {
-    expect(addressFields(address)).toEqual({
-      repository: { type: "git", url: "git+https://git.example/team/memory.git" },
-      homepage: "https://git.example/team/memory#readme",
-      bugs: "https://git.example/team/memory/issues",
+describe("the address of the repository", () => {
+  test("is in the packages only if HELMDECK_REPOSITORY names it", () => {
+    expect(repositoryFields({})).toEqual({});
+    expect(repositoryFields({ HELMDECK_REPOSITORY: "https://git.example/ada/memory" })).toEqual({
+      repository: { type: "git", url: "git+https://git.example/ada/memory.git" },
+      homepage: "https://git.example/ada/memory#readme",
+      bugs: { url: "https://git.example/ada/memory/issues" },
     });
   });
 
-  test.each([undefined, ""])("%j leaves it out", (address) => {
-    expect(addressFields(address)).toEqual({});
-  });
-
-  test.each(["git.example/memory", "http://git.example/memory", "git@git.example:memory"])(
-    "%s is refused",
+  test.each(["git@git.example:ada/memory", "https://git.example", "https://git.example/a/b/", "http://x/a"])(
+    "is no %s",
     (address) => {
-      expect(() => addressFields(address)).toThrow(/HELMDECK_REPOSITORY must be/);
+      expect(() => repositoryFields({ HELMDECK_REPOSITORY: address })).toThrow(/https:\/\/HOST\/OWNER/);
     },
   );
 });
