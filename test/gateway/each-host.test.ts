@@ -1,10 +1,20 @@
 /** Checks on each supported OpenClaw, in addition to the smoke test and the other files that vitest.config.ts lists with this one. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canSpeak } from "../../plugin/persons-turn.ts";
 import { type OpenClawClient, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 import { timesOpen } from "./process-facts.ts";
-import { member, patchConfig, pathsOf, resultOfSetUp, sharedGateway, sharedOpenClaw } from "./shared.ts";
+import {
+  agentTurn,
+  member,
+  messageWith,
+  patchConfig,
+  pathsOf,
+  resultOfSetUp,
+  sharedGateway,
+  sharedOpenClaw,
+} from "./shared.ts";
 
 const INSTALLER_TIMEOUT_MS = 600_000;
 const FACT = { key: "ferry/timetable", value: "The ferry to the island leaves at seven." };
@@ -37,6 +47,30 @@ describe("the plugin", () => {
     const database = join(openclaw.home.stateDir, "helmdeck-memory", "memory.sqlite");
     expect(await timesOpen((await sharedGateway()).pid, database)).toBe(1);
   });
+});
+
+// verifies P-unasked-person
+describe("memory that speaks up", () => {
+  it("adds a sure fact if OpenClaw tells whose words begin a turn; else doctor says that it cannot", async () => {
+    const { runtime } = await resultOfSetUp();
+    await speakUp(true);
+    try {
+      const question = `${QUERY}, by itself`;
+      await agentTurn(openclaw, { message: question, sessionKey: "agent:main:telegram:direct:4711" });
+      const message = await messageWith(question);
+      expect(message.includes(FACT.value)).toBe(canSpeak(runtime.version));
+      const { stdout } = await openclaw.openclaw(["helmdeck", "doctor"]);
+      expect(stdout.includes(`do nothing on OpenClaw ${runtime.version}`)).toBe(!canSpeak(runtime.version));
+    } finally {
+      await speakUp(false);
+    }
+  });
+
+  function speakUp(isOn: boolean): Promise<void> {
+    const hooks = { allowConversationAccess: isOn };
+    const config = { autoRecall: isOn ? "sure" : "off", captureRequests: isOn ? "store" : "off" };
+    return patchConfig(openclaw, { plugins: { entries: { "helmdeck-memory": { hooks, config } } } });
+  }
 });
 
 describe("the tab in the Control UI", () => {

@@ -164,6 +164,20 @@ export function subAgentIn(text: string): SubAgent {
 
 /** The system prompt of the latest request to the stand-in model whose messages contain the text. */
 export async function promptOf(text: string): Promise<string> {
+  const { messages } = await requestAbout(text);
+  return messages
+    .filter(({ role }) => role === "system" || role === "developer")
+    .map(textOf)
+    .join("\n");
+}
+
+/** The person's message in the latest request to the stand-in model that contains the text, with what was added to it. */
+export async function messageWith(text: string): Promise<string> {
+  const { messages } = await requestAbout(text);
+  return messages.map(textOf).findLast((message) => message.includes(text)) ?? "";
+}
+
+async function requestAbout(text: string): Promise<ModelRequest> {
   const { modelUrl } = await sharedGateway();
   const response = await fetch(`${modelUrl}/requests`);
   const requests = (await response.json()) as readonly ModelRequest[]; // the stand-in recorded these requests itself
@@ -171,10 +185,7 @@ export async function promptOf(text: string): Promise<string> {
     messages.some((message) => textOf(message).includes(text)),
   );
   if (asked === undefined) throw new Error(`the model was not asked about: ${text}`);
-  return asked.messages
-    .filter(({ role }) => role === "system" || role === "developer")
-    .map(textOf)
-    .join("\n");
+  return asked;
 }
 
 /** Runs the built command `helmdeck-memory` in the gateway's environment, and so by default with the same database. */

@@ -209,15 +209,21 @@ describe("a sure fact", () => {
     timeout: DIALOGUE_WITHIN_MS,
   }, async () => {
     let before = (await asked(QUESTION)).before;
+    let withFact = 0;
+    const late = Number(member(await counts(), "late"));
     for (let turn = 0; turn < TURNS; turn += 1) {
       const question = `${QUESTION} (${turn})`;
       await say(question);
       const now = await asked(question);
-      expect(now.message).toContain(`> ${FACT}`);
       expect(now.before.slice(0, before.length)).toBe(before);
-      expect(JSON.stringify(now.request.messages).split(LEAD)).toHaveLength(2);
+      const isThere = now.message.includes(`> ${FACT}`);
+      expect(JSON.stringify(now.request.messages).split(LEAD)).toHaveLength(isThere ? 2 : 1);
+      withFact += isThere ? 1 : 0;
       before = now.before;
     }
+    // On a busy machine a search may take longer than 400 ms.
+    expect(withFact + Number(member(await counts(), "late")) - late).toBe(TURNS);
+    expect(withFact).toBeGreaterThan(0);
   });
 
   // verifies P-unasked-after
@@ -361,9 +367,13 @@ describe("a plain request", () => {
 });
 
 describe("receipts", () => {
-  it("say in chat what was added and kept", async () => {
+  it("say in chat and on the page what was added and kept", async () => {
     const why = await chat(openclaw, OWN, "/helmdeck why");
     expect(why).toMatch(/Message of .*: \d added/);
+    const page = await (await openclaw.fetch("/plugins/helmdeck-memory/unasked")).text();
+    expect(page).toMatch(/added<\/span><\/div><div><p><a href="[^"]*">ada\/tea<\/a>: sure, with a score/);
+    expect(page).toMatch(/your request, as <a href="[^"]*">ada-takes-stairs</);
+    expect(page).not.toContain("oolong");
     const status = await openclaw.rpc("helmdeck.status");
     expect(member(status, "unasked")).toMatchObject({ kept: REQUESTS + 2, failed: 0 });
     expect(member(status, "warnings")).toBeUndefined();

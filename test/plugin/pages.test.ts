@@ -6,6 +6,7 @@ import type { FactView, Finding, MemoryStatus } from "../../app/memory.ts";
 import { makePagesHandler, type RequestScope } from "../../plugin/pages-handler.ts";
 import { PAGES_PATH } from "../../plugin/pages-tab.ts";
 import { type PagesParts, viewerOf } from "../../plugin/pages-viewer.ts";
+import { noteTurn, processReceipts } from "../../plugin/receipts.ts";
 import { configOf } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -101,6 +102,18 @@ describe("the memory that is shown", () => {
   test("is that of the first configured agent if the default one is not configured", () => {
     expect(look("", { agents: ["home", "work"] }).subject).toBe("home");
   });
+});
+
+// verifies P-alone-tab
+test("what was done unasked is that of the shown memory alone", () => {
+  const nothing = { added: [], withheld: [] };
+  noteTurn(processReceipts(), "pages-1", { at: 1, subject: "main", ...nothing });
+  noteTurn(processReceipts(), "pages-2", { at: 2, subject: "work", ...nothing });
+  expect(
+    look("agent=work")
+      .unasked?.()
+      .map(({ at }) => at),
+  ).toEqual([2]);
 });
 
 describe("a shown command that changes memory", () => {
