@@ -14,7 +14,7 @@ import { type SubjectRules, sentenceOfRefusal, subjectOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { failureOf } from "./plugin-failure.ts";
-import { processReceipts, receiptsOf } from "./receipts.ts";
+import { type Receipts, receiptsOf } from "./receipts.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 export interface PagesParts {
@@ -22,6 +22,7 @@ export interface PagesParts {
   readonly config: SubjectRules;
   readonly hostConfig: () => HostConfig;
   readonly hostFindings: () => Promise<readonly Finding[]>;
+  readonly receipts: Receipts;
   readonly deadlineMs?: number;
 }
 
@@ -52,7 +53,7 @@ export function viewerOf(asked: URLSearchParams, scopes: unknown, parts: PagesPa
     sees: mayReadEverything(scopes) ? "values" : "counts",
     changes: { kind: "commands", program: "openclaw helmdeck", options: isOnly ? "" : `--agent ${agent}` },
     seesCallers: false,
-    unasked: () => receiptsOf(processReceipts(), verdict.subject, TURNS_SHOWN),
+    unasked: () => receiptsOf(parts.receipts, verdict.subject, TURNS_SHOWN),
     doctor: () => examine(memory, parts),
   };
 }

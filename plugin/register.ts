@@ -93,7 +93,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     scope: "operator.read",
   });
   const hostFindings = () => findingsOf(api, config, hostConfig());
-  if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings });
+  if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings, receipts });
   registerCli(api, { config, hostConfig, hostFindings, warnings });
 }
 

@@ -6,7 +6,7 @@ import type { FactView, Finding, MemoryStatus } from "../../app/memory.ts";
 import { makePagesHandler, type RequestScope } from "../../plugin/pages-handler.ts";
 import { PAGES_PATH } from "../../plugin/pages-tab.ts";
 import { type PagesParts, viewerOf } from "../../plugin/pages-viewer.ts";
-import { noteTurn, processReceipts } from "../../plugin/receipts.ts";
+import { makeReceipts, noteTurn } from "../../plugin/receipts.ts";
 import { configOf } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -43,6 +43,7 @@ function partsOf({ agents = ["home", "main", "work"], subjects = {}, ...parts }:
     config: configOf({ subjects }),
     hostConfig: () => ({ agents: { entries: Object.fromEntries(agents.map((id) => [id, {}])) } }),
     hostFindings: async () => [HOST_FINDING],
+    receipts: makeReceipts(),
     ...parts,
   };
 }
@@ -107,13 +108,11 @@ describe("the memory that is shown", () => {
 // verifies P-alone-tab
 test("what was done unasked is that of the shown memory alone", () => {
   const nothing = { added: [], withheld: [] };
-  noteTurn(processReceipts(), "pages-1", { at: 1, subject: "main", ...nothing });
-  noteTurn(processReceipts(), "pages-2", { at: 2, subject: "work", ...nothing });
-  expect(
-    look("agent=work")
-      .unasked?.()
-      .map(({ at }) => at),
-  ).toEqual([2]);
+  const receipts = makeReceipts();
+  noteTurn(receipts, "run-1", { at: 1, subject: "main", ...nothing });
+  noteTurn(receipts, "run-2", { at: 2, subject: "work", ...nothing });
+  const { unasked } = look("agent=work", { receipts });
+  expect(unasked?.().map(({ at }) => at)).toEqual([2]);
 });
 
 describe("a shown command that changes memory", () => {
