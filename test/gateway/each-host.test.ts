@@ -2,7 +2,11 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canSpeak } from "../../plugin/persons-turn.ts";
-import { type OpenClawClient, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import {
+  type JsonObject,
+  type OpenClawClient,
+  OpenClawHost,
+} from "../../scripts/openclaw-host/openclaw-host.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 import { timesOpen } from "./process-facts.ts";
 import {
@@ -53,7 +57,8 @@ describe("the plugin", () => {
 describe("memory that speaks up", () => {
   it("adds a sure fact if OpenClaw tells whose words begin a turn; else doctor says that it cannot", async () => {
     const { runtime } = await resultOfSetUp();
-    await speakUp(true);
+    await openclaw.invokeTool("helmdeck__memory_store", FACT);
+    await configure(openclaw, { autoRecall: "sure" });
     try {
       const question = `${QUERY}, by itself`;
       await agentTurn(openclaw, { message: question, sessionKey: "agent:main:telegram:direct:4711" });
@@ -62,15 +67,9 @@ describe("memory that speaks up", () => {
       const { stdout } = await openclaw.openclaw(["helmdeck", "doctor"]);
       expect(stdout.includes(`do nothing on OpenClaw ${runtime.version}`)).toBe(!canSpeak(runtime.version));
     } finally {
-      await speakUp(false);
+      await configure(openclaw, { autoRecall: "off" });
     }
   });
-
-  function speakUp(isOn: boolean): Promise<void> {
-    const hooks = { allowConversationAccess: isOn };
-    const config = { autoRecall: isOn ? "sure" : "off", captureRequests: isOn ? "store" : "off" };
-    return patchConfig(openclaw, { plugins: { entries: { "helmdeck-memory": { hooks, config } } } });
-  }
 });
 
 describe("the tab in the Control UI", () => {
@@ -112,6 +111,6 @@ describe("the installer with the built-in model", () => {
   }
 });
 
-function configure(openclaw: OpenClawClient, config: { searchByDefault: boolean }): Promise<void> {
+function configure(openclaw: OpenClawClient, config: JsonObject): Promise<void> {
   return patchConfig(openclaw, { plugins: { entries: { "helmdeck-memory": { config } } } });
 }
