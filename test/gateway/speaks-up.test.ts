@@ -34,6 +34,8 @@ const TURNS = sized(5, 100);
 const REQUESTS = TURNS / 5;
 const DIALOGUE_WITHIN_MS = sized(180_000, 1_800_000);
 const LEAD = "From helmdeck memory";
+/** On a busy machine a search may take longer than 400 ms. */
+const NOT_LATE = { retry: 2 };
 const OWN = "agent:main:telegram:direct:4711";
 const GROUP = "agent:main:telegram:group:-4711";
 const COMPARED = "agent:main:telegram:direct:4712";
@@ -189,7 +191,7 @@ const untilAsked = (words: string) =>
 
 describe("a sure fact", () => {
   // verifies P-unasked-after
-  it("stands after the person's words, in its frame, and only in this request", async () => {
+  it("stands after the person's words, in its frame, and only in this request", NOT_LATE, async () => {
     await say(QUESTION);
     const { message } = await asked(QUESTION);
     // OpenClaw's own line about the runtime follows.
@@ -221,7 +223,6 @@ describe("a sure fact", () => {
       withFact += isThere ? 1 : 0;
       before = now.before;
     }
-    // On a busy machine a search may take longer than 400 ms.
     expect(withFact + Number(member(await counts(), "late")) - late).toBe(TURNS);
     expect(withFact).toBeGreaterThan(0);
   });
@@ -263,7 +264,7 @@ async function expectNothing(where: string, run: () => Promise<unknown>): Promis
 
 // verifies P-unasked-person
 describe("nothing is added, and no request kept,", () => {
-  it("only elsewhere than in a person's own session (control)", async () => {
+  it("only elsewhere than in a person's own session (control)", NOT_LATE, async () => {
     await say(tempting("at home"));
     expect((await asked("at home.")).message).toContain(`> ${FACT}`);
     await expect.poll(async () => (await counts()) ?? null).toMatchObject({ kept: REQUESTS + 1 });
@@ -387,7 +388,7 @@ describe("a memory that", () => {
 
   beforeAll(() => installFaultyWorker(openclaw));
 
-  it("works adds its fact (control)", async () => {
+  it("works adds its fact (control)", NOT_LATE, async () => {
     await say("good morning, my dear konflux");
     expect((await asked("good morning")).message).toContain("> the good hit");
   });
