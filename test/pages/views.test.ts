@@ -93,6 +93,43 @@ describe("the list of facts that expire soon", () => {
   });
 });
 
+describe("what was done unasked", () => {
+  const turns = [
+    { at: NOW, added: [{ key: "tea", why: "sure, with a score of 0.91" }], withheld: [], kept: "stairs" },
+    { at: NOW - 60_000, added: [], withheld: [{ key: "car", why: "shares no word with the message" }] },
+    { at: NOW - 120_000, outcome: "too short to ask for anything", added: [], withheld: [] },
+  ];
+
+  test("is listed by message: what was added, held back and why, and kept", async () => {
+    const rig = await openRig({ unasked: () => turns });
+    const page = await rig.get("/unasked");
+    expect(textOf(page)).toContain(
+      "Message of 2026-11-20 12:00 UTC (just now) added tea : sure, with a score of 0.91 kept your request, as stairs , where it can be forgotten Message of 2026-11-20 11:59 UTC (1 minute ago) Nothing added: nothing is sure. held back car : shares no word with the message Message of 2026-11-20 11:58 UTC (2 minutes ago) Nothing added: too short to ask for anything.",
+    );
+    expect(page.text).toContain(`href="${BASE}/fact?key=stairs"`);
+    expect(page.text).toContain(`href="${BASE}/unasked" aria-current="page"`);
+  });
+
+  test("says how to turn it on if there is nothing", async () => {
+    const rig = await openRig({ unasked: () => [] });
+    expect(textOf(await rig.get("/unasked"))).toContain("autoRecall and captureRequests");
+  });
+
+  test("is no page in a process that does not know it", async () => {
+    const rig = await openRig();
+    expect((await rig.get("/facts")).text).not.toContain("/unasked");
+    const page = await rig.get("/unasked");
+    expect([page.status, textOf(page)]).toEqual([404, expect.stringContaining("in OpenClaw's Control UI")]);
+  });
+
+  test("shows no key to somebody who may see only counts", async () => {
+    const rig = await openRig({ unasked: () => turns, sees: "counts" });
+    const text = textOf(await rig.get("/unasked"));
+    expect(text).toContain("You see only counts.");
+    expect(text).not.toMatch(/tea|car|stairs/);
+  });
+});
+
 describe("growth", () => {
   test("has a chart with a text alternative, and the same numbers in a table", async () => {
     const rig = await openRig();
