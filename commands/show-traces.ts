@@ -4,7 +4,7 @@ import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { copiesBeside } from "../app/health/private-files.ts";
-import { readNotes } from "../app/keys/store-notes.ts";
+import { type NotedCopy, readNotes } from "../app/keys/store-notes.ts";
 import type { Forgotten } from "../app/memory.ts";
 import {
   alsoText,
@@ -152,18 +152,20 @@ class TracesSearch {
     const { phrases } = this.#sought;
     const { databasePath, keyPath, driver } = await this.#context.line.memoryOptions(this.#context);
     const { copies = [] } = await readNotes(keyPath);
-    const noted = copies.map(async (copy) => ({
+    const there = copies.map(async (copy) => ({
       ...copy,
       isThere: (await changedAt(copy.path)) !== undefined,
     }));
-    this.#copies = [...(await Promise.all(noted)), ...(await databaseCopies(databasePath))];
+    this.#copies = [...(await Promise.all(there)), ...(await databaseCopies(databasePath))];
     if (phrases.isEmpty) return;
-    const exports = copies.filter(({ kind }) => kind === "export").map(({ path }) => path);
+    const noted = (wanted: NotedCopy["kind"]) =>
+      copies.filter(({ kind }) => kind === wanted).map(({ path }) => path);
     const skips = [keyPath, ...["", "-wal", "-shm", "-journal"].map((ending) => databasePath + ending)];
     const progress = await showCount(this.#context.shell, { unit: "bytes" });
     try {
       this.#found = await findTraces({
-        ...{ place: this.#place, phrases, driver, exports, skips },
+        ...{ place: this.#place, phrases, driver, skips },
+        ...{ exports: noted("export"), imports: noted("import") },
         ...{ withinMs: this.#withinMs, onBytes: progress.update },
       });
     } finally {

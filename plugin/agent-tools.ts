@@ -1,6 +1,7 @@
 /** The tools with which an agent stores a fact, forgets by scope, reads former values and pins. */
 import type { FactInput, ForgetInput, Forgotten, Memory, PinInput, StoredFact } from "../app/memory.ts";
 import { alsoInNotes, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
+import type { NotesCount } from "../app/traces/find-traces.ts";
 import { toWire } from "../app/wire/codec.ts";
 import {
   HISTORY_DESCRIPTION,
@@ -275,28 +276,28 @@ async function previewOf(memory: Memory, subject: string, scope: string): Promis
 }
 
 /**
- * How many of the agent's own notes hold what it forgets; 0 where it may not know: in a sandbox, and in a group to which memory
+ * How many of the agent's own notes hold what it forgets; undefined where it may not know: in a sandbox, and in a group to which memory
  * was opened but not the notes.
  */
 async function notesHolding(
   { workspaceOf }: ToolParts,
   { memory, verdict, scope }: { readonly memory: Memory; readonly verdict: Admitted; readonly scope: string },
-): Promise<number> {
+): Promise<NotesCount | undefined> {
   const { subject, agentId, opened } = verdict;
   const folder = workspaceOf?.(agentId);
-  if (folder === undefined || opened !== undefined) return 0;
+  if (folder === undefined || opened !== undefined) return undefined;
   const { notesHolding } = await import("./on-demand.ts");
   return notesHolding({ memory, subject, scope, workspaces: [folder] });
 }
 
-function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes: number): ToolResult {
+function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes?: NotesCount): ToolResult {
   const { deleted, former = 0 } = forgotten;
   const isDone = deleted + former > 0;
   const newer = newerText(forgotten);
-  const also = isDone && inNotes > 0 ? alsoInNotes(inNotes) : undefined;
+  const also = isDone && inNotes !== undefined ? alsoInNotes(inNotes) : undefined;
   const story = isDone ? forgetStory(forgotten, preview) : missStory(forgotten);
   const parts = [story, newer, also].filter((part) => part !== undefined);
-  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes }) });
+  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes?.count }) });
 }
 
 function forgetStory(

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<TraceKind, readonly [one: string, many: string]>> =
   transcript: ["conversation", "conversations"],
   state: ["database of OpenClaw's state", "databases of OpenClaw's state"],
   export: ["export", "exports"],
+  import: ["imported file", "imported files"],
   file: ["other file", "other files"],
 };
 
@@ -111,6 +112,7 @@ function remedyFor(trace: Trace): string {
     return table === undefined ? transcriptFile(trace) : transcriptRows(trace, agent);
   if (kind === "state") return stateRows(table);
   if (kind === "export") return "An export in plain text: delete the file.";
+  if (kind === "import") return "Facts were imported from it: change or delete the file.";
   return "Look at the file, and change or delete it yourself.";
 }
 

@@ -467,7 +467,7 @@ describe("undoing", () => {
 describe("forgetting", () => {
   test("says in how many of OpenClaw's notes it still stands, to whoever runs the server", async () => {
     const asked: string[] = [];
-    const notesHolding = async (scope: string) => asked.push(scope) + 1;
+    const notesHolding = async (scope: string) => ({ count: asked.push(scope) + 1, isComplete: true });
     const rig = await openRig({ changes: FORMS, notesHolding });
     await rig.memory.storeFact("main", { key: "cabin", value: "The spare key" });
     const preview = await rig.get("/forget?key=cabin");
