@@ -53,6 +53,8 @@ export interface TracesQuery {
   readonly exports: readonly string[];
   /** Files that facts were imported from. */
   readonly imports: readonly string[];
+  /** State folders of other gateways. */
+  readonly others: readonly Unsearched[];
   /** Our key and the files of our database. */
   readonly skips: readonly string[];
   readonly withinMs: number;
@@ -74,10 +76,14 @@ const PACKED: Readonly<Record<string, string>> = {
 };
 
 export async function findTraces(query: TracesQuery): Promise<Traces> {
-  const { place, exports, imports, skips, withinMs, clock = () => performance.now() } = query;
+  const { place, exports, imports, others, skips, withinMs, clock = () => performance.now() } = query;
   const deadline = clock() + withinMs;
   const listed = await listCandidates(place, { exports, imports, skips });
-  const search = new Search(query, () => clock() > deadline, [...(place.problems ?? []), ...listed.unread]);
+  const search = new Search(query, () => clock() > deadline, [
+    ...others,
+    ...(place.problems ?? []),
+    ...listed.unread,
+  ]);
   const total = listed.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   for (const file of listed.files) await search.file(file, total);
   return search.traces();
