@@ -21,7 +21,7 @@ export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Pr
     if (isFileError(error, "ENOENT", "ENOTDIR")) return usual;
     return {
       ...usual,
-      problems: [{ path, why: "is not readable, so workspaces that it names are unknown" }],
+      problem: { path, why: "is not readable, so workspaces that it names are unknown" },
     };
   }
 }

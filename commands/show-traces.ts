@@ -20,8 +20,9 @@ import {
   tracesLines,
 } from "../app/presenters/traces-text.ts";
 import { findTraces, type Traces } from "../app/traces/find-traces.ts";
-import { type OpenClawPlace, otherPlaces, type Unsearched } from "../app/traces/openclaw-place.ts";
+import type { OpenClawPlace } from "../app/traces/openclaw-place.ts";
 import { Phrases } from "../app/traces/phrases.ts";
+import { type PlacesOutside, placesOutside } from "../app/traces/places-outside.ts";
 import { type Place, type ReadNote, readNote, takeOut } from "../app/traces/take-out.ts";
 import {
   factsHolding,
@@ -216,7 +217,7 @@ class TracesSearch {
       this.#found = await findTraces({
         ...{ place: this.#place, phrases, driver, skips },
         ...{ exports: noted("export"), imports: noted("import") },
-        others: await this.#others(databasePath),
+        outside: await this.#outside(databasePath),
         ...{ withinMs: this.#withinMs, onBytes: progress.update },
       });
     } finally {
@@ -224,9 +225,9 @@ class TracesSearch {
     }
   }
 
-  #others(databasePath: string): Promise<readonly Unsearched[]> {
+  #outside(databasePath: string): Promise<PlacesOutside> {
     const { env, homeDir } = this.#context.shell;
-    return otherPlaces(this.#place, { databasePath, homeDir: env.HOME ?? homeDir });
+    return placesOutside(this.#place, { databasePath, homeDir: env.HOME ?? homeDir });
   }
 
   /** Asks for each place of a note, and writes the note once. */

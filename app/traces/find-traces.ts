@@ -20,6 +20,7 @@ import {
 } from "./file-text.ts";
 import type { OpenClawPlace, Unsearched } from "./openclaw-place.ts";
 import type { Phrases } from "./phrases.ts";
+import type { PlacesOutside } from "./places-outside.ts";
 import { readDatabase } from "./read-database.ts";
 import { type Candidate, listCandidates, listNotes, type TraceKind } from "./walk.ts";
 
@@ -53,8 +54,7 @@ export interface TracesQuery {
   readonly exports: readonly string[];
   /** Files that facts were imported from. */
   readonly imports: readonly string[];
-  /** State folders of other gateways. */
-  readonly others: readonly Unsearched[];
+  readonly outside: PlacesOutside;
   /** Our key and the files of our database. */
   readonly skips: readonly string[];
   readonly withinMs: number;
@@ -76,14 +76,13 @@ const PACKED: Readonly<Record<string, string>> = {
 };
 
 export async function findTraces(query: TracesQuery): Promise<Traces> {
-  const { place, exports, imports, others, skips, withinMs, clock = () => performance.now() } = query;
+  const { place, exports, imports, outside, skips, withinMs, clock = () => performance.now() } = query;
   const deadline = clock() + withinMs;
-  const listed = await listCandidates(place, { exports, imports, skips });
-  const search = new Search(query, () => clock() > deadline, [
-    ...others,
-    ...(place.problems ?? []),
-    ...listed.unread,
-  ]);
+  const listed = await listCandidates(place, {
+    ...{ exports, imports, skips },
+    extraPaths: outside.extraPaths,
+  });
+  const search = new Search(query, () => clock() > deadline, [...outside.unsearched, ...listed.unread]);
   const total = listed.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   for (const file of listed.files) await search.file(file, total);
   return search.traces();

@@ -45,7 +45,9 @@ const ORDER: readonly TraceKind[] = [
   "file",
 ];
 
-interface Ours {
+interface Named {
+  /** What OpenClaw indexes outside of workspaces. */
+  readonly extraPaths: readonly string[];
   /** Files that we wrote in plain text. */
   readonly exports: readonly string[];
   /** Files that we read. */
@@ -56,11 +58,11 @@ interface Ours {
 
 export async function listCandidates(
   place: OpenClawPlace,
-  { exports, imports, skips }: Ours,
+  { exports, imports, extraPaths, skips }: Named,
 ): Promise<Listed> {
   const walk = new Walk(skips, await ownerOf(place.stateDir));
   for (const { path } of place.workspaces) await walk.workspace(path);
-  for (const path of place.extraPaths ?? []) await walk.named(path, inWorkspace);
+  for (const path of extraPaths) await walk.named(path, inWorkspace);
   await walk.state(place.stateDir);
   for (const path of exports) await walk.named(path, () => ({ kind: "export", isEditable: false }));
   for (const path of imports) await walk.named(path, () => ({ kind: "import", isEditable: false }));

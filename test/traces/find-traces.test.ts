@@ -6,8 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { countNotes, findTraces, type Traces, type TracesQuery } from "../../app/traces/find-traces.ts";
-import { openClawPlace, otherPlaces } from "../../app/traces/openclaw-place.ts";
+import { openClawPlace } from "../../app/traces/openclaw-place.ts";
 import { Phrases } from "../../app/traces/phrases.ts";
+import { placesOutside } from "../../app/traces/places-outside.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 
 const CANARY = "The spare key of the cabin lies under the third flowerpot";
@@ -28,10 +29,12 @@ async function write(name: string, content: string | Uint8Array): Promise<string
   return path;
 }
 
-function search(query: Partial<TracesQuery> = {}, config?: unknown): Promise<Traces> {
+async function search(query: Partial<TracesQuery> = {}, config?: unknown, databaseIn = stateDir()) {
+  const place = openClawPlace(config, { stateDir: stateDir(), env: {}, homeDir: home });
+  const databasePath = join(databaseIn, "helmdeck-memory", "memory.sqlite");
   return findTraces({
-    place: openClawPlace(config, { stateDir: stateDir(), env: {}, homeDir: home }),
-    ...{ phrases: PHRASES, driver: nodeSqliteDriver, exports: [], imports: [], others: [], skips: [] },
+    ...{ place, phrases: PHRASES, driver: nodeSqliteDriver, exports: [], imports: [], skips: [] },
+    outside: await placesOutside(place, { databasePath, homeDir: home }),
     withinMs: 60_000,
     ...query,
   });
@@ -167,12 +170,9 @@ describe("what moves, and what is elsewhere", () => {
     await write("openclaw.json", "{}");
     for (const folder of [".openclaw-work", "elsewhere", ".openclaw-empty"]) await mkdir(join(home, folder));
     for (const folder of [".openclaw-work", "elsewhere"]) await mkdir(join(home, folder, "agents"));
-    const place = { stateDir: stateDir(), workspaces: [] };
-    const databasePath = join(home, "elsewhere/helmdeck-memory/memory.sqlite");
-    const others = await otherPlaces(place, { databasePath, homeDir: home });
-    expect(others.map(({ path }) => path)).toEqual([join(home, ".openclaw-work"), join(home, "elsewhere")]);
-    expect((await search({ others })).unread).toEqual(others);
-    expect(others[0]?.why).toContain("OPENCLAW_STATE_DIR");
+    const { unread } = await search({}, undefined, join(home, "elsewhere"));
+    expect(unread.map(({ path }) => path)).toEqual([join(home, ".openclaw-work"), join(home, "elsewhere")]);
+    expect(unread[0]?.why).toContain("OPENCLAW_STATE_DIR");
   });
 });
 
