@@ -77,7 +77,7 @@ export function soughtIn({ values, ...held }: ValuesInScope, forgotten: Forgotte
   return { phrases: Phrases.ofValues(values), held, forgotten };
 }
 
-/** With the caller's other facts that hold a phrase. `except`: the key of the one that is looked for. */
+/** With the caller's other facts that hold a phrase. `except`: the key of the one that is looked for. Never rejects. */
 export async function alsoInMemory<Looked extends Sought>(
   sought: Looked,
   memory: CommandMemory,
@@ -85,8 +85,11 @@ export async function alsoInMemory<Looked extends Sought>(
 ): Promise<Looked> {
   const { phrases } = sought;
   if (phrases.isEmpty) return sought;
-  const holding = await factsHolding(memory, caller, { phrases, ...defined({ except }) });
-  return { ...sought, inMemory: { ...holding, isRemote: "refusal" in memory } };
+  const looked = factsHolding(memory, caller, { phrases, ...defined({ except }) });
+  const holding = await looked.catch(() => undefined);
+  return holding === undefined
+    ? sought
+    : { ...sought, inMemory: { ...holding, isRemote: "refusal" in memory } };
 }
 
 /** After a forget: one line; and everything if it was asked for, or a person who may be asked says yes. */
@@ -100,7 +103,8 @@ export async function traceForgotten(
   const receipt = await search.receipt();
   if (options.json) return receipt;
   await output.note(alsoText(receipt));
-  const isSomewhere = receipt.remaining.found.length + receipt.backups.length > 0;
+  const { remaining, backups, inMemory } = receipt;
+  const isSomewhere = remaining.found.length + backups.length + inMemory.length > 0;
   if (isAsked || (isSomewhere && mayAsk && (await agreesAt(shell, "Show where?")))) await search.show();
   else if (isSomewhere)
     await output.note(`To see where: ${context.line.name} traces (it asks for the words).`);

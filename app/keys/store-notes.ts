@@ -21,7 +21,11 @@ export const MOST_COPIES = 200;
 
 const storeSchema = z.object({ generation: z.int(), path: z.string() });
 /** A file that was written with what memory held, or from which facts were imported. `at` is in RFC 3339. */
-const copySchema = z.object({ kind: z.enum(["backup", "export", "import"]), path: z.string(), at: z.string() });
+const copySchema = z.object({
+  kind: z.enum(["backup", "export", "import"]),
+  path: z.string(),
+  at: z.string(),
+});
 const notesSchema = z.object({
   version: z.literal(1),
   stores: z.record(z.string(), storeSchema),

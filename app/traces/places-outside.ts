@@ -63,7 +63,7 @@ async function otherGateways(
 }
 
 const ANOTHER_GATEWAY =
-  "another OpenClaw's state folder; to search it: OPENCLAW_STATE_DIR=<that folder> helmdeck-memory traces";
+  "another OpenClaw's state folder, whose exports and backups are known there; to search it: OPENCLAW_STATE_DIR=<that folder> helmdeck-memory traces";
 
 async function isStateFolder(path: string): Promise<boolean> {
   const marks = ["openclaw.json", "agents"].map((name) => lstat(join(path, name)));
