@@ -388,13 +388,11 @@ describe("forget", () => {
   });
 
   test("for every memory that an import gave facts to, the receipt is in the answer, too", async () => {
-    await store();
-    await run(["export", "--output", "in.jsonl"]);
-    await run(["forget", "cabin/key", "--yes"]);
-    const { import: id } = await json(["import", "in.jsonl"]);
+    writeFileSync(home.path("notes.md"), `- ${CANARY}\n`);
+    const { import: id } = await json(["import", "--from", "markdown", "notes.md", "--yes"]);
     const { forgotten, traces } = await json(["forget", `import:${id}`, "--everyone", "--yes", "--traces"]);
     expect(forgotten).toMatchObject([{ caller: "main", deleted: 1 }]);
-    expect(traces.remaining.found).toMatchObject([{ kind: "import" }]);
+    expect(traces.remaining.found).toMatchObject([{ kind: "import", path: home.path("notes.md") }]);
   });
 
   test("backups made before the fact are not named, and one that is gone is said to be", async () => {

@@ -478,6 +478,10 @@ describe("forgetting", () => {
     expect(textOf(await rig.get(location.slice(BASE.length)))).toContain(
       "Forgotten, and erased from the database. It also stands in 2 notes of OpenClaw. To see where, and take it out: helmdeck-memory traces",
     );
+    const some = textOf(await rig.get("/facts?done=forgotten&notes=0-or-more"));
+    expect(some).toContain(
+      "Whether OpenClaw's notes hold it, too, is not known. To look: helmdeck-memory traces",
+    );
     expect(textOf(await rig.get("/facts?done=forgotten&notes=1e9+lies"))).not.toContain("lies");
   });
 
