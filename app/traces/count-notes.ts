@@ -38,5 +38,5 @@ export async function notesHolding({ memory, subject, scope, workspaces }: Notes
 }
 
 /** There are none to look at, or nothing to look for. */
-export const NO_NOTES: NotesCount = { count: 0, isComplete: true };
+const NO_NOTES: NotesCount = { count: 0, isComplete: true };
 const UNKNOWN: NotesCount = { count: 0, isComplete: false };
