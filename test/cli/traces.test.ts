@@ -344,7 +344,9 @@ describe("forget", () => {
     await everywhere();
     await run(["export", "--output", "in.jsonl"]);
     await run(["forget", "cabin/key", "--yes"]);
-    await run(["import", "in.jsonl"]);
+    copyFileSync(home.path("in.jsonl"), home.path("source.jsonl"));
+    await rm(home.path("in.jsonl"));
+    await run(["import", "source.jsonl"]);
     await run(["store", "cabin/key", `Former: ${CANARY.replace("third", "second")}`]);
     const database = await openclaw.openAgentDatabase([{ session: "s", text: `Former: ${CANARY}` }], [NOTE]);
     await run(["export", "--output", "out.jsonl", "--with-history"]);

@@ -89,7 +89,11 @@ describe("every byte", () => {
         "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE transcript_events (packed BLOB)",
       );
       const insert = database.prepare("INSERT INTO transcript_events VALUES (?)");
-      insert.run(zstdCompressSync(`Remember: ${CANARY}`));
+      const packed = zstdCompressSync(
+        `${"How are you? Fine, and you? ".repeat(9)}${CANARY}, said the neighbour.`,
+      );
+      expect(packed.includes("flowerpot")).toBe(false);
+      insert.run(packed);
       insert.run(zstdCompressSync("What is for dinner?"));
       if (where === "the database") database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       database.exec("DELETE FROM transcript_events WHERE rowid = 1");
