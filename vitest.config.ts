@@ -178,7 +178,7 @@ export default defineConfig({
         test: {
           name: "shared-gateway",
           include: GATEWAY_TESTS,
-          exclude: [...OWN_GATEWAY_TESTS, EACH_HOST_TEST],
+          exclude: [...OWN_GATEWAY_TESTS, EACH_HOST_TEST, NIGHTLY_TESTS],
           globalSetup: SHARED_GATEWAY,
           ...GATEWAY_LIMITS,
         },

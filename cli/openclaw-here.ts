@@ -19,6 +19,9 @@ export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Pr
   } catch (error) {
     const usual = openClawPlace(undefined, around);
     if (isFileError(error, "ENOENT", "ENOTDIR")) return usual;
-    return { ...usual, problem: { path, why: "is not readable, so workspaces that it names are unknown" } };
+    return {
+      ...usual,
+      problem: { path, why: "is not readable, so workspaces that it names are unknown" },
+    };
   }
 }

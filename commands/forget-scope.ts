@@ -58,8 +58,9 @@ export async function forgetCommand(context: CommandContext, order: ForgetOrder)
     const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
     if (forgotten === undefined) return undefined;
     if (!options.json) await present(context, await told(memory, forgotten, context));
-    const { soughtIn } = await import("./show-traces.ts");
-    return soughtIn(held, forgotten);
+    const { alsoInMemory, soughtIn } = await import("./show-traces.ts");
+    const sought = soughtIn(held, forgotten);
+    return order.dryRun ? sought : alsoInMemory(sought, memory, { caller: options.caller });
   });
   if (sought === undefined) return EXIT_FAILED;
   const receipt = await traced(context, order, sought);
@@ -74,8 +75,10 @@ async function heldBy(
   { dryRun, traces }: ForgetOrder,
   read: () => Promise<ValuesInScope>,
 ): Promise<ValuesInScope> {
-  const isWanted = !dryRun && (traces || (isPersonAt(shell) && !options.json));
-  return isWanted ? read() : { values: [], facts: 0, isPartial: false };
+  const isWanted = traces || (!dryRun && isPersonAt(shell) && !options.json);
+  if (isWanted) return read();
+  const { NO_VALUES } = await import("../app/traces/values-in-scope.ts");
+  return NO_VALUES;
 }
 
 /** Undefined when there was nothing to look for. */
@@ -85,7 +88,7 @@ async function traced(
   sought: Sought,
 ): Promise<Receipt | undefined> {
   const { deleted, former = 0 } = sought.forgotten;
-  if (sought.held.facts === 0 || deleted + former === 0) return undefined;
+  if (deleted + former === 0 || (sought.held.facts === 0 && !traces)) return undefined;
   const { traceForgotten } = await import("./show-traces.ts");
   return traceForgotten(context, sought, { isAsked: traces, mayAsk: !yes });
 }
@@ -171,7 +174,7 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
 export async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { scope, dryRun, yes } = order;
   await refuseRemote(context, `forget ${scope} --everyone`);
-  const sought = await withMemoryToChange(context, async (memory) => {
+  const done = await withMemoryToChange(context, async (memory) => {
     const foreseen = await inEachMemory(memory, scope);
     const person = personAt(context);
     const isAsked = !dryRun && !yes && person !== undefined && foreseen.length > 0;
@@ -185,14 +188,17 @@ export async function forgetEveryone(context: CommandContext, order: ForgetOrder
       const asked = { scope, dryRun, ...(isAsked && upToShown(shown)) };
       all.push({ caller, forgotten: await memory.forget(caller, asked) });
     }
-    await report(context, memory, { scope, all });
+    if (!context.options.json) await report(context, memory, { scope, all });
     const deleted = all.reduce((sum, { forgotten }) => sum + forgotten.deleted, 0);
     const erased = all.some(({ forgotten }) => forgotten.erased === "pending") ? "pending" : "complete";
     const { soughtIn } = await import("./show-traces.ts");
-    return soughtIn(held, { scope, deleted, dryRun, erased });
+    return { all, sought: soughtIn(held, { scope, deleted, dryRun, erased }) };
   });
-  if (sought === undefined) return EXIT_FAILED;
-  if (!context.options.json) await traced(context, order, sought);
+  if (done === undefined) return EXIT_FAILED;
+  const receipt = await traced(context, order, done.sought);
+  if (!context.options.json) return EXIT_DONE;
+  const forgotten = done.all.map(({ caller, forgotten }) => ({ caller, ...toWire(forgotten) }));
+  await context.output.json({ forgotten, ...(receipt && { traces: toWire(receipt) }) });
   return EXIT_DONE;
 }
 
@@ -217,10 +223,6 @@ async function report(
   { scope, all }: { readonly scope: string; readonly all: readonly InOneMemory[] },
 ): Promise<void> {
   const { output, options } = context;
-  if (options.json) {
-    const forgotten = all.map(({ caller, forgotten }) => ({ caller, ...toWire(forgotten) }));
-    return output.json({ forgotten });
-  }
   for (const { caller, forgotten } of all) {
     const theirs = { ...context, options: { ...options, caller } };
     await present(theirs, await told(memory, forgotten, theirs));

@@ -1,5 +1,6 @@
 /** `import`: imports files in one of the formats. Our own JSON Lines are imported at once; for other formats a preview comes first. */
 import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { CommandMemory } from "../app/compose.ts";
 import { lineOf } from "../app/presenters/forget-texts.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
@@ -67,10 +68,21 @@ async function importNow(context: CommandContext, request: Asked): Promise<numbe
     async (memory, imported) => {
       if (context.options.json) await context.output.json(importReply(imported));
       else await tell(context, imported);
+      await noteSources(context, request);
       for (const subject of imported.takers ?? [request.subject]) await embed(context, memory, subject);
     },
   );
   return exitCodeOf(result);
+}
+
+/** So that a person who forgets is told of them. The values in helmdeck's database are encrypted, as in a backup. */
+async function noteSources(context: CommandContext, { files, format }: Asked): Promise<void> {
+  const { keyPath } = await context.line.memoryOptions(context);
+  const { noteCopy } = await import("../app/keys/store-notes.ts");
+  const at = new Date(context.shell.now()).toISOString();
+  const kind = format === "helmdeck" ? "backup" : "import";
+  for (const { name } of files)
+    if (name !== STDIN) await noteCopy(keyPath, { kind, path: resolve(name), at });
 }
 
 async function dryRun(context: CommandContext, request: Asked): Promise<number> {

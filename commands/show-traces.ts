@@ -3,13 +3,18 @@ import { execFile } from "node:child_process";
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import type { CommandMemory } from "../app/compose.ts";
 import { copiesBeside } from "../app/health/private-files.ts";
-import { readNotes } from "../app/keys/store-notes.ts";
+import { MOST_COPIES, type NotedCopy, readNotes } from "../app/keys/store-notes.ts";
 import type { Forgotten } from "../app/memory.ts";
 import {
   alsoText,
   diffLines,
+  GAPS,
+  type Gap,
   type KeptCopy,
+  notKnown,
+  notLookedFor,
   type Receipt,
   receiptLines,
   tracesLines,
@@ -17,8 +22,14 @@ import {
 import { findTraces, type Traces } from "../app/traces/find-traces.ts";
 import type { OpenClawPlace } from "../app/traces/openclaw-place.ts";
 import { Phrases } from "../app/traces/phrases.ts";
+import { type PlacesOutside, placesOutside } from "../app/traces/places-outside.ts";
 import { type Place, type ReadNote, readNote, takeOut } from "../app/traces/take-out.ts";
-import { type ValuesInScope, valuesInScope } from "../app/traces/values-in-scope.ts";
+import {
+  factsHolding,
+  type Holding,
+  type ValuesInScope,
+  valuesInScope,
+} from "../app/traces/values-in-scope.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField, isHelmdeckError } from "../engine/errors.ts";
@@ -40,6 +51,8 @@ const INDEX_TIMEOUT_MS = 180_000;
 /** What to look for, from a fact or from the words that a person gives. */
 interface Sought {
   readonly phrases: Phrases;
+  /** Our own memory, which was looked in, too; absent when it was not. */
+  readonly inMemory?: InMemory;
   readonly held?: Omit<ValuesInScope, "values">;
   readonly forgotten?: Forgotten;
 }
@@ -52,11 +65,31 @@ export async function tracesCommand(context: CommandContext, key: string | undef
   return EXIT_DONE;
 }
 
-export type ForgottenSought = Required<Sought>;
+interface InMemory extends Holding {
+  /** Another process keeps it. */
+  readonly isRemote: boolean;
+}
+
+export type ForgottenSought = Sought & Required<Pick<Sought, "held" | "forgotten">>;
 
 /** What was forgotten. Its phrases stay in this process's memory until the command ends. */
 export function soughtIn({ values, ...held }: ValuesInScope, forgotten: Forgotten): ForgottenSought {
   return { phrases: Phrases.ofValues(values), held, forgotten };
+}
+
+/** With the caller's other facts that hold a phrase. `except`: the key of the one that is looked for. Never rejects. */
+export async function alsoInMemory<Looked extends Sought>(
+  sought: Looked,
+  memory: CommandMemory,
+  { caller, except }: { readonly caller: string; readonly except?: string },
+): Promise<Looked> {
+  const { phrases } = sought;
+  if (phrases.isEmpty) return sought;
+  const looked = factsHolding(memory, caller, { phrases, ...defined({ except }) });
+  const holding = await looked.catch(() => undefined);
+  return holding === undefined
+    ? sought
+    : { ...sought, inMemory: { ...holding, isRemote: "refusal" in memory } };
 }
 
 /** After a forget: one line; and everything if it was asked for, or a person who may be asked says yes. */
@@ -70,7 +103,8 @@ export async function traceForgotten(
   const receipt = await search.receipt();
   if (options.json) return receipt;
   await output.note(alsoText(receipt));
-  const isSomewhere = receipt.remaining.found.length + receipt.backups.length > 0;
+  const { remaining, backups, inMemory } = receipt;
+  const isSomewhere = remaining.found.length + backups.length + inMemory.length > 0;
   if (isAsked || (isSomewhere && mayAsk && (await agreesAt(shell, "Show where?")))) await search.show();
   else if (isSomewhere)
     await output.note(`To see where: ${context.line.name} traces (it asks for the words).`);
@@ -79,14 +113,15 @@ export async function traceForgotten(
 
 async function soughtFact(context: CommandContext, key: string): Promise<Sought> {
   const { caller } = context.options;
-  const { values, ...held } = await withMemory(context, (memory) =>
-    valuesInScope(memory, caller, `key:${key}`),
-  );
-  if (held.facts === 0) throw missingFact(context);
-  return { phrases: Phrases.ofValues(values), held };
+  return withMemory(context, async (memory) => {
+    const { values, ...held } = await valuesInScope(memory, caller, `key:${key}`);
+    if (held.facts + held.unreadable === 0) throw missingFact(context);
+    return alsoInMemory({ phrases: Phrases.ofValues(values), held }, memory, { caller, except: key });
+  });
 }
 
-async function soughtWords({ shell }: CommandContext): Promise<Sought> {
+async function soughtWords(context: CommandContext): Promise<Sought> {
+  const { shell, options } = context;
   const typed = isPersonAt(shell)
     ? await answerAt(shell, "Words to look for (they are kept nowhere): ")
     : await readText(inputSource(shell, "-"), WORDS_BYTES);
@@ -95,7 +130,11 @@ async function soughtWords({ shell }: CommandContext): Promise<Sought> {
     throw invalidField("words", "are missing or too short: give at least three letters, one phrase a line", {
       named: "The words to look for",
     });
-  return { phrases };
+  const { caller } = options;
+  // A memory that does not open is no reason not to look elsewhere.
+  return withMemory(context, (memory) => alsoInMemory({ phrases }, memory, { caller })).catch(() => ({
+    phrases,
+  }));
 }
 
 class TracesSearch {
@@ -106,6 +145,7 @@ class TracesSearch {
   readonly #takenOut: { readonly path: string; readonly lines: number }[] = [];
   #found: Traces;
   #copies: readonly KeptCopy[] = [];
+  #gaps: readonly Gap[] = [];
 
   private constructor(context: CommandContext, sought: Sought, withinMs: number, place: OpenClawPlace) {
     this.#context = context;
@@ -123,13 +163,19 @@ class TracesSearch {
 
   async receipt(): Promise<Receipt> {
     const { shell, options } = this.#context;
-    const { held, forgotten, phrases } = this.#sought;
+    const { held, forgotten, phrases, inMemory } = this.#sought;
     const { since = 0 } = held ?? {};
     return {
-      ...{ writtenAt: shell.now(), caller: options.caller, takenOut: this.#takenOut, remaining: this.#found },
+      ...{ writtenAt: shell.now(), caller: options.caller, takenOut: this.#takenOut },
+      ...{ remaining: this.#found, inMemory: inMemory?.keys ?? [], searched: this.#place.stateDir },
       backups: this.#copies.filter(({ kind, at }) => kind === "backup" && Date.parse(at) >= since),
-      ...{ isPartial: held?.isPartial === true, isBlind: phrases.isEmpty },
-      ...defined({ until: held?.until, forgotten }),
+      isBlind: phrases.isEmpty,
+      notLookedFor: notLookedFor({
+        ...{ isPartial: held?.isPartial === true, unreadable: held?.unreadable ?? 0 },
+        ...{ hasRecords: held?.hasRecords === true, leftOut: phrases.leftOut },
+      }),
+      notKnown: notKnown(this.#gaps),
+      ...defined({ until: held?.until, forgotten: forgotten?.dryRun ? undefined : forgotten }),
     };
   }
 
@@ -137,7 +183,8 @@ class TracesSearch {
   async show(): Promise<void> {
     const { output, shell } = this.#context;
     const notes = this.#found.found.filter(({ isEditable }) => isEditable).map(({ path }) => path);
-    if (isPersonAt(shell) && notes.length > 0) {
+    const isDryRun = this.#sought.forgotten?.dryRun === true;
+    if (isPersonAt(shell) && !isDryRun && notes.length > 0) {
       for (const line of tracesLines(this.#found.found)) await output.note(line);
       for (const path of notes) await this.#offer(path);
       if (this.#takenOut.length > 0) {
@@ -149,26 +196,42 @@ class TracesSearch {
   }
 
   async #look(): Promise<void> {
-    const { phrases } = this.#sought;
-    const { databasePath, keyPath, driver } = await this.#context.line.memoryOptions(this.#context);
+    const { phrases, inMemory } = this.#sought;
+    const { databasePath, keyPath, driver, server } = await this.#context.line.memoryOptions(this.#context);
     const { copies = [] } = await readNotes(keyPath);
-    const noted = copies.map(async (copy) => ({
+    const gaps: Readonly<Record<Gap, boolean>> = {
+      memory: inMemory === undefined && !phrases.isEmpty,
+      someFacts: inMemory?.isPartial === true,
+      remote: inMemory?.isRemote === true,
+      server: server !== undefined,
+      olderCopies: copies.length >= MOST_COPIES,
+    };
+    this.#gaps = GAPS.filter((gap) => gaps[gap]);
+    const there = copies.map(async (copy) => ({
       ...copy,
       isThere: (await changedAt(copy.path)) !== undefined,
     }));
-    this.#copies = [...(await Promise.all(noted)), ...(await databaseCopies(databasePath))];
+    this.#copies = [...(await Promise.all(there)), ...(await databaseCopies(databasePath))];
     if (phrases.isEmpty) return;
-    const exports = copies.filter(({ kind }) => kind === "export").map(({ path }) => path);
+    const noted = (wanted: NotedCopy["kind"]) =>
+      copies.filter(({ kind }) => kind === wanted).map(({ path }) => path);
     const skips = [keyPath, ...["", "-wal", "-shm", "-journal"].map((ending) => databasePath + ending)];
     const progress = await showCount(this.#context.shell, { unit: "bytes" });
     try {
       this.#found = await findTraces({
-        ...{ place: this.#place, phrases, driver, exports, skips },
+        ...{ place: this.#place, phrases, driver, skips },
+        ...{ exports: noted("export"), imports: noted("import") },
+        outside: await this.#outside(databasePath),
         ...{ withinMs: this.#withinMs, onBytes: progress.update },
       });
     } finally {
       progress.stop();
     }
+  }
+
+  #outside(databasePath: string): Promise<PlacesOutside> {
+    const { env, homeDir } = this.#context.shell;
+    return placesOutside(this.#place, { databasePath, homeDir: env.HOME ?? homeDir });
   }
 
   /** Asks for each place of a note, and writes the note once. */

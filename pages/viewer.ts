@@ -1,5 +1,6 @@
 /** The viewer of the pages, and what this person may see and change. The serving surface gets this from its host. */
 import type { DoctorReport, Memory } from "../app/memory.ts";
+import type { NotesCount } from "../app/traces/find-traces.ts";
 
 export interface Viewer {
   /** The serving surface sets its deadlines. */
@@ -16,7 +17,7 @@ export interface Viewer {
   /** Absent: this person does not run the server, so the storage location and its problems are not shown. */
   readonly doctor?: () => Promise<DoctorReport>;
   /** In how many of OpenClaw's notes stands what a scope covers. Absent for whoever does not run the server. */
-  readonly notesHolding?: (scope: string) => Promise<number>;
+  readonly notesHolding?: (scope: string) => Promise<NotesCount>;
   /** What memory did unasked for this subject, newest first. Absent in every process but OpenClaw's gateway, which alone knows. */
   readonly unasked?: () => readonly UnaskedTurn[];
 }

@@ -14,6 +14,7 @@ import {
 import { undoText } from "../app/presenters/history-text.ts";
 import { firstWords, keyForText, localMinute } from "../app/presenters/words.ts";
 import { notesHolding } from "../app/traces/count-notes.ts";
+import type { NotesCount } from "../app/traces/find-traces.ts";
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -179,17 +180,17 @@ async function previewText(
   ].join("\n");
 }
 
-function forgottenText(forgotten: Forgotten, inNotes: number): string {
+function forgottenText(forgotten: Forgotten, inNotes: NotesCount): string {
   const { scope, deleted, former = 0, erased } = forgotten;
   if (deleted + former === 0) return newerText(forgotten) ?? missText(forgotten);
   return [
     `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.`,
     ...(erased === "pending" ? ["The encrypted bytes are erased from the database file shortly."] : []),
-    ...(inNotes > 0 ? [alsoInNotes(inNotes)] : []),
-    newerText(forgotten) ?? "",
+    alsoInNotes(inNotes),
+    newerText(forgotten),
   ]
-    .join(" ")
-    .trimEnd();
+    .filter((part) => part !== undefined)
+    .join(" ");
 }
 
 async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {

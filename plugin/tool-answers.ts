@@ -11,6 +11,7 @@ import type {
 } from "../app/memory.ts";
 import { alsoInNotes, forgetPreview, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { notesHolding } from "../app/traces/count-notes.ts";
+import type { NotesCount } from "../app/traces/find-traces.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
 import { STORE_PARAMETERS } from "../app/wire/tool-texts.ts";
@@ -151,24 +152,27 @@ function storeResult(stored: StoredFact): ToolResult {
 }
 
 /**
- * How many of the agent's own notes hold what it forgets; 0 where it may not know: in a sandbox, and in a group to which memory
- * was opened but not the notes.
+ * How many of the agent's own notes hold what it forgets; undefined where it may not know: in a sandbox, and in a group to which
+ * memory was opened but not the notes.
  */
-async function inNotes({ memory, verdict, workspaceOf }: Called, scope: string): Promise<number> {
+async function inNotes(
+  { memory, verdict, workspaceOf }: Called,
+  scope: string,
+): Promise<NotesCount | undefined> {
   const { subject, agentId, opened } = verdict;
   const folder = workspaceOf?.(agentId);
-  if (folder === undefined || opened !== undefined) return 0;
+  if (folder === undefined || opened !== undefined) return undefined;
   return notesHolding({ memory, subject, scope, workspaces: [folder] });
 }
 
-function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes: number): ToolResult {
+function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes?: NotesCount): ToolResult {
   const { deleted, former = 0 } = forgotten;
   const isDone = deleted + former > 0;
   const newer = newerText(forgotten);
-  const also = isDone && inNotes > 0 ? alsoInNotes(inNotes) : undefined;
+  const also = isDone && inNotes !== undefined ? alsoInNotes(inNotes) : undefined;
   const story = isDone ? forgetStory(forgotten, preview) : missStory(forgotten);
   const parts = [story, newer, also].filter((part) => part !== undefined);
-  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes }) });
+  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes?.count }) });
 }
 
 function forgetStory(

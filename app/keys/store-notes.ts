@@ -1,6 +1,6 @@
 /**
  * A file beside the key with notes: the stores that were opened, the generation of each, the keys that a person has copied, and
- * where backups and exports were written, so that a person who forgets is told of them.
+ * where backups and exports were written and imports read, so that a person who forgets is told of them.
  *
  * Neither the database nor its backups contain it, so a database that went back in time or was emptied is detected. It holds no
  * secret. A failed write is never an error: the next opening writes it.
@@ -17,11 +17,15 @@ import type { MemoryReader } from "../../engine/store/memory-store.ts";
 const LARGEST_BYTES = 1024 * 1024;
 
 /** Older ones are dropped. */
-const MOST_COPIES = 200;
+export const MOST_COPIES = 200;
 
 const storeSchema = z.object({ generation: z.int(), path: z.string() });
-/** A file that was written with what memory held. `at` is in RFC 3339. */
-const copySchema = z.object({ kind: z.enum(["backup", "export"]), path: z.string(), at: z.string() });
+/** A file that was written with what memory held, or from which facts were imported. `at` is in RFC 3339. */
+const copySchema = z.object({
+  kind: z.enum(["backup", "export", "import"]),
+  path: z.string(),
+  at: z.string(),
+});
 const notesSchema = z.object({
   version: z.literal(1),
   stores: z.record(z.string(), storeSchema),
@@ -144,7 +148,7 @@ export async function noteSavedKey(keyFile: string, keyId: string, at: string): 
   await change(keyFile, (notes) => ({ ...notes, saved_keys: { ...notes.saved_keys, [keyId]: at } }));
 }
 
-/** Notes a backup or export that was written. Does nothing on read-only storage. */
+/** Notes a backup or export that was written, or a file that was imported. Does nothing on read-only storage. */
 export async function noteCopy(keyFile: string, copy: NotedCopy): Promise<void> {
   await change(keyFile, (notes) => {
     const others = (notes.copies ?? []).filter(({ path }) => path !== copy.path);

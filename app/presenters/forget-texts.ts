@@ -7,6 +7,7 @@ import { importTag } from "../../engine/facts/import-tag.ts";
 import { quotedKey } from "../../engine/projections/frame.ts";
 import { originOfCategory } from "../../engine/projections/paths.ts";
 import type { FactsQuery, Forgotten, KnownImport, Memory } from "../memory.ts";
+import type { NotesCount } from "../traces/find-traces.ts";
 import { counted, firstWords } from "./words.ts";
 
 const PREVIEWED_FACTS = 10;
@@ -132,7 +133,14 @@ export function newerText({ newer }: Pick<Forgotten, "newer">): string | undefin
   return `${stay} stored or changed after the preview (${named}${more}).`;
 }
 
-/** After a forget that only counted notes. `program`: whose command shows them. */
-export function alsoInNotes(notes: number, program = "openclaw helmdeck"): string {
-  return `It also stands in ${counted(notes, "note")} of OpenClaw. To see where, and take it out: ${program} traces (it asks for the words).`;
+/** After a forget that only counted notes; undefined when none holds it. `program`: whose command shows them. */
+export function alsoInNotes(
+  { count, isComplete }: NotesCount,
+  program = "openclaw helmdeck",
+): string | undefined {
+  const how = `${program} traces (it asks for the words).`;
+  if (count === 0)
+    return isComplete ? undefined : `Whether OpenClaw's notes hold it, too, is not known. To look: ${how}`;
+  const notes = `${isComplete ? "" : "at least "}${counted(count, "note")}`;
+  return `It also stands in ${notes} of OpenClaw. To see where, and take it out: ${how}`;
 }

@@ -10,6 +10,7 @@ import { counted, firstWords, isCopyable, localMinute, shellWord } from "./words
 
 const SHOWN_UNREAD = 20;
 const SHOWN_SESSIONS = 5;
+const SHOWN_KEYS = 20;
 const SHOWN_LINES = 20;
 const DIFF_LINE_CHARACTERS = 200;
 
@@ -20,6 +21,7 @@ const NAMES: Readonly<Record<TraceKind, readonly [one: string, many: string]>> =
   transcript: ["conversation", "conversations"],
   state: ["database of OpenClaw's state", "databases of OpenClaw's state"],
   export: ["export", "exports"],
+  import: ["imported file", "imported files"],
   file: ["other file", "other files"],
 };
 
@@ -36,33 +38,82 @@ export interface Receipt {
   readonly forgotten?: Pick<Forgotten, "scope" | "deleted" | "former" | "erased">;
   readonly takenOut: readonly { readonly path: string; readonly lines: number }[];
   readonly remaining: Traces;
+  /** Keys of other facts of the same memory. */
+  readonly inMemory: readonly string[];
+  /** The state folder of the OpenClaw that was searched. */
+  readonly searched: string;
   readonly backups: readonly KeptCopy[];
   /** When a restored backup would expire what was forgotten. Unix milliseconds. */
   readonly until?: number;
-  /** Not all values were looked for. */
-  readonly isPartial: boolean;
-  /** Nothing was telling enough to be looked for. */
+  /** Nothing was looked for. */
   readonly isBlind: boolean;
+  /** What of it was not looked for. */
+  readonly notLookedFor: readonly string[];
+  /** Where else it may be. */
+  readonly notKnown: readonly string[];
 }
 
-/** `Also in 2 notes and 1 conversation.` */
-export function alsoText({ remaining, backups, isBlind }: Receipt): string {
-  if (isBlind) return TOO_COMMON;
-  const where = whereText(remaining.found);
+/** What this search could not know, besides what none can. */
+export const GAPS = ["memory", "someFacts", "remote", "server", "olderCopies"] as const;
+export type Gap = (typeof GAPS)[number];
+
+const GAP_TEXTS: Readonly<Record<Gap, string>> = {
+  memory: "This memory itself was not looked in.",
+  someFacts: "Not all facts of this memory were looked at.",
+  remote: "A server keeps this memory: its backups, exports and imports are known there.",
+  server: "The database server's own backups and logs are not known here.",
+  olderCopies: "Only the newest 200 backups, exports and imports are known.",
+};
+
+export function notKnown(gaps: readonly Gap[]): readonly string[] {
+  return [
+    "The same in other words, in pictures, encoded (base64, encrypted), or as single words in OpenClaw's word indexes is not found.",
+    "Backups, exports and imports of version 0.2.0 and older, exports to standard output, imports from it, and copies of files are not known.",
+    "Not searched: OpenClaw's own backups and logs, other OpenClaw gateways with this memory, chat services, model providers.",
+    ...gaps.map((gap) => GAP_TEXTS[gap]),
+  ];
+}
+
+export function notLookedFor(what: {
+  readonly isPartial: boolean;
+  readonly unreadable: number;
+  readonly leftOut: number;
+  readonly hasRecords: boolean;
+}): readonly string[] {
+  const { isPartial, unreadable, leftOut, hasRecords } = what;
+  return [
+    ...(isPartial ? ["the facts after the first 500"] : []),
+    ...(unreadable > 0 ? [`${counted(unreadable, "fact")} whose value cannot be read`] : []),
+    ...(leftOut > 0 ? [`${counted(leftOut, "value")} too short or too common: give the words yourself`] : []),
+    ...(hasRecords ? ["records of runs"] : []),
+  ];
+}
+
+/** `It also stands in 2 notes and 1 conversation.` */
+export function alsoText(receipt: Receipt): string {
+  const { remaining, backups, isBlind, notLookedFor } = receipt;
+  if (isBlind) return blindText(receipt);
+  const where = whereText(receipt);
   const unread = remaining.unread.length;
-  const more = unread === 0 ? "" : ` ${counted(unread, "place was", "places were")} not read.`;
-  const kept = backups.length === 0 ? "" : ` ${counted(backups.length, "backup")} may hold it.`;
-  if (where === "")
-    return `Nothing of it was found in ${counted(remaining.files, "file")} of OpenClaw and known exports.${kept}${more}`;
-  return `It also stands in ${where}.${kept}${more}`;
+  return [
+    where === ""
+      ? `Nothing of it was found in ${counted(remaining.files, "file")} of OpenClaw and known exports.`
+      : `It also stands in ${where}.`,
+    ...(backups.length === 0 ? [] : [`${counted(backups.length, "backup")} may hold it.`]),
+    ...(unread === 0 ? [] : [`${counted(unread, "place was", "places were")} not read.`]),
+    ...(notLookedFor.length === 0 ? [] : [`Not looked for: ${notLookedFor.join("; ")}.`]),
+  ].join(" ");
 }
 
-const TOO_COMMON =
-  "It was not looked for elsewhere: it is too short or too common. Give the words yourself: traces without a key asks for them.";
+function blindText({ notLookedFor }: Receipt): string {
+  const what = notLookedFor.length === 0 ? "nothing of it is known" : notLookedFor.join("; ");
+  return `It was not looked for elsewhere: ${what}. To look for words: traces without a key asks for them.`;
+}
 
 /** `2 notes and 1 conversation`; empty when there are none. */
-function whereText(found: readonly Trace[]): string {
-  const parts = kindsOf(found).map(([kind, count]) => counted(count, ...NAMES[kind]));
+function whereText({ remaining, inMemory }: Receipt): string {
+  const parts = kindsOf(remaining.found).map(([kind, count]) => counted(count, ...NAMES[kind]));
+  if (inMemory.length > 0) parts.push(counted(inMemory.length, "other fact", "other facts"));
   return parts.length <= 1 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
@@ -108,9 +159,10 @@ function remedyFor(trace: Trace): string {
   if (kind === "index")
     return `It follows its source: after that is changed, run openclaw memory index${agent === undefined ? "" : ` --agent ${agent}`}.`;
   if (kind === "transcript")
-    return table === undefined ? transcriptFile(trace) : transcriptRows(trace, agent);
+    return table === undefined ? transcriptFile(trace, agent) : transcriptRows(trace, agent);
   if (kind === "state") return stateRows(table);
   if (kind === "export") return "An export in plain text: delete the file.";
+  if (kind === "import") return "Facts were imported from it: change or delete the file.";
   return "Look at the file, and change or delete it yourself.";
 }
 
@@ -127,16 +179,22 @@ function stateRows(table: string | undefined): string {
     : "OpenClaw's own notes on conversations: openclaw memory forget --session KEY --dry-run shows what it would remove.";
 }
 
-function transcriptRows({ sessions = [] }: Trace, agent = "ID"): string {
+/** Tried with OpenClaw 2026.9.6: neither `sessions cleanup` nor `memory forget` drops it. */
+const KEPT_AFTER_DELETION =
+  "OpenClaw keeps a deleted conversation here and in a file ….deleted…, and has no command that removes it: its limit on size (session.maintenance.maxDiskBytes) does, oldest first.";
+
+function transcriptRows({ sessions = [], table = "" }: Trace, agent = "ID"): string {
+  if (table === "session_transcript_archives") return KEPT_AFTER_DELETION;
+  if (table.includes("_fts_")) return "It follows its conversation: delete that.";
   const [only] = sessions;
   const key = sessions.length === 1 && only !== undefined && isCopyable(only) ? shellWord(only) : "KEY";
-  return `openclaw sessions delete ${key}, then openclaw memory forget --agent ${agent} --session ${key}. A main session is protected: /new starts another one.`;
+  return `openclaw sessions delete ${key}, then openclaw memory forget --agent ${agent} --session ${key}; look again then, because OpenClaw archives what it deletes. A main session is protected: /new starts another one.`;
 }
 
-function transcriptFile({ path }: Trace): string {
+function transcriptFile({ path }: Trace, agent = "ID"): string {
   return path.includes("/cold/")
     ? "It belongs to a stored conversation: openclaw sessions delete KEY removes both."
-    : "A transcript that OpenClaw kept: delete the file.";
+    : `A transcript that OpenClaw kept: delete the file, then run openclaw memory index --agent ${agent} --force. Its database has it, too.`;
 }
 
 function agentOf({ path }: Trace): string | undefined {
@@ -157,26 +215,24 @@ export function diffLines({ path, lines }: ReadNote, { first, last }: Place): re
 
 /** Everything that is known, without a value. */
 export function receiptLines(receipt: Receipt): readonly string[] {
-  const { takenOut, remaining, backups, isPartial, isBlind } = receipt;
+  const { takenOut, remaining, backups, isBlind, notLookedFor } = receipt;
+  const { unread } = remaining;
   return [
     `Receipt of ${new Date(receipt.writtenAt).toISOString()}`,
     ...erasedLines(receipt),
     ...takenOut.map(({ path, lines }) => `Taken out: ${counted(lines, "line")} of ${harmlessLine(path)}`),
-    ...(isBlind ? [`Remaining: unknown. ${TOO_COMMON}`] : remainingLines(remaining)),
+    ...(isBlind ? [`Remaining: unknown. ${blindText(receipt)}`] : remainingLines(receipt)),
     ...backups.map((copy) => backupLine(copy, receipt)),
-    ...(isPartial ? ["Not looked for: the facts after the first 500."] : []),
-    ...remaining.unread
+    ...(isBlind ? [] : notLookedFor.map((what) => `Not looked for: ${what}`)),
+    ...unread
       .slice(0, SHOWN_UNREAD)
       .map(({ path, why }) => `Not read: ${harmlessLine(path)}: ${harmlessLine(why)}`),
-    ...(remaining.unread.length > SHOWN_UNREAD
-      ? [`Not read: ${remaining.unread.length - SHOWN_UNREAD} more; --json lists all.`]
+    ...(unread.length > SHOWN_UNREAD
+      ? [`Not read: ${unread.length - SHOWN_UNREAD} more; --json lists all.`]
       : []),
-    UNKNOWN_COPIES,
+    ...receipt.notKnown,
   ];
 }
-
-const UNKNOWN_COPIES =
-  "Not searched: OpenClaw's own backups, exports to standard output, other copies of these files, chat services, model providers.";
 
 function erasedLines({ forgotten, caller }: Receipt): readonly string[] {
   if (forgotten === undefined) return [];
@@ -185,9 +241,19 @@ function erasedLines({ forgotten, caller }: Receipt): readonly string[] {
   return [`Erased: ${entries(deleted, former)} of ${harmlessLine(caller)}: ${harmlessLine(scope)}${when}`];
 }
 
-function remainingLines({ found, files }: Traces): readonly string[] {
-  if (found.length === 0) return [`Remaining: nothing was found in ${counted(files, "file")}`];
-  return ["Remaining:", ...tracesLines(found).map((line) => `  ${line}`)];
+function remainingLines({ remaining, inMemory, searched }: Receipt): readonly string[] {
+  const { found, files } = remaining;
+  const where = `${counted(files, "file")} of ${harmlessLine(searched)}, its workspaces, and known exports and imports`;
+  if (found.length + inMemory.length === 0) return [`Remaining: nothing was found in ${where}`];
+  const shown = inMemory.slice(0, SHOWN_KEYS).map((key) => harmlessLine(key));
+  const more = inMemory.length > SHOWN_KEYS ? ` and ${inMemory.length - SHOWN_KEYS} more` : "";
+  return [
+    `Remaining, of ${where}:`,
+    ...tracesLines(found).map((line) => `  ${line}`),
+    ...(inMemory.length === 0
+      ? []
+      : [`  this memory: ${shown.join(", ")}${more}`, "    Forget each by its key."]),
+  ];
 }
 
 function backupLine({ path, at, isThere }: KeptCopy, { until, forgotten }: Receipt): string {

@@ -4,7 +4,7 @@
  * Only a number leaves: an agent that could see where or what would read notes that a sandbox keeps from it.
  */
 import type { Memory } from "../memory.ts";
-import { countNotes } from "./find-traces.ts";
+import { countNotes, type NotesCount } from "./find-traces.ts";
 import { Phrases } from "./phrases.ts";
 import { valuesInScope } from "./values-in-scope.ts";
 
@@ -18,15 +18,25 @@ export interface NotesQuery {
   readonly workspaces: readonly string[];
 }
 
-/** Read before the forget; the values are dropped as soon as they are counted. 0 too when they cannot be looked for. Never rejects. */
-export async function notesHolding({ memory, subject, scope, workspaces }: NotesQuery): Promise<number> {
-  if (workspaces.length === 0) return 0;
+/** Read before the forget; the values are dropped as soon as they are counted. Never rejects. */
+export async function notesHolding({ memory, subject, scope, workspaces }: NotesQuery): Promise<NotesCount> {
+  if (workspaces.length === 0) return NO_NOTES;
   try {
-    const { values } = await valuesInScope(memory, subject, scope);
+    const { values, isPartial } = await valuesInScope(memory, subject, scope);
+    if (values.length === 0) return NO_NOTES;
     const phrases = Phrases.ofValues(values);
-    const counts = workspaces.map((folder) => countNotes(folder, phrases, WITHIN_MS));
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    const counts = await Promise.all(
+      workspaces.map((folder) => countNotes(folder, phrases, WITHIN_MS).catch(() => UNKNOWN)),
+    );
+    return {
+      count: counts.reduce((sum, { count }) => sum + count, 0),
+      isComplete: !isPartial && counts.every(({ isComplete }) => isComplete),
+    };
   } catch {
-    return 0; // the forget itself reports what is wrong
+    return UNKNOWN; // the forget itself reports what is wrong
   }
 }
+
+/** There are none to look at, or nothing to look for. */
+const NO_NOTES: NotesCount = { count: 0, isComplete: true };
+const UNKNOWN: NotesCount = { count: 0, isComplete: false };

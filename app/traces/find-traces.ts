@@ -4,15 +4,25 @@
  * It reads every file of OpenClaw's state folder and workspaces, changes none, and keeps nothing of what it looks for. It is
  * limited in time and size, and names what it did not read.
  */
-import type { FileHandle } from "node:fs/promises";
-import { createGunzip, createZstdDecompress } from "node:zlib";
+import type { Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { systemCodeOf } from "../../engine/errors.ts";
 import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
-import { openInPlace } from "../open-in-place.ts";
-import type { OpenClawPlace } from "./openclaw-place.ts";
+import { LINK, openInPlace } from "../open-in-place.ts";
+import {
+  encodingOf,
+  type FileText,
+  LARGEST_FILE_BYTES,
+  magicOf,
+  Stopped,
+  textIn,
+  unusedPacked,
+} from "./file-text.ts";
+import type { OpenClawPlace, Unsearched } from "./openclaw-place.ts";
 import type { Phrases } from "./phrases.ts";
+import type { PlacesOutside } from "./places-outside.ts";
 import { readDatabase } from "./read-database.ts";
-import { type Candidate, listCandidates, listNotes, type TraceKind, type Unread } from "./walk.ts";
+import { type Candidate, listCandidates, listNotes, type TraceKind } from "./walk.ts";
 
 export interface Trace {
   readonly kind: TraceKind;
@@ -32,7 +42,7 @@ export interface Trace {
 
 export interface Traces {
   readonly found: readonly Trace[];
-  readonly unread: readonly Unread[];
+  readonly unread: readonly Unsearched[];
   readonly files: number;
   readonly bytes: number;
 }
@@ -42,6 +52,9 @@ export interface TracesQuery {
   readonly phrases: Phrases;
   readonly driver: SqliteDriver;
   readonly exports: readonly string[];
+  /** Files that facts were imported from. */
+  readonly imports: readonly string[];
+  readonly outside: PlacesOutside;
   /** Our key and the files of our database. */
   readonly skips: readonly string[];
   readonly withinMs: number;
@@ -50,56 +63,88 @@ export interface TracesQuery {
   readonly onBytes?: (done: number, total: number) => void;
 }
 
-/** A file that is larger is named, not read. */
-const LARGEST_FILE_BYTES = 1024 * 1024 * 1024;
 const LARGEST_NOTE_BYTES = 4 * 1024 * 1024;
-const CHUNK_BYTES = 256 * 1024;
 const SQLITE = "SQLite format 3\0";
 const PACKED: Readonly<Record<string, string>> = {
   "504b0304": "a compressed archive",
   "25504446": "a PDF",
   "377abcaf": "a compressed archive",
   "425a6839": "a compressed file",
+  "52617221": "a compressed archive",
+  "04224d18": "a compressed file",
   fd377a58: "a compressed file",
 };
 
 export async function findTraces(query: TracesQuery): Promise<Traces> {
-  const { place, exports, skips, withinMs, clock = () => performance.now() } = query;
+  const { place, exports, imports, outside, skips, withinMs, clock = () => performance.now() } = query;
   const deadline = clock() + withinMs;
-  const listed = await listCandidates(place, { exports, skips });
-  const unread = place.problem === undefined ? listed.unread : [place.problem, ...listed.unread];
-  const search = new Search(query, () => clock() > deadline, unread);
+  const listed = await listCandidates(place, {
+    ...{ exports, imports, skips },
+    extraPaths: outside.extraPaths,
+  });
+  const search = new Search(query, () => clock() > deadline, [...outside.unsearched, ...listed.unread]);
   const total = listed.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   for (const file of listed.files) await search.file(file, total);
   return search.traces();
 }
 
-/** In how many notes of a workspace a phrase stands; for a gateway, which must not wait for long. */
-export async function countNotes(workspace: string, phrases: Phrases, withinMs: number): Promise<number> {
-  if (phrases.isEmpty) return 0;
+/** How many notes hold a phrase, and whether each was looked at. */
+export interface NotesCount {
+  readonly count: number;
+  readonly isComplete: boolean;
+}
+
+/** Of one workspace; for a gateway, which must not wait for long. Notes that are links do not count. */
+export async function countNotes(workspace: string, phrases: Phrases, withinMs: number): Promise<NotesCount> {
+  if (phrases.isEmpty) return { count: 0, isComplete: false };
   const deadline = performance.now() + withinMs;
-  const { files } = await listNotes(workspace);
+  const isOver = () => performance.now() > deadline;
+  const { files, unread } = await listNotes(workspace);
   let count = 0;
+  let isComplete =
+    phrases.leftOut === 0 && unread.every(({ path, why }) => !isNote(path) || why.startsWith(LINK));
   for (const { path, sizeBytes } of files) {
-    if (performance.now() > deadline) break;
-    if (sizeBytes > LARGEST_NOTE_BYTES) continue;
-    const file = await openInPlace(path).catch(() => "");
-    if (typeof file !== "string" && (await linesIn(file, phrases)).length > 0) count += 1;
+    const holds =
+      isOver() || sizeBytes > LARGEST_NOTE_BYTES ? undefined : await noteHolds(path, phrases, isOver);
+    if (holds === undefined) isComplete = false;
+    else if (holds) count += 1;
   }
-  return count;
+  return { count, isComplete };
+}
+
+function isNote(path: string): boolean {
+  return /\.md$/i.test(path);
+}
+
+/** Undefined when it cannot be read in time. */
+async function noteHolds(
+  path: string,
+  phrases: Phrases,
+  isOver: () => boolean,
+): Promise<boolean | undefined> {
+  try {
+    const file = await openInPlace(path);
+    if (typeof file === "string") return undefined;
+    return (await textIn(file, phrases, { isOver })).lines.length > 0;
+  } catch {
+    return undefined;
+  }
 }
 
 class Search {
   readonly #query: TracesQuery;
   readonly #isOver: () => boolean;
   readonly #found: Trace[] = [];
-  readonly #unread: Unread[];
-  /** Databases whose rows were read, and whether a phrase stood in one. */
-  readonly #databases = new Map<string, boolean>();
+  readonly #unread: Unsearched[];
+  /** Databases whose rows were read: whether a phrase stood in one, and the marks of compressed values. */
+  readonly #databases = new Map<
+    string,
+    { readonly isInRow: boolean; readonly packed: ReadonlySet<string> }
+  >();
   #files = 0;
   #bytes = 0;
 
-  constructor(query: TracesQuery, isOver: () => boolean, unread: readonly Unread[]) {
+  constructor(query: TracesQuery, isOver: () => boolean, unread: readonly Unsearched[]) {
     this.#query = query;
     this.#isOver = isOver;
     this.#unread = [...unread];
@@ -122,92 +167,70 @@ class Search {
     this.#query.onBytes?.(this.#bytes, total);
   }
 
-  /** Why it could not be read. */
+  /** Why it could not be read, or not wholly. */
   async #read(candidate: Candidate): Promise<string | undefined> {
-    const { path, kind, isEditable, changedAt } = candidate;
+    const { path } = candidate;
     const file = await openInPlace(path);
     if (typeof file === "string") return file;
-    const magic = await beginningOf(file);
+    const magic = await magicOf(file);
     const packed = PACKED[magic.subarray(0, 4).toString("hex")];
     if (packed !== undefined) {
       await file.close();
       return packed;
     }
-    const lines = await linesIn(file, this.#query.phrases, unpackerFor(magic), this.#isOver);
-    if (magic.toString("latin1") === SQLITE) return this.#readDatabase(candidate, lines.length > 0);
-    if (/-(wal|journal)$/.test(path)) return this.#readLog(candidate, lines.length > 0);
+    const before = await file.stat();
+    const text = await textIn(file, this.#query.phrases, { magic, isOver: this.#isOver });
+    const problem = await this.#take(candidate, magic, text);
+    return problem ?? (isSame(before, await lstat(path)) ? undefined : "was changed while it was read");
+  }
+
+  async #take(candidate: Candidate, magic: Buffer, text: FileText): Promise<string | undefined> {
+    const { path, kind, isEditable, changedAt } = candidate;
+    if (magic.toString("latin1") === SQLITE) return this.#takeDatabase(candidate, text);
+    if (/-(wal|journal)$/.test(path))
+      return this.#takeUnused(candidate, text, path.replace(/-(wal|journal)$/, ""));
+    const { lines } = text;
     if (lines.length === 0) return undefined;
-    const isText = !magic.includes(0);
+    const isText = !magic.includes(0) || encodingOf(magic) !== "utf-8";
     this.#found.push({ kind, path, ...(isText && { lines }), isEditable, changedAt });
     return undefined;
   }
 
-  async #readDatabase(candidate: Candidate, hasBytes: boolean): Promise<string | undefined> {
+  async #takeDatabase(candidate: Candidate, text: FileText): Promise<string | undefined> {
     const { path, kind: otherwise, changedAt } = candidate;
     const { driver, phrases } = this.#query;
-    const { found, problem } = await readDatabase({
+    const { found, packed, problem } = await readDatabase({
       ...{ path, driver, phrases, otherwise, isOver: this.#isOver },
     });
     for (const rows of found) this.#found.push({ path, isEditable: false, changedAt, ...rows });
-    this.#databases.set(path, found.length > 0);
-    if (found.length === 0 && hasBytes) this.#found.push(unused(candidate));
-    return problem;
+    this.#databases.set(path, { isInRow: found.length > 0, packed });
+    const left = await this.#takeUnused(candidate, text, path);
+    return [problem, left].filter((one) => one !== undefined).join("; ") || undefined;
   }
 
-  /** Its pages are the database's, which was read with it. */
-  #readLog(candidate: Candidate, hasBytes: boolean): undefined {
-    const isInRow = this.#databases.get(candidate.path.replace(/-(wal|journal)$/, ""));
-    if (hasBytes && isInRow !== true) this.#found.push(unused(candidate));
+  /** What a database's file, or its log, holds beside the rows. */
+  async #takeUnused(candidate: Candidate, text: FileText, database: string): Promise<string | undefined> {
+    const { isInRow = false, packed = new Set<string>() } = this.#databases.get(database) ?? {};
+    const file = await openInPlace(candidate.path);
+    if (typeof file === "string") return file;
+    const { isFound, unreadable } = await unusedPacked(file, this.#query.phrases, {
+      ...{ at: text.packedAt, used: packed, isOver: this.#isOver },
+    });
+    if (isFound || (text.lines.length > 0 && !isInRow)) this.#found.push(unused(candidate));
+    return unreadable === 0 ? undefined : UNREADABLE_REST;
   }
+}
+
+const UNREADABLE_REST =
+  "holds compressed text of deleted rows, which cannot be read until OpenClaw compacts it";
+
+function isSame(before: Stats, { ino, size, mtimeMs }: Stats): boolean {
+  return before.ino === ino && before.size === size && before.mtimeMs === mtimeMs;
 }
 
 function unused({ path, kind, changedAt }: Candidate): Trace {
   return { kind, path, isUnused: true, isEditable: false, changedAt };
 }
-
-async function beginningOf(file: FileHandle): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE.length), 0, SQLITE.length, 0);
-  return buffer.subarray(0, bytesRead);
-}
-
-type Unpacker = ReturnType<typeof createGunzip>;
-
-function unpackerFor(magic: Buffer): Unpacker | undefined {
-  const hex = magic.toString("hex");
-  if (hex.startsWith("1f8b")) return createGunzip();
-  return hex.startsWith("28b52ffd") ? createZstdDecompress() : undefined;
-}
-
-/** The lines with phrases. Closes the file. Rejects when the time is up, or it does not unpack. */
-async function linesIn(
-  file: FileHandle,
-  phrases: Phrases,
-  unpacker?: Unpacker,
-  isOver: () => boolean = () => false,
-): Promise<readonly number[]> {
-  const stream = file.createReadStream({ start: 0, highWaterMark: CHUNK_BYTES });
-  const decoder = new TextDecoder("utf-8");
-  const reader = phrases.reader();
-  let bytes = 0;
-  const source: AsyncIterable<Uint8Array> =
-    unpacker === undefined ? stream : stream.on("error", (error) => unpacker.destroy(error)).pipe(unpacker);
-  try {
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      if (isOver()) throw new Stopped("the time was up");
-      if (bytes > LARGEST_FILE_BYTES) throw new Stopped("too big when unpacked");
-      reader.read(decoder.decode(chunk, { stream: true }));
-    }
-    reader.read(decoder.decode());
-    reader.end();
-    return [...reader.lines];
-  } finally {
-    stream.destroy();
-    unpacker?.destroy();
-  }
-}
-
-class Stopped extends Error {}
 
 function troubleOf(error: unknown): string {
   if (error instanceof Stopped) return error.message;

@@ -5,8 +5,15 @@ import { join, resolve } from "node:path";
 export interface OpenClawPlace {
   readonly stateDir: string;
   readonly workspaces: readonly Workspace[];
+  /** As parsed; it may name more places (`places-outside.ts`). */
+  readonly config?: unknown;
   /** Its configuration, when it could not be read: then only the usual workspaces are known. */
-  readonly problem?: { readonly path: string; readonly why: string };
+  readonly problem?: Unsearched;
+}
+
+export interface Unsearched {
+  readonly path: string;
+  readonly why: string;
 }
 
 interface Workspace {
@@ -32,7 +39,7 @@ export function openClawPlace(
     const usual = shared === undefined ? join(stateDir, `workspace-${agentId}`) : join(shared, agentId);
     return { agentId, path: at(named ?? (entries.length === 1 ? common : usual)) };
   });
-  return { stateDir, workspaces: [{ path: common }, ...own] };
+  return { stateDir, workspaces: [{ path: common }, ...own], config };
 }
 
 /** The folder that an agent writes in. */
@@ -41,14 +48,14 @@ export function workspaceOf({ workspaces }: OpenClawPlace, agentId: string): str
   return (own ?? workspaces.find((one) => one.agentId === undefined))?.path;
 }
 
-function fieldOf(value: unknown, ...path: readonly string[]): unknown {
+export function fieldOf(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => objectOf(at)[name], value);
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }

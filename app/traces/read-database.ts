@@ -6,15 +6,17 @@
  */
 import { stat } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { zstdDecompressSync } from "node:zlib";
+import { defined } from "../../engine/defined.ts";
 import type { SqliteConnection, SqliteDriver, SqliteRow } from "../../engine/store/sqlite/sqlite-driver.ts";
+import { markOf, ZSTD } from "./file-text.ts";
 import type { Phrases } from "./phrases.ts";
 import type { TraceKind } from "./walk.ts";
 
 const PAGE_ROWS = 100;
 const MOST_SESSIONS = 50;
 const LARGEST_VALUE_BYTES = 16 * 1024 * 1024;
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 interface FoundRows {
   readonly kind: TraceKind;
@@ -28,6 +30,8 @@ interface FoundRows {
 
 interface ReadRows {
   readonly found: readonly FoundRows[];
+  /** The marks of the compressed values that rows hold. */
+  readonly packed: ReadonlySet<string>;
   /** What could not be read; absent when everything was. */
   readonly problem?: string;
 }
@@ -45,32 +49,41 @@ export interface DatabaseQuery {
 export async function readDatabase(query: DatabaseQuery): Promise<ReadRows> {
   const { path, driver } = query;
   const found: FoundRows[] = [];
+  const packed = new Set<string>();
   try {
-    const log = await stat(`${path}-wal`).catch(() => undefined);
+    const log = await logOf(path);
     const connection = await driver.open(path, (log?.size ?? 0) > 0 ? "unlocked" : "immutable");
     try {
       connection.exec("PRAGMA trusted_schema = OFF;");
-      const problem = await readTables(connection, query, found);
-      return problem === undefined ? { found } : { found, problem };
+      const trouble = await readTables(connection, query, { found, packed });
+      const isSame = isDeepStrictEqual(log, await logOf(path));
+      const problem = trouble ?? (isSame ? undefined : "was changed while its rows were read");
+      return { found, packed, ...defined({ problem }) };
     } finally {
       connection.close();
     }
   } catch {
-    return { found, problem: "its rows could not be read; only its bytes were searched" };
+    return { found, packed, problem: "its rows could not be read; only its bytes were searched" };
   }
+}
+
+/** Undefined when there is none. */
+async function logOf(path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {
+  const stats = await stat(`${path}-wal`).catch(() => undefined);
+  return stats && { size: stats.size, mtimeMs: stats.mtimeMs };
 }
 
 async function readTables(
   connection: SqliteConnection,
   query: DatabaseQuery,
-  found: FoundRows[],
+  { found, packed }: { readonly found: FoundRows[]; readonly packed: Set<string> },
 ): Promise<string | undefined> {
   const tables = connection
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
     .all();
   const problems = new Set<string>();
   for (const { name } of tables) {
-    const table = new TableReader(connection, String(name), query.phrases);
+    const table = new TableReader(connection, String(name), query.phrases, packed);
     await table.read(query.isOver).catch(() => problems.add(`its table ${name} could not be read`));
     if (table.isCut) return "the time was up before all its rows were read";
     if (table.unreadable > 0) problems.add(`${table.unreadable} compressed values could not be read`);
@@ -86,13 +99,15 @@ class TableReader {
   readonly #connection: SqliteConnection;
   readonly #name: string;
   readonly #phrases: Phrases;
+  readonly #packed: Set<string>;
   readonly #sessions = new Set<string>();
   #changedAt = 0;
 
-  constructor(connection: SqliteConnection, name: string, phrases: Phrases) {
+  constructor(connection: SqliteConnection, name: string, phrases: Phrases, packed: Set<string>) {
     this.#connection = connection;
     this.#name = name;
     this.#phrases = phrases;
+    this.#packed = packed;
   }
 
   /** In slices, so that the process does other things meanwhile. */
@@ -134,13 +149,14 @@ class TableReader {
 
   #holds(row: SqliteRow): boolean {
     return Object.values(row).some((value) => {
-      const text = typeof value === "string" ? value : this.#unpacked(value);
-      return text !== undefined && this.#phrases.isIn(text);
+      const text = value instanceof Uint8Array ? this.#textOf(value) : value;
+      return typeof text === "string" && this.#phrases.isIn(text);
     });
   }
 
-  #unpacked(value: SqliteRow[string]): string | undefined {
-    if (!(value instanceof Uint8Array) || !ZSTD.equals(value.subarray(0, ZSTD.length))) return undefined;
+  #textOf(value: Uint8Array): string | undefined {
+    if (!ZSTD.equals(value.subarray(0, ZSTD.length))) return Buffer.from(value).toString("utf8");
+    this.#packed.add(markOf(value));
     try {
       return zstdDecompressSync(value, { maxOutputLength: LARGEST_VALUE_BYTES }).toString("utf8");
     } catch {

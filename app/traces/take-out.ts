@@ -1,15 +1,16 @@
 /**
  * Takes lines out of a note, and keeps nothing of them.
  *
- * Dangers: OpenClaw or a person writes the note meanwhile; a link or a second name leads elsewhere; the process is killed. So a
- * note that is not exactly what was read is not replaced, links are refused, and the new text gets the note's name in one step,
- * with its mode and owner. The draft beside it never holds a line that is taken out.
+ * Dangers: OpenClaw or a person writes the note meanwhile; a link or a second name leads elsewhere, or an agent puts a link in the
+ * place of the note's folder; the process is killed. So a note that is not exactly what was read is not replaced, links are refused,
+ * the draft is written in the opened folder, not by its path, and the new text gets the note's name in one step, with its mode and
+ * owner. The draft never holds a line that is taken out.
  */
 import { randomBytes } from "node:crypto";
-import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, readlink, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HelmdeckError, systemCodeOf } from "../../engine/errors.ts";
-import { syncFolder } from "../../engine/private-file.ts";
 import { openInPlace } from "../open-in-place.ts";
 import type { Phrases } from "./phrases.ts";
 
@@ -32,7 +33,7 @@ export interface Place {
 
 /** Throws `invalid_input` for a note whose lines cannot be taken out, with the reason. */
 export async function readNote(path: string, phrases: Phrases): Promise<ReadNote> {
-  const bytes = await bytesAt(path);
+  const { bytes } = await readAt(path);
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let whole: string;
   try {
@@ -51,23 +52,42 @@ export async function readNote(path: string, phrases: Phrases): Promise<ReadNote
 export async function takeOut(note: ReadNote, places: readonly Place[]): Promise<void> {
   const { path, lines } = note;
   const kept = lines.filter((_, at) => !places.some(({ first, last }) => at + 1 >= first && at + 1 <= last));
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
-    await writeLike(path, draft, kept.join(""));
-    if (!(await bytesAt(path)).equals(note.bytes)) throw changed(path);
-    await rename(draft, path);
-    await syncFolder(dirname(path));
+    await replace(note, kept.join(""));
   } catch (error) {
-    throw error instanceof HelmdeckError
-      ? error
-      : refused(path, `cannot be written (${systemCodeOf(error)})`);
-  } finally {
-    await rm(draft, { force: true }).catch(() => undefined);
+    if (error instanceof HelmdeckError) throw error;
+    throw refused(path, `cannot be written (${systemCodeOf(error)})`);
   }
 }
 
-async function writeLike(path: string, draft: string, text: string): Promise<void> {
-  const { mode, uid, gid } = await lstat(path);
+async function replace({ path, bytes }: ReadNote, text: string): Promise<void> {
+  const { folder, pathOf } = await openFolder(dirname(path));
+  const draft = pathOf(`.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const { stats } = await readAt(path);
+    await writeLike(stats, draft, text);
+    if (!(await readAt(path)).bytes.equals(bytes)) throw changed(path);
+    await rename(draft, pathOf(basename(path)));
+    await folder.sync();
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined);
+    await folder.close();
+  }
+}
+
+/** On Linux, the paths of its files lead into the opened folder, whatever takes its place. */
+async function openFolder(path: string): Promise<{ folder: FileHandle; pathOf: (name: string) => string }> {
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const opened = `/proc/self/fd/${folder.fd}`;
+  const place = await readlink(opened).catch(() => undefined);
+  if (place !== undefined && place !== path) {
+    await folder.close();
+    throw refused(path, "is no longer the folder that was read");
+  }
+  return { folder, pathOf: (name) => join(place === undefined ? path : opened, name) };
+}
+
+async function writeLike({ mode, uid, gid }: Stats, draft: string, text: string): Promise<void> {
   const file = await open(draft, "wx", 0o600);
   try {
     await file.chown(uid, gid);
@@ -79,23 +99,19 @@ async function writeLike(path: string, draft: string, text: string): Promise<voi
   }
 }
 
-async function bytesAt(path: string): Promise<Buffer> {
+async function readAt(path: string): Promise<{ readonly bytes: Buffer; readonly stats: Stats }> {
   const file = await openInPlace(path).catch((error: unknown) =>
     Promise.reject(refused(path, `cannot be read (${systemCodeOf(error)})`)),
   );
   if (typeof file === "string") throw refused(path, `is ${file}`);
   try {
-    return await bytesOf(file, path);
+    const stats = await file.stat();
+    if (stats.size > LARGEST_NOTE_BYTES) throw refused(path, "is larger than 4 MiB");
+    if (stats.nlink > 1) throw refused(path, "has a second name (a hard link), which would keep the lines");
+    return { bytes: await file.readFile(), stats };
   } finally {
     await file.close();
   }
-}
-
-async function bytesOf(file: FileHandle, path: string): Promise<Buffer> {
-  const { size, nlink } = await file.stat();
-  if (size > LARGEST_NOTE_BYTES) throw refused(path, "is larger than 4 MiB");
-  if (nlink > 1) throw refused(path, "has a second name (a hard link), which would keep the lines");
-  return file.readFile();
 }
 
 function placesOf(lines: readonly number[]): readonly Place[] {

@@ -6,12 +6,12 @@
  */
 import type { Stats } from "node:fs";
 import { lstat, readdir, realpath } from "node:fs/promises";
-import { basename, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { systemCodeOf } from "../../engine/errors.ts";
 import { LINK } from "../open-in-place.ts";
-import type { OpenClawPlace } from "./openclaw-place.ts";
+import type { OpenClawPlace, Unsearched } from "./openclaw-place.ts";
 
-export type TraceKind = "note" | "dream" | "index" | "transcript" | "state" | "export" | "file";
+export type TraceKind = "note" | "dream" | "index" | "transcript" | "state" | "export" | "import" | "file";
 
 export interface Candidate {
   readonly path: string;
@@ -22,14 +22,9 @@ export interface Candidate {
   readonly isEditable: boolean;
 }
 
-export interface Unread {
-  readonly path: string;
-  readonly why: string;
-}
-
 export interface Listed {
   readonly files: readonly Candidate[];
-  readonly unread: readonly Unread[];
+  readonly unread: readonly Unsearched[];
 }
 
 /** Folders that are named and not searched. */
@@ -39,17 +34,38 @@ const NOT_SEARCHED: ReadonlyMap<string, string> = new Map([
   ["plugin-captures", "copies of installed programs"],
 ]);
 const MOST_FILES = 50_000;
-const ORDER: readonly TraceKind[] = ["note", "dream", "export", "index", "transcript", "state", "file"];
+const ORDER: readonly TraceKind[] = [
+  "note",
+  "dream",
+  "export",
+  "import",
+  "index",
+  "transcript",
+  "state",
+  "file",
+];
 
-/** `skips`: our key, and our database, whose values are encrypted. `exports`: files that we wrote in plain text. */
+interface Named {
+  /** What OpenClaw indexes outside of workspaces. */
+  readonly extraPaths: readonly string[];
+  /** Files that we wrote in plain text. */
+  readonly exports: readonly string[];
+  /** Files that we read. */
+  readonly imports: readonly string[];
+  /** Our key, and our database, whose values are encrypted. */
+  readonly skips: readonly string[];
+}
+
 export async function listCandidates(
   place: OpenClawPlace,
-  { exports, skips }: { readonly exports: readonly string[]; readonly skips: readonly string[] },
+  { exports, imports, extraPaths, skips }: Named,
 ): Promise<Listed> {
   const walk = new Walk(skips, await ownerOf(place.stateDir));
   for (const { path } of place.workspaces) await walk.workspace(path);
+  for (const path of extraPaths) await walk.named(path, inWorkspace);
   await walk.state(place.stateDir);
-  for (const path of exports) await walk.export(path);
+  for (const path of exports) await walk.named(path, () => ({ kind: "export", isEditable: false }));
+  for (const path of imports) await walk.named(path, () => ({ kind: "import", isEditable: false }));
   return walk.listed();
 }
 
@@ -80,19 +96,28 @@ class Walk {
 
   /** The folder itself may be a link, because the operator names it. */
   async workspace(folder: string): Promise<void> {
-    const root = await realpath(folder).catch(() => undefined);
+    const root = await this.#real(folder, undefined);
     if (root !== undefined) await this.#folder(root, root, inWorkspace);
   }
 
   async state(folder: string): Promise<void> {
-    const root = await realpath(folder).catch(() => undefined);
+    const root = await this.#real(folder, undefined);
     if (root !== undefined) await this.#folder(root, root, inState);
   }
 
-  async export(path: string): Promise<void> {
-    const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) this.#unread.set(path, "is no longer there; it may have been moved");
-    else await this.#entry(real, () => ({ kind: "export", isEditable: false }), real);
+  /** A file or folder that a person named. */
+  async named(path: string, classify: Classify): Promise<void> {
+    const real = await this.#real(path, "is no longer there; it may have been moved");
+    if (real !== undefined) await this.#entry(real, classify, dirname(real));
+  }
+
+  async #real(path: string, whyAbsent: string | undefined): Promise<string | undefined> {
+    return realpath(path).catch((error: unknown) => {
+      const isAbsent = /^(ENOENT|ENOTDIR)$/.test(systemCodeOf(error));
+      const why = isAbsent ? whyAbsent : reasonOf(error);
+      if (why !== undefined) this.#unread.set(path, why);
+      return undefined;
+    });
   }
 
   listed(): Listed {
@@ -116,6 +141,7 @@ class Walk {
 
   async #entry(path: string, classify: Classify, root: string): Promise<void> {
     if (this.#files.has(path) || this.#unread.has(path) || this.#skips.has(path)) return;
+    if (path.endsWith("-shm")) return; // numbers of pages, shared by the processes that have the database open
     if (this.#files.size >= MOST_FILES) {
       this.#unread.set(root, `has more than ${MOST_FILES} files; the rest was not searched`);
       return;

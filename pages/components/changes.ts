@@ -179,7 +179,8 @@ export function doneNotice(context: PageContext): Html | undefined {
   const done = param(context, "done") ?? "";
   if (!Object.hasOwn(DONE, done)) return undefined;
   const text = DONE[done as Done]; // one of its own names, as just checked
-  const notes = /^[1-9]\d{0,5}$/.exec(param(context, "notes") ?? "")?.[0];
-  if (notes === undefined || done === "nothing") return notice("ok", text);
-  return notice("ok", `${text} ${alsoInNotes(Number(notes), "helmdeck-memory")}`);
+  const [, count, more] = /^(\d{1,6})(-or-more)?$/.exec(param(context, "notes") ?? "") ?? [];
+  if (count === undefined || done === "nothing") return notice("ok", text);
+  const also = alsoInNotes({ count: Number(count), isComplete: more === undefined }, "helmdeck-memory");
+  return notice("ok", also === undefined ? text : `${text} ${also}`);
 }

@@ -9,6 +9,7 @@ import {
   newerText,
   similarKeysText,
 } from "../../app/presenters/forget-texts.ts";
+import type { NotesCount } from "../../app/traces/find-traces.ts";
 import { isAuditCategory } from "../../engine/audit/audit-keys.ts";
 import type { HelmdeckError } from "../../engine/errors.ts";
 import { parseForgetScope } from "../../engine/facts/forget-scope.ts";
@@ -79,13 +80,18 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       `Nothing was forgotten. To forget everything, type ${TYPED} into the field.`,
     );
   }
-  const notes = (await context.viewer.notesHolding?.(scope)) ?? 0;
+  const notes = await context.viewer.notesHolding?.(scope);
   const forgotten = await memory.forget(subject, { scope, upTo });
   const newer = newerText(forgotten);
   if (newer !== undefined) return withNewer(context, forgotten, newer);
   return {
-    location: links.to("/facts", { done: doneWith(forgotten), notes: notes > 0 ? notes : undefined }),
+    location: links.to("/facts", { done: doneWith(forgotten), notes: notes && notesParameter(notes) }),
   };
+}
+
+function notesParameter({ count, isComplete }: NotesCount): string | undefined {
+  if (isComplete) return count === 0 ? undefined : String(count);
+  return `${count}-or-more`;
 }
 
 /** Not an address, because it would name keys. To load this page again forgets nothing else. */

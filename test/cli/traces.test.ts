@@ -31,6 +31,7 @@ beforeEach(async () => {
   await mkdir(home.path("bin"));
   const script = `#!/bin/sh
 echo "$OPENCLAW_STATE_DIR $*" >> ${home.path("asked")}
+env > ${home.path("asked-env")}
 `;
   writeFileSync(home.path("bin/openclaw"), script, { mode: 0o755 });
 });
@@ -145,18 +146,38 @@ describe("traces", () => {
     expect((await run(["traces"], "a\n")).stderr).toContain("at least three letters");
   });
 
-  test("asks a person for the words", async () => {
-    await openclaw.write("workspace/USER.md", "Likes konflux.\n");
-    const { stdout, stderr } = await person(["traces"], ["Konflux", "n"]);
+  // verifies P-traces-words
+  test("asks a person for the words, which reach no other process and no file", async () => {
+    await openclaw.write("workspace/USER.md", "Likes konflux.\nLikes tea.\n");
+    const { stdout, stderr } = await person(["traces"], ["Konflux", "y"]);
     expect(stderr).toContain("- ");
-    expect(stdout).toContain("note: ");
+    expect(stdout).toContain("Taken out: 1 line of");
     expect(stdout).not.toMatch(/konflux/i);
+    expect(readFileSync(home.path("asked-env"), "utf8")).toContain("OPENCLAW_STATE_DIR=");
+    expect(await filesWith("onflux")).toEqual([]);
   });
 
   test("an unknown key is an error, and a value that is too common is said to be so", async () => {
     expect((await run(["traces", "nothing"])).stderr).toContain("not_found");
     await run(["store", "colour", "blue"]);
     expect((await run(["traces", "colour"])).stdout).toContain("too short or too common");
+  });
+
+  test("names other facts of the same memory, by their keys, and of another caller's none", async () => {
+    await store();
+    await run(["store", "cabin/again", `Remember: ${CANARY}.`]);
+    await run(["store", "theirs", CANARY, "--caller", "other"]);
+    const { stdout } = await run(["traces", "cabin/key"]);
+    expect(stdout).toContain("  this memory: cabin/again\n");
+    expect((await json(["traces"], CANARY)).in_memory.toSorted()).toEqual(["cabin/again", "cabin/key"]);
+  });
+
+  test("says what nobody can know", async () => {
+    await store();
+    const { stdout } = await run(["traces", "cabin/key"]);
+    expect(stdout).toContain("The same in other words, in pictures");
+    expect(stdout).toContain("Backups, exports and imports of version 0.2.0 and older");
+    expect((await json(["traces", "cabin/key"])).not_known).toHaveLength(3);
   });
 
   test("finds what a deleted row left in the database's file", async () => {
@@ -319,8 +340,13 @@ describe("forget", () => {
   });
 
   // verifies P-traces-receipt
-  test("a canary that was stored, said, noted, exported and backed up: each byte of it is named in the receipt or gone", async () => {
+  test("a canary that was stored, said, noted, imported, exported and backed up: each byte of it is named in the receipt or gone", async () => {
     await everywhere();
+    await run(["export", "--output", "in.jsonl"]);
+    await run(["forget", "cabin/key", "--yes"]);
+    copyFileSync(home.path("in.jsonl"), home.path("source.jsonl"));
+    await rm(home.path("in.jsonl"));
+    await run(["import", "source.jsonl"]);
     await run(["store", "cabin/key", `Former: ${CANARY.replace("third", "second")}`]);
     const database = await openclaw.openAgentDatabase([{ session: "s", text: `Former: ${CANARY}` }], [NOTE]);
     await run(["export", "--output", "out.jsonl", "--with-history"]);
@@ -344,6 +370,31 @@ describe("forget", () => {
     expect(deleted).toBe(1);
     expect(placesOf(traces)).toContain("note workspace/MEMORY.md");
     expect(traces.forgotten.scope).toBe("cabin/key");
+  });
+
+  test("a dry run looks, and takes nothing out", async () => {
+    await store();
+    await openclaw.write("workspace/MEMORY.md", NOTE);
+    const { stdout, stderr } = await person(["forget", "cabin/key", "--dry-run", "--traces"], []);
+    expect(stdout).toContain("MEMORY.md, line 4");
+    expect(stdout).not.toContain("Erased");
+    expect(stderr).not.toContain("[y/N]");
+  });
+
+  test("what of it was not looked for is said: values that are too common, records of runs", async () => {
+    await store();
+    await run(["store", "colour", "blue"]);
+    const { stdout } = await run(["forget", "all", "--yes", "--traces"]);
+    expect(stdout).toContain("Not looked for: 1 value too short or too common");
+    expect(stdout).toContain("Not looked for: records of runs");
+  });
+
+  test("for every memory that an import gave facts to, the receipt is in the answer, too", async () => {
+    writeFileSync(home.path("notes.md"), `- ${CANARY}\n`);
+    const { import: id } = await json(["import", "--from", "markdown", "notes.md", "--yes"]);
+    const { forgotten, traces } = await json(["forget", `import:${id}`, "--everyone", "--yes", "--traces"]);
+    expect(forgotten).toMatchObject([{ caller: "main", deleted: 1 }]);
+    expect(traces.remaining.found).toMatchObject([{ kind: "import", path: home.path("notes.md") }]);
   });
 
   test("backups made before the fact are not named, and one that is gone is said to be", async () => {

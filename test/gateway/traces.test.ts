@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { Phrases } from "../../app/traces/phrases.ts";
 import { readNote, takeOut } from "../../app/traces/take-out.ts";
 import { runPiped } from "../cli/terminal.ts";
-import { agentTurn, helmdeckMemory, sharedOpenClaw } from "./shared.ts";
+import { agentTurn, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
 const openclaw = await sharedOpenClaw();
@@ -31,10 +31,12 @@ interface Receipt {
 // verifies P-traces-receipt
 it("each file of OpenClaw that holds a forgotten fact is named in the receipt", async () => {
   const { stateDir, workspace } = openclaw.home;
-  expect((await helmdeckMemory(openclaw, "store", "canary", CANARY)).code).toBe(0);
+  // A request to the running gateway, because a command would take seconds to start.
+  const stored = await openclaw.invokeTool("helmdeck__memory_store", { key: "canary", value: CANARY });
+  expect(stored.ok).toBe(true);
+  writeFileSync(join(workspace, "memory", "2026-11-21.md"), `- ${CANARY}.\n`);
   const call = { tool: "memory_search", args: { query: "where is the key of the cabin" } };
   await agentTurn(openclaw, { sessionKey: SESSION, message: scriptFor(`Remember: ${CANARY}.`, [call]) });
-  writeFileSync(join(workspace, "memory", "2026-11-21.md"), `- ${CANARY}.\n`);
   expect((await openclaw.openclaw(["memory", "index"])).code).toBe(0);
 
   const forgot = await openclaw.openclaw(["helmdeck", "forget", "canary", "--yes", "--traces", "--json"]);

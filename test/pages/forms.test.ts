@@ -467,7 +467,7 @@ describe("undoing", () => {
 describe("forgetting", () => {
   test("says in how many of OpenClaw's notes it still stands, to whoever runs the server", async () => {
     const asked: string[] = [];
-    const notesHolding = async (scope: string) => asked.push(scope) + 1;
+    const notesHolding = async (scope: string) => ({ count: asked.push(scope) + 1, isComplete: true });
     const rig = await openRig({ changes: FORMS, notesHolding });
     await rig.memory.storeFact("main", { key: "cabin", value: "The spare key" });
     const preview = await rig.get("/forget?key=cabin");
@@ -477,6 +477,10 @@ describe("forgetting", () => {
     expect(location).toBe(`${BASE}/facts?done=forgotten&notes=2`);
     expect(textOf(await rig.get(location.slice(BASE.length)))).toContain(
       "Forgotten, and erased from the database. It also stands in 2 notes of OpenClaw. To see where, and take it out: helmdeck-memory traces",
+    );
+    const some = textOf(await rig.get("/facts?done=forgotten&notes=0-or-more"));
+    expect(some).toContain(
+      "Whether OpenClaw's notes hold it, too, is not known. To look: helmdeck-memory traces",
     );
     expect(textOf(await rig.get("/facts?done=forgotten&notes=1e9+lies"))).not.toContain("lies");
   });

@@ -159,7 +159,7 @@ describe("/forget", () => {
     },
   );
 
-  test("says in how many of OpenClaw's notes it still stands", async () => {
+  test("says in how many of OpenClaw's notes it still stands, or that it is too common to be looked for", async () => {
     const { memory } = await stocked();
     const workspace = await mkdtemp(join(tmpdir(), "helmdeck-notes-"));
     onTestFinished(() => rm(workspace, { recursive: true }));
@@ -169,7 +169,11 @@ describe("/forget", () => {
     expect(await type("forget", "cabin")).toBe(
       "Forgot cabin: 1 entry, for good. It also stands in 1 note of OpenClaw. To see where, and take it out: openclaw helmdeck traces (it asks for the words).",
     );
-    expect(await type("forget", "deploy")).toBe("Forgot deploy: 1 entry, for good.");
+    await type("remember", "boat = The boathouse door sticks when the lake is high.");
+    expect(await type("forget", "boat")).toBe("Forgot boat: 1 entry, for good.");
+    expect(await type("forget", "deploy")).toBe(
+      "Forgot deploy: 1 entry, for good. Whether OpenClaw's notes hold it, too, is not known. To look: openclaw helmdeck traces (it asks for the words).",
+    );
   });
 
   test.each(["all", "everything", "category:user_facts"])(

@@ -21,6 +21,24 @@ describe("a value is found", () => {
     ["over two lines", "The spare key of the\n  cabin lies under the third flowerpot"],
     ["as a part of it", "he said the cabin lies under the third flowerpot!"],
     ["in JSON", JSON.stringify({ content: `Hi.\n${VALUE}\n` })],
+    ["in a quotation that goes on", "> The spare key of\n> the cabin lies\n> under the third\n> flowerpot."],
+    [
+      "with emphasis inside of its words",
+      "The spa**re** key of the ca`bin` lies under the thi__rd__ flower~~pot~~.",
+    ],
+    [
+      "with a link",
+      "The [spare key](https://example.org/k) of the [cabin][1] lies <b>under</b> the third flowerpot",
+    ],
+    [
+      "with comments",
+      "The spare key <!-- a --> of the <!-- b --> cabin lies <!-- c --> under the third flowerpot",
+    ],
+    [
+      "with characters that nobody sees",
+      "The spare\u00a0key of the ca\u00adbin lies un\u200bder the third \ufeffflowerpot",
+    ],
+    ["in wide letters", "Ｔｈｅ spare key of the ｃａｂｉｎ lies under the ｔｈｉｒｄ flowerpot"],
     ["in JSON in JSON", JSON.stringify({ args: JSON.stringify({ content: `Hi.\n${VALUE}` }) })],
   ])("%s", (_, text) => {
     expect(linesIn(phrases, text)).not.toEqual([]);
@@ -43,6 +61,19 @@ describe("a value is found", () => {
     expect(Phrases.ofValues([value]).isIn(text)).toBe(true);
   });
 
+  test("with marks, whatever the sizes of the chunks, on its lines", () => {
+    const text = `one\ntwo\n[The spare](https://example.org) key of the [cabin](x) lies\nunder [the third](y) flowerpot\nfive\n`;
+    for (const size of [64, 100, 1000]) expect(linesIn(phrases, text, size)).toEqual([3, 4]);
+  });
+
+  test("a line end that is written as an escape is not counted", () => {
+    expect(linesIn(phrases, `"a\\u000ab"\n${VALUE}`)).toEqual([2]);
+  });
+
+  test("in other words, it is not", () => {
+    expect(phrases.isIn("Below flowerpot number three you find what opens the cabin")).toBe(false);
+  });
+
   test("by a short sentence of it, and by a number", () => {
     const one = Phrases.ofValues(["I moved last year. My landlord: Quentin Abernathy. PIN 48151623."]);
     expect(one.isIn("Quentin Abernathy. Landlord: my landlord Quentin Abernathy")).toBe(true);
@@ -58,6 +89,11 @@ describe("what stands everywhere is not looked for", () => {
   test("single words of a value do not count", () => {
     expect(Phrases.ofValues([VALUE]).isIn("The cabin has a spare bed and a flowerpot.")).toBe(false);
   });
+});
+
+test("counts the values in which nothing is telling", () => {
+  expect(Phrases.ofValues(["blue", VALUE, "yes"]).leftOut).toBe(2);
+  expect(Phrases.ofLines("a\nKonflux\n\n").leftOut).toBe(1);
 });
 
 test("a person's words are taken whole, one phrase a line", () => {
