@@ -115,7 +115,7 @@ async function keepFact(
   { input: { ifRevision, upTo }, fact, names, fillIn }: CheckedInput & { readonly input: FactInput },
   writer: Writer | undefined,
 ): Promise<StoredFact> {
-  const keysSince = await context.keys.refuseLookalike(namespace, fact.key);
+  const { keysSince, stored } = await context.keys.toStore(namespace, fact.key);
   const supersedes = await existing(context, namespace, names);
   const alike = await lookForSimilar(context, namespace, fact, supersedes);
   const times = { expiresAt: context.now() + fact.ttlSeconds * 1_000 };
@@ -124,6 +124,7 @@ async function keepFact(
   const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
   const { replaced, superseded } = put;
   const { key, category, revision, expiresAt = times.expiresAt } = put.entry;
+  stored(revision);
   return {
     ...{ key, category, expiresAt, revision },
     path: pathOf(category, key),
