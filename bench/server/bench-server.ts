@@ -18,11 +18,11 @@ const CONNECTIONS = [1, 8, 64] as const;
 const REQUESTS = { store: 2_000, "store, without similar facts": 2_000, read: 20_000 } as const;
 const WARM_UP = 1_000;
 
-type Work = keyof typeof REQUESTS;
+type RequestKind = keyof typeof REQUESTS;
 
 interface Sample {
   readonly server: string;
-  readonly work: Work;
+  readonly work: RequestKind;
   readonly connections: number;
   readonly perSecond: number;
   /** Processor time of the server for each request. */
@@ -47,7 +47,7 @@ export async function measureServer(
   const residences: Residence[] = [];
   for (const { name, canStoreAlone, start } of serverSubjects(beside)) {
     const server = await start();
-    const works: readonly Work[] = canStoreAlone
+    const works: readonly RequestKind[] = canStoreAlone
       ? ["store", "store, without similar facts", "read"]
       : ["store", "read"];
     try {
@@ -90,7 +90,7 @@ function keyOf(number: number): string {
 
 async function load(
   server: RunningServer,
-  work: Work,
+  work: RequestKind,
   connections: number,
   requests: number,
   keys: Keys,
