@@ -67,7 +67,7 @@ export async function checkFact(
   const there = await factThere(context, namespace, fact.key);
   requireRevision(there, input.ifRevision);
   const supersedes = await existing(context, namespace, names);
-  const alike = await lookForSimilar(context, namespace, fact, supersedes);
+  const alike = input.similar === false ? {} : await lookForSimilar(context, namespace, fact, supersedes);
   const { ttlSeconds, ...given } = fact;
   const now = context.now();
   const expiresAt = now + ttlSeconds * 1_000;
@@ -112,18 +112,19 @@ function fillingIn({ category, tags, ttlSeconds }: FactInput): FillIn {
 async function keepFact(
   context: UseCaseContext,
   namespace: Namespace,
-  { input: { ifRevision, upTo }, fact, names, fillIn }: CheckedInput & { readonly input: FactInput },
+  { input: { ifRevision, upTo, similar }, fact, names, fillIn }: CheckedInput & { readonly input: FactInput },
   writer: Writer | undefined,
 ): Promise<StoredFact> {
-  const keysSince = await context.keys.refuseLookalike(namespace, fact.key);
+  const { keysSince, stored } = await context.keys.toStore(namespace, fact.key);
   const supersedes = await existing(context, namespace, names);
-  const alike = await lookForSimilar(context, namespace, fact, supersedes);
+  const alike = similar === false ? {} : await lookForSimilar(context, namespace, fact, supersedes);
   const times = { expiresAt: context.now() + fact.ttlSeconds * 1_000 };
   const entry = { ...factEntry(namespace, fact, times), ...defined({ writer }) };
   const conditions = { keysSince, ...defined({ ifRevision, upTo }) };
   const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
   const { replaced, superseded } = put;
   const { key, category, revision, expiresAt = times.expiresAt } = put.entry;
+  stored(revision);
   return {
     ...{ key, category, expiresAt, revision },
     path: pathOf(category, key),

@@ -3,43 +3,80 @@ import { BoundedMap } from "../engine/bounded-map.ts";
 import { KeyLooks } from "../engine/facts/key-looks.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { seqOfCursor } from "../engine/store/cursors.ts";
-import type { KeysSince, MemoryStore } from "../engine/store/memory-store.ts";
+import type { KeysSince, MemoryStore, Revision } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
+import { systemClock } from "../engine/timing.ts";
 
 /** Keys kept in memory: those of the memories that were written to last. */
 const MOST_KEYS = 100_000;
 const PAGE_KEYS = 1_000;
 /** Keys followed before all are read again: keys that were deleted meanwhile are still among them. */
 const MOST_FOLLOWED = 10_000;
+/**
+ * Stores need not follow the feed more often, since each store judges the keys that were written since. What the feed alone tells,
+ * such as another database at the place of this one, is noticed after this time.
+ */
+const FOLLOWED_EVERY_MS = 1_000;
 
 interface Known {
   readonly looks: KeyLooks;
   /** Of the store's change feed: what happened up to here is in `looks`. */
   cursor: number;
   followed: number;
+  /** By the clock. */
+  followedAt: number;
 }
 
-/** The looks of keys: read once, then followed by the store's change feed, whichever process wrote. */
+/** For a store of a new key. */
+export interface KeyToStore {
+  readonly keysSince: KeysSince;
+  /** To be called with the change number of the stored fact. */
+  readonly stored: (revision: Revision) => void;
+}
+
+/**
+ * The looks of keys: read once, then followed by the store's change feed, whichever process wrote. What a store itself judged and
+ * wrote is not read again.
+ */
 export class KeysInUse {
   readonly #store: MemoryStore;
+  readonly #clock: () => number;
   readonly #known = new BoundedMap<Namespace, Known>(MOST_KEYS, { weigh: ({ looks }) => looks.size + 1 });
 
-  constructor(store: MemoryStore) {
+  /** @param clock monotonic milliseconds */
+  constructor(store: MemoryStore, clock = systemClock.now) {
     this.#store = store;
+    this.#clock = clock;
   }
 
-  /**
-   * Throws `invalid_input` for a new key that looks like another one of this memory. The store judges the result again, by the keys
-   * that were written since.
-   */
-  async refuseLookalike(namespace: Namespace, key: string): Promise<KeysSince> {
+  /** Throws `invalid_input` for a new key that looks like another one of this memory, whoever stored that. */
+  async refuseLookalike(namespace: Namespace, key: string): Promise<void> {
+    await this.#free(namespace, key, { follows: true });
+  }
+
+  /** The same for a store, which judges the keys that were written since in its own transaction. */
+  async toStore(namespace: Namespace, key: string): Promise<KeyToStore> {
+    const known = await this.#free(namespace, key, { follows: false });
+    return {
+      keysSince: keysSince(known, key),
+      stored: (revision) => {
+        known.looks.add(key);
+        known.followed += 1;
+        const seq = seqOfCursor(known.cursor);
+        if (revision > seq) known.cursor += revision - seq;
+      },
+    };
+  }
+
+  async #free(namespace: Namespace, key: string, { follows }: { readonly follows: boolean }): Promise<Known> {
     const known = this.#known.get(namespace);
-    const followed = known && (await this.#follow(namespace, known));
+    const isRecent = known !== undefined && this.#clock() - known.followedAt < FOLLOWED_EVERY_MS;
+    const followed = isRecent && !follows ? known : known && (await this.#follow(namespace, known));
     // The other key may be gone since it was read.
     const isFree = followed?.looks.lookalikeOf(key) === undefined;
-    const { looks, cursor } = followed !== undefined && isFree ? followed : await this.#read(namespace);
-    looks.refuseLookalike(key);
-    return keysSince(looks, cursor, [key]);
+    const current = followed !== undefined && isFree ? followed : await this.#read(namespace);
+    current.looks.refuseLookalike(key);
+    return current;
   }
 
   /** Undefined when so much was written since that reading all keys is no more work. */
@@ -49,7 +86,8 @@ export class KeysInUse {
     const facts = [...changes.upserts, ...changes.unreadable].filter(({ origin }) => origin === "fact");
     for (const { key } of facts) known.looks.add(key);
     known.followed += facts.length;
-    known.cursor = changes.cursor;
+    if (seqOfCursor(changes.cursor) >= seqOfCursor(known.cursor)) known.cursor = changes.cursor;
+    known.followedAt = this.#clock();
     this.#known.set(namespace, known);
     return known;
   }
@@ -57,19 +95,19 @@ export class KeysInUse {
   async #read(namespace: Namespace): Promise<Known> {
     const cursor = await this.#store.revision(namespace);
     const looks = await readKeyLooks(this.#store, namespace);
-    const known = { looks, cursor, followed: 0 };
+    const known = { looks, cursor, followed: 0, followedAt: this.#clock() };
     this.#known.set(namespace, known);
     return known;
   }
 }
 
-/** Refuses these keys when one that was written after the cursor looks like one of them; the looks of all before are known. */
-function keysSince(looks: KeyLooks, cursor: number, keys: readonly string[]): KeysSince {
+/** Refuses the key when one that was written after the cursor looks like it; the looks of all before are known. */
+function keysSince(known: Known, key: string): KeysSince {
   return {
-    revision: seqOfCursor(cursor),
+    revision: seqOfCursor(known.cursor),
     judge: (written) => {
-      for (const key of written) looks.add(key);
-      for (const key of keys) looks.refuseLookalike(key);
+      for (const one of written) known.looks.add(one);
+      known.looks.refuseLookalike(key);
     },
   };
 }

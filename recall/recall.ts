@@ -13,12 +13,11 @@ import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
 import { Claim, type FactText } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
 import { excerptFor } from "./excerpt.ts";
-import { claimOfHit, type Shown, withConflicts } from "./hit-conflicts.ts";
+import { type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
-import type { Passage } from "./lexical/passages.ts";
 import {
   coverageNote,
   foreignNote,
@@ -29,6 +28,7 @@ import {
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import type { IndexView } from "./namespace-index.ts";
+import { ReadFacts } from "./read-facts.ts";
 import {
   bestPerDocument,
   type Features,
@@ -48,7 +48,7 @@ import type {
 } from "./search-contract.ts";
 import { type Selection, selectHits, whyPossible } from "./select-hits.ts";
 import { withToolCalls } from "./tool-calls.ts";
-import { alikeTo, type Topic, topicOf } from "./topic.ts";
+import { alikeTo, topicOf } from "./topic.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -107,8 +107,7 @@ class HybridRecall implements Recall {
   readonly #indexes: IndexCache;
   readonly #questions: Questions;
   readonly #lexical = new LexicalSearch();
-  /** Of facts of one passage that a new fact was compared with; gone with them. */
-  readonly #topics = new WeakMap<IndexedDocument, Topic>();
+  readonly #read = new ReadFacts();
 
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
@@ -148,23 +147,15 @@ class HybridRecall implements Recall {
       const found: AlikeHit[] = [];
       for (const one of scored) {
         if (found.length === limit) break;
-        const { document, passage, unit } = one;
+        const { document, unit } = one;
         const isRead = meant?.knows?.(document) !== false;
         const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        if (!isAlike(this.#topicOf(document, passage), deviations)) continue;
-        const isOther = relationOf(claim, claimOfHit(one), deviations) === "contradict";
+        if (!isAlike(this.#read.topicOf(one), deviations)) continue;
+        const isOther = relationOf(claim, this.#read.claimOf(one), deviations) === "contradict";
         found.push({ ...hitOf(one, false), ...(isOther && { contradicts: true }) });
       }
       return found;
     });
-  }
-
-  #topicOf(document: IndexedDocument, { start, end }: Passage): Topic {
-    const known = this.#topics.get(document);
-    if (known !== undefined) return known;
-    const topic = topicOf(document.content.slice(start, end));
-    if (document.units.length === 1) this.#topics.set(document, topic);
-    return topic;
   }
 
   async warm(namespace: Namespace): Promise<void> {

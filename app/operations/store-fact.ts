@@ -73,6 +73,10 @@ export const storeFact = operation("storeFact", {
       description:
         "A revision: a fact that it supersedes, and that was written later, gives changed_meanwhile.",
     }),
+    similar: z.boolean().nullish().meta({
+      description:
+        "False: facts with the same value and similar ones are not looked for. For many stores in a row.",
+    }),
   }),
   reply: storeReplySchema,
   rest: {

@@ -1,8 +1,9 @@
 /**
- * `npm run bench:server [-- --write]`: measures facts stored and read per second over REST, compared with the same hono over a plain table.
+ * `npm run bench:server [-- --beside DIST --write]`: measures facts stored and read per second over REST, compared with the same hono over a plain table.
  *
  * The difference is the cost of everything that the baseline leaves out: authentication, the facts policy, sealing, the change feed, the
- * search for similar facts, limits and guards. Client and servers share the machine. Both servers sync every write.
+ * search for similar facts, limits and guards. Client and servers share the machine. All servers sync every write. Each does the same number of requests, so that
+ * their memories are equally large; `--beside` measures the `dist` folder of another build, too.
  */
 import { parseArgs } from "node:util";
 import autocannon from "autocannon";
@@ -10,17 +11,22 @@ import { buildAll } from "../../scripts/build/build.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import { madeFact } from "../search/made-facts.ts";
-import { type RunningServer, SUBJECTS } from "./subjects.ts";
+import { type RunningServer, serverSubjects } from "./subjects.ts";
 
 const CONNECTIONS = [1, 8, 64] as const;
-const SECONDS = 8;
-const WARM_UP_SECONDS = 2;
+/** The requests of each row. */
+const REQUESTS = { store: 2_000, "store, without similar facts": 2_000, read: 20_000 } as const;
+const WARM_UP = 1_000;
+
+type RequestKind = keyof typeof REQUESTS;
 
 interface Sample {
   readonly server: string;
-  readonly work: "store" | "read";
+  readonly work: RequestKind;
   readonly connections: number;
   readonly perSecond: number;
+  /** Processor time of the server for each request. */
+  readonly processorMs: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
 }
@@ -32,20 +38,26 @@ interface Residence {
   readonly stored: number;
 }
 
-export async function measureServer(onProgress: (message: string) => void): Promise<Measured> {
+export async function measureServer(
+  onProgress: (message: string) => void,
+  beside?: string,
+): Promise<Measured> {
   await buildAll();
   const samples: Sample[] = [];
   const residences: Residence[] = [];
-  for (const { name, start } of SUBJECTS) {
+  for (const { name, canStoreAlone, start } of serverSubjects(beside)) {
     const server = await start();
+    const works: readonly RequestKind[] = canStoreAlone
+      ? ["store", "store, without similar facts", "read"]
+      : ["store", "read"];
     try {
       const beforeMb = server.residentMb();
       const keys = new Keys();
-      await load(server, "store", 8, WARM_UP_SECONDS, keys);
-      for (const work of ["store", "read"] as const) {
+      await load(server, "store", 8, WARM_UP, keys);
+      for (const work of works) {
         for (const connections of CONNECTIONS) {
           onProgress(`${name.replaceAll("*", "")}: ${work}, ${connections} connections`);
-          samples.push({ server: name, ...(await load(server, work, connections, SECONDS, keys)) });
+          samples.push({ server: name, ...(await load(server, work, connections, REQUESTS[work], keys)) });
         }
       }
       residences.push({ server: name, beforeMb, afterMb: server.residentMb(), stored: keys.stored });
@@ -78,40 +90,42 @@ function keyOf(number: number): string {
 
 async function load(
   server: RunningServer,
-  work: Sample["work"],
+  work: RequestKind,
   connections: number,
-  seconds: number,
+  requests: number,
   keys: Keys,
 ): Promise<Omit<Sample, "server">> {
   const setupRequest = (request: autocannon.Request): autocannon.Request =>
-    work === "store"
+    work !== "read"
       ? {
           ...request,
           method: "POST",
           path: "/api/v1/memory/store",
-          body: JSON.stringify(keys.toWrite()),
+          body: JSON.stringify({ ...keys.toWrite(), ...(work !== "store" && { similar: false }) }),
         }
       : { ...request, method: "GET", path: `/api/v1/memory/facts/${encodeURIComponent(keys.toRead())}` };
   const times: number[] = [];
+  const before = server.processorMs();
   const started = performance.now();
   await cannon(
     {
       url: server.url,
       connections,
-      duration: seconds,
+      amount: requests,
       headers: { ...server.headers, "content-type": "application/json" },
       requests: [{ setupRequest }],
     },
     (statusCode, milliseconds) => {
       if (statusCode !== 200) throw new Error(`${work} was answered with ${statusCode}`);
       times.push(milliseconds);
-      if (work === "store") keys.stored += 1;
+      if (work !== "read") keys.stored += 1;
     },
   );
   return {
     work,
     connections,
     perSecond: times.length / ((performance.now() - started) / 1_000),
+    processorMs: (server.processorMs() - before) / times.length,
     p50Ms: quantile(times, 0.5),
     p95Ms: quantile(times, 0.95),
   };
@@ -130,11 +144,12 @@ function cannon(
 }
 
 function report(samples: readonly Sample[], residences: readonly Residence[]): Measured {
-  const rows = samples.map(({ server, work, connections, perSecond, p50Ms, p95Ms }) => [
+  const rows = samples.map(({ server, work, connections, perSecond, processorMs, p50Ms, p95Ms }) => [
     server,
     work,
     String(connections),
     perSecond.toFixed(0),
+    processorMs.toFixed(2),
     p50Ms.toFixed(2),
     p95Ms.toFixed(2),
   ]);
@@ -148,9 +163,9 @@ function report(samples: readonly Sample[], residences: readonly Residence[]): M
     title: "Facts over REST",
     command: "npm run bench:server",
     markdown: [
-      `One \`helmdeck-memory serve\` process on SQLite, beside the same HTTP server (Hono) over a bare table. Made-up facts of one caller, about 150 characters each; ${SECONDS} s for each row; client and server share the machine. Ours authenticates each request (HS256), validates it, encrypts the value, records the change, and reports similar facts and what it replaced. The bare one parses JSON and writes a row. Both sync each write to disk. By a profile, the search for similar facts takes two fifths of a write, the encrypted and synced row a quarter.`,
+      `One \`helmdeck-memory serve\` process on SQLite, beside the same HTTP server (Hono) over a bare table. Made-up facts of one caller, about 150 characters each; the same number of requests for each server; client and server share the machine. Ours authenticates each request (HS256), validates it, encrypts the value, records the change, and reports similar facts and what it replaced. The bare one parses JSON and writes a row. Both sync each write to disk. Processor time is that of the server for each request, user and system.`,
       "",
-      table(["server", "work", "connections", "per second", "p50 ms", "p95 ms"], rows),
+      table(["server", "work", "connections", "per second", "processor ms", "p50 ms", "p95 ms"], rows),
       "",
       table(["server", "resident MB before", "after", "facts stored"], memory),
     ].join("\n"),
@@ -159,8 +174,10 @@ function report(samples: readonly Sample[], residences: readonly Residence[]): M
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
-  const section = await measureServer((message) => console.error(`… ${message}`));
+  const { values } = parseArgs({
+    options: { beside: { type: "string" }, write: { type: "boolean", default: false } },
+  });
+  const section = await measureServer((message) => console.error(`… ${message}`), values.beside);
   showSection(section);
   if (values.write) writeSection(section);
   console.log(`\nRaw figures: ${keepRaw("server", [section])}`);

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,26 +15,38 @@ export interface RunningServer {
   readonly headers: Readonly<Record<string, string>>;
   /** Resident memory of its process, in MB. */
   residentMb(): number;
+  /** Processor time of its process so far, user and system, in milliseconds. NaN where it is not known (only Linux tells). */
+  processorMs(): number;
   stop(): Promise<void>;
 }
 
 export interface ServerSubject {
   readonly name: string;
+  /** A store can leave out the search for similar facts. */
+  readonly canStoreAlone: boolean;
   start(): Promise<RunningServer>;
 }
 
-export const SUBJECTS: readonly ServerSubject[] = [
-  { name: "**ours**", start: startOurs },
-  { name: "hono and a bare table", start: startBare },
-];
+/** @param beside the `dist` folder of another build to measure, too */
+export function serverSubjects(beside: string | undefined): readonly ServerSubject[] {
+  const other =
+    beside === undefined
+      ? []
+      : [{ name: "the other build", canStoreAlone: false, start: () => startOurs(beside) }];
+  return [
+    { name: "**ours**", canStoreAlone: true, start: () => startOurs(DIST) },
+    ...other,
+    { name: "hono and a bare table", canStoreAlone: false, start: startBare },
+  ];
+}
 
 /** `helmdeck-memory serve` with authentication, sealing and the facts policy. Only the rate limit is lifted. */
-async function startOurs(): Promise<RunningServer> {
+async function startOurs(dist: string): Promise<RunningServer> {
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-server-"));
   const secret = randomBytes(32).toString("hex");
   const child = spawn(
     process.execPath,
-    [join(DIST, "helmdeck-memory.mjs"), "serve", "--port", "0", "--rate-limit", "0", "--require-memory"],
+    [join(dist, "helmdeck-memory.mjs"), "serve", "--port", "0", "--rate-limit", "0", "--require-memory"],
     {
       env: {
         PATH: process.env.PATH,
@@ -73,6 +85,7 @@ async function whenListening(
       const kilobytes = execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" });
       return Number(kilobytes.trim()) / 1_024;
     },
+    processorMs: () => processorMsOf(child.pid),
     stop: async () => {
       const closed = once(child, "close");
       child.kill("SIGTERM");
@@ -92,4 +105,16 @@ function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
     });
     stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
   });
+}
+
+/** `/proc/<pid>/stat` counts in hundredths of a second; fields 14 and 15, after the program's name in brackets. */
+function processorMsOf(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return Number.NaN;
+  }
 }

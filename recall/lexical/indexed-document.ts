@@ -16,6 +16,8 @@ export interface IndexedDocument {
   readonly key: string;
   /** The key up to its last slash; undefined without one. */
   readonly prefix: string | undefined;
+  /** At the end of the key: 12 of "call/12". Undefined without one; a date is none. */
+  readonly lineNumber: number | undefined;
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   /** Infinity means never. */
@@ -37,6 +39,7 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
     category: entry.category,
     key: entry.key,
     prefix: prefixOf(entry.key),
+    lineNumber: lineNumberOf(entry.key),
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     expiresAt: entry.expiresAt ?? Number.POSITIVE_INFINITY,
@@ -99,4 +102,12 @@ function lineStart(content: string, line: number): number {
     at = next + 1;
   }
   return at;
+}
+
+const NUMBER_AT_END = /(?<!\d)\d{1,9}$/;
+const DATE_AT_END = /\d{4}-\d\d(?:-\d\d)?$/;
+
+function lineNumberOf(key: string): number | undefined {
+  const digits = NUMBER_AT_END.exec(key)?.[0];
+  return digits === undefined || DATE_AT_END.test(key) ? undefined : Number(digits);
 }

@@ -6,7 +6,8 @@ import { compareText } from "../../engine/compare-text.ts";
 import { WEIGHTS } from "../weights.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 
-const DATE_AT_END = /\d{4}-\d\d(?:-\d\d)?$/;
+/** A document is put into its place if that is so near the end; of documents in any order, all are sorted once. */
+const NEAR_THE_END = 64;
 
 export interface Neighbour {
   readonly document: IndexedDocument;
@@ -30,9 +31,14 @@ export class Neighbours {
       this.#groups.set(document.prefix, { documents: [document], isSorted: true });
       return;
     }
-    const last = group.documents.at(-1);
-    if (last !== undefined && last.createdAt >= document.createdAt) group.isSorted = false;
-    group.documents.push(document);
+    if (!group.isSorted) {
+      group.documents.push(document);
+      return;
+    }
+    const place = placeOn(group.documents, document);
+    group.isSorted = group.documents.length - place <= NEAR_THE_END;
+    if (group.isSorted) group.documents.splice(place, 0, document);
+    else group.documents.push(document);
   }
 
   remove(document: IndexedDocument): void {
@@ -51,7 +57,7 @@ export class Neighbours {
     const found: Neighbour[] = [];
     for (let distance = 1; distance <= WEIGHTS.thread.reach; distance += 1) {
       for (const other of [group[place - distance], group[place + distance]]) {
-        if (other === undefined || !isNear(other, document) || !countsOn(other.key, document.key)) continue;
+        if (other === undefined || !countsOn(other, document) || !isNear(other, document)) continue;
         found.push({ document: other, distance });
       }
     }
@@ -72,22 +78,15 @@ function isNear(left: IndexedDocument, right: IndexedDocument): boolean {
   return gapMs >= WEIGHTS.thread.shortestGapMs && gapMs <= WEIGHTS.thread.longestGapMs;
 }
 
-/** Equal except for a close number at the end; dates ("2026-03-04") do not count as numbers. */
-function countsOn(left: string, right: string): boolean {
-  const [leftStem, leftNumber] = numbered(left);
-  const [rightStem, rightNumber] = numbered(right);
-  return (
-    leftStem !== undefined &&
-    leftStem === rightStem &&
-    Math.abs(leftNumber - rightNumber) <= WEIGHTS.thread.reach
-  );
+/** Equal except for a close number at the end. */
+function countsOn(left: IndexedDocument, right: IndexedDocument): boolean {
+  if (left.lineNumber === undefined || right.lineNumber === undefined) return false;
+  const isClose = Math.abs(left.lineNumber - right.lineNumber) <= WEIGHTS.thread.reach;
+  return isClose && withoutNumber(left.key) === withoutNumber(right.key);
 }
 
-function numbered(key: string): readonly [stem: string | undefined, number: number] {
-  const digits = /(?<!\d)\d{1,9}$/.exec(key)?.[0];
-  return digits === undefined || DATE_AT_END.test(key)
-    ? [undefined, 0]
-    : [key.slice(0, -digits.length), Number(digits)];
+function withoutNumber(key: string): string {
+  return key.replace(/\d+$/, "");
 }
 
 /** Binary search by creation time, then key, then id: an order independent of arrival. */

@@ -10,7 +10,23 @@ const LOOKS_LIKE_DEPLOY = "d\u0435ploy";
 
 function opened() {
   const store = createInMemoryStore({});
-  return { store, keys: new KeysInUse(store), listMeta: vi.spyOn(store, "listMeta") };
+  const clock = { now: 0 };
+  const keys = new KeysInUse(store, () => clock.now);
+  return { store, keys, clock, listMeta: vi.spyOn(store, "listMeta"), changes: vi.spyOn(store, "changes") };
+}
+
+/** As a use case stores a fact. */
+async function storeOwn(
+  { store, keys }: Pick<ReturnType<typeof opened>, "store" | "keys">,
+  key: string,
+): Promise<void> {
+  const { keysSince, stored } = await keys.toStore(MAIN, key);
+  const value = Buffer.from("x");
+  const { entry } = await store.put(
+    { namespace: MAIN, origin: "fact", key, value, category: "user_facts", tags: [] },
+    { keysSince },
+  );
+  stored(entry.revision);
 }
 
 async function put(store: MemoryStore, key: string, namespace = MAIN): Promise<void> {
@@ -35,11 +51,36 @@ describe("the keys in use", () => {
   test("refuse a key in the store's own transaction when one that looks like it was stored since", async () => {
     const { store, keys } = opened();
     const ref = { namespace: MAIN, origin: "fact", key: "deploy" } as const;
-    const keysSince = await keys.refuseLookalike(MAIN, ref.key);
+    const { keysSince } = await keys.toStore(MAIN, ref.key);
     await put(store, LOOKS_LIKE_DEPLOY);
     const entry = { ...ref, value: Buffer.from("x"), category: "user_facts", tags: [] };
     await expect(store.put(entry, { keysSince })).rejects.toThrow("looks like");
     expect(await store.get(ref)).toBeUndefined();
+  });
+
+  // verifies P-text-lookalikes
+  test("of this process's own stores are known without being read, and hide none of another's", async () => {
+    const { changes, ...memory } = opened();
+    await storeOwn(memory, "first");
+    await put(memory.store, "deploy"); // by another process
+    await storeOwn(memory, "second");
+    await storeOwn(memory, "third");
+    expect(changes).not.toHaveBeenCalled();
+    await expect(storeOwn(memory, LOOKS_LIKE_DEPLOY)).rejects.toThrow("looks like");
+    await expect(storeOwn(memory, "th\u0456rd")).rejects.toThrow("looks like");
+  });
+
+  test("follow the feed once a second, which tells of another database", async () => {
+    const { changes, clock, ...memory } = opened();
+    await storeOwn(memory, "first");
+    clock.now = 1_000;
+    await storeOwn(memory, "second");
+    await storeOwn(memory, "third");
+    expect(changes).toHaveBeenCalledTimes(1);
+    changes.mockResolvedValue({ kind: "start_over" });
+    clock.now = 2_000;
+    await storeOwn(memory, "fourth");
+    expect(memory.listMeta).toHaveBeenCalledTimes(2);
   });
 
   test("are listed again when more than one page of changes was written", async () => {

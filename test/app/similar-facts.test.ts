@@ -33,3 +33,12 @@ test("among unrelated everyday facts, hardly any is reported as similar", async 
   expect(facts.length).toBeGreaterThan(50);
   expect(told).toBeLessThanOrEqual(5);
 });
+
+test("are not looked for if the store says so", async () => {
+  const memory = await openTestMemory();
+  await memory.storeFact("main", { key: "before", value: "The office is in Lime Street 4" });
+  const again = { key: "after", value: "The office is in Lime Street 4" };
+  expect(await memory.storeFact("main", { ...again, similar: false })).not.toHaveProperty("sameAs");
+  expect(await memory.checkFact("main", { ...again, similar: false })).not.toHaveProperty("sameAs");
+  expect(await memory.checkFact("main", again)).toHaveProperty("sameAs", ["before"]);
+});

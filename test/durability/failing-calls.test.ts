@@ -212,14 +212,22 @@ async function problemOf(
   }
 }
 
-/** Acknowledged operations took effect; a refused operation may have taken effect. */
+/** Acknowledged operations took effect; a refused operation may have taken effect, and of puts of one moment, any of them. */
 function possibleAfter(said: readonly Said[], operations: readonly Operation[]): readonly Held[] {
   let possible: readonly Held[] = [new Map()];
   for (const [n, operation] of operations.entries()) {
-    const done = possible.map((held) => heldAfter(held, operation));
-    possible = said[n + 1]?.done === undefined ? distinct([...possible, ...done]) : distinct(done);
+    const isDone = said[n + 1]?.done !== undefined;
+    for (const part of isDone ? [operation] : partsOf(operation)) {
+      const done = possible.map((held) => heldAfter(held, part));
+      possible = isDone ? distinct(done) : distinct([...possible, ...done]);
+    }
   }
   return possible;
+}
+
+function partsOf(operation: Operation): readonly Operation[] {
+  if (operation.do !== "putTogether") return [operation];
+  return operation.facts.map((fact) => ({ do: "put", facts: [fact] }));
 }
 
 function distinct(all: readonly Held[]): readonly Held[] {

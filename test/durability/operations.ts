@@ -5,6 +5,8 @@ import { Random } from "./random.ts";
 
 export type Operation =
   | { readonly do: "put"; readonly facts: readonly Fact[] }
+  /** Puts of one moment, which share a transaction. */
+  | { readonly do: "putTogether"; readonly facts: readonly Fact[] }
   | { readonly do: "delete"; readonly key: string }
   | { readonly do: "deleteWhere"; readonly prefix: string }
   | { readonly do: "reopen" };
@@ -31,7 +33,7 @@ export function operationsOf(seed: number, length: number): readonly Operation[]
 function drawOperation(random: Random, n: number): Operation {
   const kind = random.next();
   if (kind < 0.6) return { do: "put", facts: [drawFact(random, n)] };
-  if (kind < 0.78) return { do: "put", facts: drawFacts(random, n) };
+  if (kind < 0.78) return { do: n % 2 === 0 ? "putTogether" : "put", facts: drawFacts(random, n) };
   if (kind < 0.9) return { do: "delete", key: drawKey(random) };
   if (kind < 0.96) return { do: "deleteWhere", prefix: random.pick(GROUPS) };
   return { do: "reopen" };
@@ -59,7 +61,8 @@ export function heldAfterEach(operations: readonly Operation[]): readonly Held[]
 
 export function heldAfter(before: Held, operation: Operation): Held {
   const held = new Map(before);
-  if (operation.do === "put") for (const { key, value } of operation.facts) held.set(key, value);
+  if (operation.do === "put" || operation.do === "putTogether")
+    for (const { key, value } of operation.facts) held.set(key, value);
   if (operation.do === "delete") held.delete(operation.key);
   if (operation.do === "deleteWhere")
     for (const key of before.keys()) if (key.startsWith(operation.prefix)) held.delete(key);
@@ -68,14 +71,21 @@ export function heldAfter(before: Held, operation: Operation): Held {
 
 /** With `lifeMs`, entries expire that long after the store's current time. */
 export async function carryOut(store: MemoryStore, operation: Operation, lifeMs?: number): Promise<void> {
-  if (operation.do === "put") {
+  if (operation.do === "put" || operation.do === "putTogether") {
     const life = lifeMs === undefined ? {} : { expiresAt: store.now() + lifeMs };
     const entries = operation.facts.map((fact) => ({ ...entryOf(fact), ...life }));
-    await (entries.length === 1 && entries[0] ? store.put(entries[0]) : store.putMany(entries));
+    if (operation.do === "putTogether") await allPut(entries.map((entry) => store.put(entry)));
+    else await (entries.length === 1 && entries[0] ? store.put(entries[0]) : store.putMany(entries));
   }
   if (operation.do === "delete") await store.delete({ namespace: OWNER, origin: "fact", key: operation.key });
   if (operation.do === "deleteWhere")
     await store.deleteWhere({ namespace: OWNER, origins: ["fact"], prefix: operation.prefix });
+}
+
+/** Throws the first failure when all are settled. */
+async function allPut(puts: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(puts);
+  await Promise.all(puts);
 }
 
 function entryOf({ key, value }: Fact): NewEntry {

@@ -72,9 +72,9 @@ export function judgeKeys(
   { session }: Putting,
   namespace: Namespace,
   keysSince: KeysSince | undefined,
-  { row, moment }: Writing,
+  { newestSeq, moment }: Writing,
 ): void {
-  if (!mustJudgeKeys(keysSince, row.history.lastSeq)) return;
+  if (!mustJudgeKeys(keysSince, newestSeq())) return;
   const live = liveCondition(moment);
   const { sql, values } = all([namespaceCondition(namespace), live]);
   const written = session

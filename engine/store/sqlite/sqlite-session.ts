@@ -71,6 +71,22 @@ export class SqliteSession {
     });
   }
 
+  /** All of `work` or none of it, in a write transaction that goes on. */
+  attempt<T>(work: () => T): T {
+    this.statement("SAVEPOINT attempt").run();
+    try {
+      const result = work();
+      this.statement("RELEASE attempt").run();
+      return result;
+    } catch (error) {
+      if (this.connection.inTransaction) {
+        this.statement("ROLLBACK TO attempt").run();
+        this.statement("RELEASE attempt").run();
+      }
+      throw error;
+    }
+  }
+
   /** Runs `work` with a shorter wait for other processes, at most `mostMs`. */
   withBusyTimeout<T>(mostMs: number, work: () => T): T {
     const before = this.#busyTimeoutMs;

@@ -1,4 +1,4 @@
-/** The SQLite store: the reader, plus writes, each in one transaction. */
+/** The SQLite store: the reader, plus writes, each in one transaction; puts share theirs with others of the same moment. */
 
 import { checkSuperseded } from "../../rules/history.ts";
 import type { Quota } from "../../rules/quota.ts";
@@ -31,6 +31,7 @@ import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
@@ -59,6 +60,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #log: Checkpointer;
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
+  readonly #together: GroupCommit;
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -72,20 +74,25 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
+    this.#together = new GroupCommit({ session: this.session, calls, transactions });
   }
 
-  put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
-    return this.calls.write(() => {
-      checkNewEntry(entry);
-      const supersedes = checkSuperseded(entry, options.supersedes);
-      return this.#transactions.write((writing) =>
-        putEntry(this.#putting, entry, writing, { ...options, supersedes }),
-      );
-    });
+  async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
+    checkNewEntry(entry);
+    const supersedes = checkSuperseded(entry, options.supersedes);
+    return this.#together.write((writing) =>
+      putEntry(this.#putting, entry, writing, { ...options, supersedes }),
+    );
+  }
+
+  /** After the puts that were asked for before. */
+  #write<T>(work: () => T): Promise<T> {
+    void this.#together.flush();
+    return this.calls.write(work);
   }
 
   undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing, options));
       if (undone === undefined) return undefined;
       if (options.erasesLater === true) this.#transactions.foldLater();
@@ -98,7 +105,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     entries: readonly NewEntry[],
     { keysSince = new Map(), ...rules }: PutManyOptions = {},
   ): Promise<readonly PutResult[]> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       for (const entry of entries) checkNewEntry(entry);
       if (entries.length === 0) return [];
       return this.#transactions.write((writing) => {
@@ -109,7 +116,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   renew(ref: EntryRef, decide: DecideRenewal, options: RenewOptions = {}): Promise<Entry | undefined> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       const work = (writing: Writing) => renewEntry(this.#putting, ref, decide, writing, options);
       return options.givesWay === true
         ? this.#transactions.writeIfFree(work)
@@ -118,10 +125,12 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   delete(ref: EntryRef, options?: DeleteOptions): Promise<Erasure> {
+    void this.#together.flush();
     return this.#eraser.delete(ref, options);
   }
 
   deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    void this.#together.flush();
     return this.#eraser.deleteWhere(filter);
   }
 
@@ -131,7 +140,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Rewrites the database if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Returns whether it did. */
   compact(): Promise<boolean> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       if (hasIncrementalVacuum(this.session)) return false;
       this.#transactions.write(() => undefined); // verifies that it is the opened store and is writable
       compact(this.session);
@@ -155,6 +164,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   override async close(): Promise<void> {
+    await this.#together.flush();
     // Also notices a database that somebody has overwritten: the last close would checkpoint the log into it.
     await this.calls.perform(() => this.keepTime()).catch(() => undefined);
     await super.close();
@@ -163,7 +173,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Until {@link finishKeyChange}, both keys open the store; see `change-key.ts`. */
   beginKeyChange(newKey: MasterKey): Promise<void> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       this.#transactions.requireWritable();
       beginKeyChange(this.session, this.sealer, newKey);
     });
@@ -171,7 +181,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Exchanges key files while no other process can finish this change or begin another one. */
   exchangeKeys(exchange: () => void): Promise<void> {
-    return this.calls.write(() =>
+    return this.#write(() =>
       this.#transactions.write(() => {
         requireChangeBegun(this.session, this.sealer);
         exchange();
@@ -193,7 +203,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Removes the former key from the store, and data sealed under it from the file. */
   finishKeyChange(): Promise<KeyChangeReport> {
-    return this.calls.write(() => ({
+    return this.#write(() => ({
       ...finishKeyChange(this.session, this.sealer),
       erased: this.#transactions.checkpointNow(),
     }));
@@ -215,7 +225,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     space: string,
     batch: readonly EntryVectors[],
   ): Promise<readonly EntryId[]> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       checkNewVectors(space, batch);
       if (batch.length === 0) return [];
       const made = { namespace, space, batch };
@@ -226,14 +236,14 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   deleteOtherVectors(query: VectorsQuery): Promise<void> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       checkVectorsQuery(query);
       this.#transactions.writeIfFree(() => removeOtherVectors(this.session, query));
     });
   }
 
   putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
-    return this.calls.write(() => {
+    return this.#write(() => {
       checkNewReferences(space, made);
       this.#transactions.writeIfFree(() => writeReferences(this.session, this.sealer, space, made));
     });

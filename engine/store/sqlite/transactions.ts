@@ -23,6 +23,10 @@ export interface Writing {
   readonly nextSeq: () => number;
   /** Allocates several; returns the first. */
   readonly takeSeqs: (count: number) => number;
+  /** The highest number in use, those of this transaction included. */
+  readonly newestSeq: () => number;
+  /** All of a part or none of it: if it throws, its sequence numbers are free again, and the transaction goes on. */
+  readonly attempt: <T>(part: () => T) => T;
 }
 
 interface TransactionParts {
@@ -99,9 +103,18 @@ export class WriteTransactions {
       lastSeq += count;
       return lastSeq - count + 1;
     };
-    const seqs = { row, takeSeqs, nextSeq: () => takeSeqs(1) };
+    const attempt = <Part>(part: () => Part): Part => {
+      const before = lastSeq;
+      try {
+        return session.attempt(part);
+      } catch (error) {
+        lastSeq = before;
+        throw error;
+      }
+    };
+    const seqs = { row, takeSeqs, nextSeq: () => takeSeqs(1), newestSeq: () => lastSeq };
     this.#observe(seqs);
-    const answer = work({ ...seqs, moment: { now: clock.now(), forgets: pendingForgets(session) } });
+    const answer = work({ ...seqs, attempt, moment: { now: clock.now(), forgets: pendingForgets(session) } });
     if (lastSeq !== row.history.lastSeq) saveLastSeq(session, lastSeq);
     return { answer, lastSeq };
   }

@@ -35,6 +35,11 @@ for (let n = 0; ; n++) {
   acknowledge({ batch: name });
   await store.put(entry(`single/${name}`, `value of ${name}`));
   acknowledge({ single: name });
+  const together = [1, 2, 3].map(async (i) => {
+    await store.put(entry(`single/${name}-${i}`, "x".repeat(i * 300)));
+    acknowledge({ single: `${name}-${i}` });
+  });
+  await Promise.all(together);
   await store.put(entry(`doomed/${name}`, "to be deleted"));
   await store.delete({ ...entry(`doomed/${name}`, "") });
   acknowledge({ deleted: name });

@@ -83,7 +83,10 @@ describe.each(DRIVERS)("histories with $name", (driver) => {
       await store.put(fact("keeper", "of it"), { supersedes: ["secret"] });
       await store.put(fact("secret", "again"));
       // Writes like another process, between the last slice and the transaction that deletes the entry.
-      const write = () => void store.put(fact("many/0", "in a hurry"), { supersedes: ["secret"] });
+      const write = () => {
+        void store.put(fact("many/0", "in a hurry"), { supersedes: ["secret"] });
+        void store.putMany([]); // what waits is written at once
+      };
       const other = await openSqliteStore({ ...options, driver: whenLookedThrough(driver, write) });
       const forgetting = other.deleteWhere({ namespace: ANA, origins: ["fact"], key: "secret" });
       expect(await forgetting).toMatchObject({ erased: expect.any(String), former: 2 });
