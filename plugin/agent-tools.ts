@@ -42,7 +42,8 @@ export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Remember a fact",
     description: STORE_DESCRIPTION,
     parameters: STORE_PARAMETERS,
-    execute: (_callId, params) => perform(parts, context, "store", params),
+    execute: (_callId, params) =>
+      perform(parts, context, { name: "store", schema: STORE_PARAMETERS, params }),
   };
 }
 
@@ -52,7 +53,8 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Forget",
     description: FORGET_DESCRIPTION,
     parameters: FORGET_PARAMETERS,
-    execute: (_callId, params) => perform(parts, context, "forget", params),
+    execute: (_callId, params) =>
+      perform(parts, context, { name: "forget", schema: FORGET_PARAMETERS, params }),
   };
 }
 
@@ -62,7 +64,8 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Former values of a fact",
     description: HISTORY_DESCRIPTION,
     parameters: HISTORY_PARAMETERS,
-    execute: (_callId, params) => perform(parts, context, "history", params),
+    execute: (_callId, params) =>
+      perform(parts, context, { name: "history", schema: HISTORY_PARAMETERS, params }),
   };
 }
 
@@ -73,7 +76,7 @@ function makePinTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Pin a fact",
     description: PIN_DESCRIPTION,
     parameters: PIN_PARAMETERS,
-    execute: (_callId, params) => perform(parts, context, "pin", params),
+    execute: (_callId, params) => perform(parts, context, { name: "pin", schema: PIN_PARAMETERS, params }),
   };
 }
 
@@ -85,7 +88,7 @@ const FORGET_DESCRIPTION =
   " a scope covers. For a scope wider than one entry, OpenClaw asks the user first; if nobody can be" +
   " asked, tell them to run: openclaw helmdeck forget <scope>";
 
-export const FORGET_PARAMETERS = {
+const FORGET_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["scope"],
@@ -100,7 +103,7 @@ export const FORGET_PARAMETERS = {
   },
 } as const;
 
-export const HISTORY_PARAMETERS = {
+const HISTORY_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["key"],
@@ -113,7 +116,7 @@ export const HISTORY_PARAMETERS = {
   },
 } as const;
 
-export const PIN_PARAMETERS = {
+const PIN_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["key"],
@@ -124,14 +127,20 @@ export const PIN_PARAMETERS = {
   },
 } as const;
 
+interface Asked {
+  readonly name: keyof typeof TOOL_CALLS;
+  readonly schema: { readonly properties: Readonly<Record<string, unknown>> };
+  readonly params: unknown;
+}
+
 /** Runs one tool call for the caller that the host reports. */
 async function perform(
   parts: ToolParts,
   context: ToolContext,
-  name: keyof typeof TOOL_CALLS,
-  params: unknown,
+  { name, ...asked }: Asked,
 ): Promise<ToolResult> {
   try {
+    const { TOOL_CALLS } = await import("./on-demand.ts");
     const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
     const verdict = await parts.policy.verdict({
       agentId: context.agentId,
@@ -139,11 +148,8 @@ async function perform(
       sandboxed: context.sandboxed,
     });
     if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
-    const called = { params, verdict, workspaceOf: parts.workspaceOf };
-    const calling = Promise.all([parts.access.open(), import("./on-demand.ts")]).then(
-      ([memory, { TOOL_CALLS }]) => TOOL_CALLS[name]({ memory, ...called }),
-    );
-    return await deadline(calling);
+    const called = { ...asked, verdict, workspaceOf: parts.workspaceOf };
+    return await deadline(parts.access.open().then((memory) => TOOL_CALLS[name]({ memory, ...called })));
   } catch (error) {
     const failure = new ToolFailure(error);
     if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {

@@ -14,13 +14,11 @@ import { notesHolding } from "../app/traces/count-notes.ts";
 import type { NotesCount } from "../app/traces/find-traces.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
-import { STORE_PARAMETERS } from "../app/wire/tool-texts.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { frameOf, quotedKey, quotedText } from "../engine/projections/frame.ts";
 import { isKnownTime, rfc3339 } from "../engine/rfc3339.ts";
-import { FORGET_PARAMETERS, HISTORY_PARAMETERS, PIN_PARAMETERS, type ToolParts } from "./agent-tools.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import type { ToolResult } from "./openclaw-api.ts";
@@ -34,31 +32,35 @@ interface Called {
   readonly memory: Memory;
   readonly verdict: Admitted;
   readonly params: unknown;
-  readonly workspaceOf: ToolParts["workspaceOf"];
+  /** The tool's JSON Schema. */
+  readonly schema: { readonly properties: Readonly<Record<string, unknown>> };
+  /** The folder in which an agent keeps its notes; undefined if unknown. */
+  readonly workspaceOf: ((agentId: string) => string | undefined) | undefined;
 }
 
 export const TOOL_CALLS = { store, forget, history, pin } as const;
 
-async function store({ memory, verdict, params }: Called): Promise<ToolResult> {
+async function store({ memory, verdict, ...called }: Called): Promise<ToolResult> {
+  const params = argumentsFor(called);
   return storeResult(await memory.storeFact(verdict.subject, factFrom(params), writerOf(verdict)));
 }
 
 async function forget(called: Called): Promise<ToolResult> {
-  const { memory, verdict, params } = called;
-  const asked = forgetFrom(params);
+  const { memory, verdict } = called;
+  const asked = forgetFrom(argumentsFor(called));
   const noted = await inNotes(called, asked.scope);
   const forgotten = await memory.forget(verdict.subject, asked);
   const preview = asked.dryRun ? await forgetPreview(memory, verdict.subject, asked.scope) : [];
   return forgetResult(forgotten, preview, noted);
 }
 
-async function history({ memory, verdict, params }: Called): Promise<ToolResult> {
-  const key = text("key", argumentsFor(HISTORY_PARAMETERS, params).key);
+async function history({ memory, verdict, ...called }: Called): Promise<ToolResult> {
+  const key = text("key", argumentsFor(called).key);
   return historyAnswer(await memory.factHistory(verdict.subject, { key }));
 }
 
-async function pin({ memory, verdict, params }: Called): Promise<ToolResult> {
-  const fact = await memory.pinFact(verdict.subject, pinFrom(params), writerOf(verdict));
+async function pin({ memory, verdict, ...called }: Called): Promise<ToolResult> {
+  const fact = await memory.pinFact(verdict.subject, pinFrom(argumentsFor(called)), writerOf(verdict));
   const until = fact.expiresAt === undefined ? "" : ` until ${dayOf(fact.expiresAt)}`;
   const story = fact.pinned
     ? `${quotedKey(fact.key)} is pinned${until}. Only the user can keep it longer: /pin with its key.`
@@ -67,8 +69,7 @@ async function pin({ memory, verdict, params }: Called): Promise<ToolResult> {
 }
 
 /** The host validates arguments against the schema on some paths only. The facts policy is checked when a fact is stored. */
-function factFrom(params: unknown): FactInput {
-  const given = argumentsFor(STORE_PARAMETERS, params);
+function factFrom(given: Arguments): FactInput {
   const { category, ttl_seconds: ttlSeconds } = given;
   if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
     throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
@@ -84,8 +85,7 @@ function factFrom(params: unknown): FactInput {
   };
 }
 
-function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean } {
-  const given = argumentsFor(FORGET_PARAMETERS, params);
+function forgetFrom(given: Arguments): ForgetInput & { readonly dryRun: boolean } {
   const dryRun = given.dry_run ?? false;
   // A value that is not a boolean could have meant true, and a deletion cannot be undone.
   if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
@@ -95,8 +95,7 @@ function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean }
   return { scope: text("scope", given.scope), dryRun, ...defined({ upTo }) };
 }
 
-function pinFrom(params: unknown): PinInput {
-  const given = argumentsFor(PIN_PARAMETERS, params);
+function pinFrom(given: Arguments): PinInput {
   const pinned = given.pinned ?? true;
   if (typeof pinned !== "boolean") throw invalidField("pinned", "must be true or false");
   const ifRevision = given.if_revision ?? undefined;
@@ -105,11 +104,10 @@ function pinFrom(params: unknown): PinInput {
   return { key: text("key", given.key), pinned, ...defined({ ifRevision }) };
 }
 
+type Arguments = Readonly<Record<string, unknown>>;
+
 /** The arguments that were given. Refuses any argument that the tool does not take. */
-function argumentsFor(
-  { properties }: { readonly properties: Readonly<Record<string, unknown>> },
-  params: unknown,
-): Readonly<Record<string, unknown>> {
+function argumentsFor({ schema: { properties }, params }: Pick<Called, "schema" | "params">): Arguments {
   const given = fieldsOf(params);
   const foreign = Object.keys(given).find((name) => !Object.hasOwn(properties, name));
   if (foreign === undefined) return given;
