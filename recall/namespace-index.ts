@@ -3,7 +3,6 @@ import { debuglog } from "node:util";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { nextTurn, within } from "../engine/timing.ts";
-import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
 import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
@@ -91,6 +90,7 @@ export class NamespaceIndex implements IndexView {
   #start(): Promise<IndexView> {
     this.#next = undefined;
     this.#running = this.#readAll().finally(() => {
+      for (const index of [this.index, this.toolCalls]) index.endBatch();
       this.#running = undefined;
       this.#onChange();
     });
@@ -117,14 +117,13 @@ export class NamespaceIndex implements IndexView {
 
   async #readAll(): Promise<IndexView> {
     const limit = this.#options.batchSize ?? BATCH_ROWS;
-    const analyser = new TextAnalyser();
     if (this.#mustStartOver) this.#startOver();
     let startedOver = false;
     for (let more = true; more; ) {
       const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
       if (this.#dropped) throw closedError();
       if (page.kind === "changes") {
-        await this.#apply(page, analyser);
+        await this.#apply(page);
         more = page.more;
         if (more) this.#noteProgress();
         continue;
@@ -162,7 +161,7 @@ export class NamespaceIndex implements IndexView {
     this.catchUp().catch(() => undefined);
   }
 
-  async #apply({ upserts, removed, cursor, more }: ChangesPage, analyser: TextAnalyser): Promise<void> {
+  async #apply({ upserts, removed, cursor, more }: ChangesPage): Promise<void> {
     if (more && cursor <= this.#cursor) {
       throw new HelmdeckError("internal", "The corpus source reports more changes but does not advance.");
     }
@@ -176,7 +175,7 @@ export class NamespaceIndex implements IndexView {
     });
     if (more) await nextTurn();
     await this.#inSlices(upserts, (entry) =>
-      (entry.kind === "tool" ? this.toolCalls : this.index).add(entry, analyser),
+      (entry.kind === "tool" ? this.toolCalls : this.index).add(entry),
     );
     this.#cursor = cursor;
     debug("%s: read to %d: %d changed, %d removed", this.#namespace, cursor, upserts.length, removed.length);

@@ -50,14 +50,14 @@ export class LexicalIndex {
   /** Of documents, in their texts. */
   #characters = 0;
   #bodyTermCount = 0;
+  /** Reads texts as numbers of terms. A number may belong to another term after a removal. */
+  #analyser: TextAnalyser<number> | undefined;
 
-  /**
-   * Adds an entry, or replaces the one with the same id.
-   *
-   * @param analyser shared by a batch of entries and discarded after it
-   */
-  add(entry: CorpusEntry, analyser: TextAnalyser = new TextAnalyser()): void {
+  /** Adds an entry, or replaces the one with the same id. Call {@link endBatch} after the last one. */
+  add(entry: CorpusEntry): void {
     this.remove(entry.id);
+    this.#analyser ??= new TextAnalyser((term) => this.terms.intern(term));
+    const analyser = this.#analyser;
     const fields = this.#fieldPostings(entry, analyser);
     const units: number[] = [];
     const passages = passagesOfEntry(entry);
@@ -81,6 +81,7 @@ export class LexicalIndex {
   remove(id: EntryId): void {
     const document = this.#documents.get(id);
     if (document === undefined) return;
+    this.endBatch();
     const seen = new Set<number>();
     for (const unit of document.units) {
       for (const posting of this.postingsOfUnit(unit)) seen.add(numberOf(posting));
@@ -90,6 +91,11 @@ export class LexicalIndex {
     this.#documents.delete(id);
     this.#characters -= charactersOf(document);
     this.neighbours.remove(document);
+  }
+
+  /** Drops what a batch of entries shared: it may hold words of a fact that is forgotten later. */
+  endBatch(): void {
+    this.#analyser = undefined;
   }
 
   documentWith(id: EntryId): IndexedDocument | undefined {
@@ -169,30 +175,35 @@ export class LexicalIndex {
   }
 
   /** The terms of the short fields, shared by every passage of the entry; packed, possibly with duplicates. */
-  #fieldPostings(entry: CorpusEntry, analyser: TextAnalyser): readonly number[] {
+  #fieldPostings(entry: CorpusEntry, analyser: TextAnalyser<number>): readonly number[] {
     const postings: number[] = [];
-    const mark = (terms: readonly string[], where: number): void => {
-      for (const term of terms) postings.push(packPosting(this.terms.intern(term), where));
+    const mark = (terms: readonly number[], where: number): void => {
+      for (const term of terms) postings.push(packPosting(term, where));
     };
-    const read = (text: string, where: number): void => {
-      const { ordered, beside } = analyser.termsOf(text);
+    const read = ({ ordered, beside }: TextTerms<number>, where: number): void => {
       mark(ordered, where);
       mark(beside, where);
     };
     const isTitled = entry.chunk.title !== entry.key;
-    read(entry.key, isTitled ? IN_KEY : IN_KEY | IN_TITLE);
-    if (isTitled) read(entry.chunk.title, IN_TITLE);
-    for (const tag of entry.tags) read(tag, IN_TAGS);
-    read(entry.category, IN_CATEGORY);
-    if (isKnownTime(entry.createdAt)) mark(dateTermsOf(entry.createdAt), IN_CATEGORY);
+    read(analyser.termsOf(entry.key), isTitled ? IN_KEY : IN_KEY | IN_TITLE);
+    if (isTitled) read(analyser.termsOf(entry.chunk.title), IN_TITLE);
+    for (const tag of entry.tags) read(analyser.termsOfLabel(tag), IN_TAGS);
+    read(analyser.termsOfLabel(entry.category), IN_CATEGORY);
+    if (isKnownTime(entry.createdAt)) {
+      for (const term of dateTermsOf(entry.createdAt)) mark([this.terms.intern(term)], IN_CATEGORY);
+    }
     return postings;
   }
 
   /** The unit's postings, packed with the term instead of the unit. */
-  #addUnit(unit: number, body: TextTerms, fields: readonly number[]): readonly number[] {
+  #addUnit(
+    unit: number,
+    { ordered, beside }: TextTerms<number>,
+    fields: readonly number[],
+  ): readonly number[] {
     for (const posting of fields) this.#places.add(numberOf(posting), posting & ANYWHERE);
-    const ordered = body.ordered.map((term) => this.#countInBody(term));
-    for (const term of body.beside) this.#countInBody(term);
+    for (const term of ordered) this.#places.countInBody(term);
+    for (const term of beside) this.#places.countInBody(term);
     const postings = this.#places.take();
     for (const posting of postings) this.terms.addPosting(numberOf(posting), unit, posting & ANYWHERE);
     this.#keepText(unit, ordered, postings);
@@ -200,12 +211,6 @@ export class LexicalIndex {
     this.#unitCount += 1;
     this.#bodyTermCount += ordered.length;
     return postings;
-  }
-
-  #countInBody(term: string): number {
-    const number = this.terms.intern(term);
-    this.#places.countInBody(number);
-    return number;
   }
 
   #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {

@@ -45,8 +45,7 @@ export class Terms {
 
   addPosting(term: number, unit: number, fields: number): void {
     const count = this.#counts.get(term);
-    const start = this.#roomFor(term, count);
-    this.#arena.view(start, count + 1)[count] = packPosting(unit, fields);
+    this.#arena.set(this.#roomFor(term, count), count, packPosting(unit, fields));
     this.#counts.set(term, count + 1);
   }
 

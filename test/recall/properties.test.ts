@@ -171,6 +171,17 @@ function leftOf(history: readonly Step[]): readonly FactSketch[] {
   return [...left.values()];
 }
 
+test("within a batch, a word that was gone for a while is found again, under its own number", () => {
+  const index = new LexicalIndex();
+  index.add(corpusEntry({ key: "a", value: "zebra" }));
+  index.remove(idOf("a"));
+  index.add(corpusEntry({ key: "b", value: "walrus" }));
+  index.add(corpusEntry({ key: "c", value: "zebra" }));
+  const found = (word: string) =>
+    new LexicalSearch().candidates(readQuery(word), index, NOW).map(({ document }) => document.key);
+  expect([found("zebra"), found("walrus")]).toEqual([["c"], ["b"]]);
+});
+
 test("writing and removing the same facts repeatedly does not grow the index", () => {
   const index = new LexicalIndex();
   const round = (number: number): void => {
