@@ -1,6 +1,7 @@
 /** One namespace's index: built from its source, kept current, and measured. */
 import { debuglog } from "node:util";
 import { HelmdeckError } from "../engine/errors.ts";
+import type { CorpusEntry } from "../engine/projections/corpus.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { nextTurn, within } from "../engine/timing.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
@@ -27,14 +28,15 @@ export interface IndexView {
   readonly index: LexicalIndex;
   /**
    * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
+   * Undefined until there is one.
    */
-  readonly toolCalls: LexicalIndex;
+  readonly toolCalls: LexicalIndex | undefined;
 }
 
 /** The index of one namespace, and its position in the source. */
 export class NamespaceIndex implements IndexView {
   index = new LexicalIndex();
-  toolCalls = new LexicalIndex();
+  toolCalls: LexicalIndex | undefined;
   /** Calls in progress. */
   users = 0;
   readonly #namespace: Namespace;
@@ -70,7 +72,7 @@ export class NamespaceIndex implements IndexView {
 
   /** Memory in use, vectors included; objects are counted by their average size. */
   get sizeBytes(): number {
-    return this.index.sizeBytes + this.toolCalls.sizeBytes + (this.#follower?.sizeBytes ?? 0);
+    return this.index.sizeBytes + (this.toolCalls?.sizeBytes ?? 0) + (this.#follower?.sizeBytes ?? 0);
   }
 
   /**
@@ -90,7 +92,7 @@ export class NamespaceIndex implements IndexView {
   #start(): Promise<IndexView> {
     this.#next = undefined;
     this.#running = this.#readAll().finally(() => {
-      for (const index of [this.index, this.toolCalls]) index.endBatch();
+      for (const index of [this.index, this.toolCalls]) index?.endBatch();
       this.#running = undefined;
       this.#onChange();
     });
@@ -152,7 +154,7 @@ export class NamespaceIndex implements IndexView {
 
   #empty(): void {
     this.index = new LexicalIndex();
-    this.toolCalls = new LexicalIndex();
+    this.toolCalls = undefined;
   }
 
   /** In the background; the next search reports any error. */
@@ -171,14 +173,18 @@ export class NamespaceIndex implements IndexView {
       removed,
     );
     await this.#inSlices(removed, (id) => {
-      for (const index of [this.index, this.toolCalls]) index.remove(id);
+      for (const index of [this.index, this.toolCalls]) index?.remove(id);
     });
     if (more) await nextTurn();
-    await this.#inSlices(upserts, (entry) =>
-      (entry.kind === "tool" ? this.toolCalls : this.index).add(entry),
-    );
+    await this.#inSlices(upserts, (entry) => this.#indexFor(entry).add(entry));
     this.#cursor = cursor;
     debug("%s: read to %d: %d changed, %d removed", this.#namespace, cursor, upserts.length, removed.length);
+  }
+
+  #indexFor({ kind }: CorpusEntry): LexicalIndex {
+    if (kind !== "tool") return this.index;
+    this.toolCalls ??= new LexicalIndex();
+    return this.toolCalls;
   }
 
   async #inSlices<T>(items: readonly T[], work: (item: T) => void): Promise<void> {

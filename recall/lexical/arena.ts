@@ -7,6 +7,7 @@
 const PAGE_BITS = 18;
 const PAGE = 2 ** PAGE_BITS;
 const FIRST_PAGE = 256;
+const FIRST_ROWS = 4;
 
 export class Arena {
   readonly #pages: Uint32Array[] = [];
@@ -86,22 +87,25 @@ export function capacityOf(length: number): number {
 
 /** A growing column: one number per row, in any order of arrival. */
 export class Column {
-  data = new Uint32Array(16);
+  data = NO_NUMBERS;
 
   get(row: number): number {
     return this.data[row] ?? 0;
   }
 
   set(row: number, value: number): void {
-    if (row >= this.data.length) {
-      const grown = new Uint32Array(Math.max(row + 1, Math.ceil(this.data.length * 1.5)));
-      grown.set(this.data);
-      this.data = grown;
-    }
+    if (row >= this.data.length) this.#grow(row + 1);
     this.data[row] = value;
   }
 
   get sizeBytes(): number {
     return this.data.byteLength;
+  }
+
+  #grow(needed: number): void {
+    const { length } = this.data;
+    const grown = new Uint32Array(Math.max(needed, FIRST_ROWS, Math.ceil(length * 1.5)));
+    grown.set(this.data);
+    this.data = grown;
   }
 }

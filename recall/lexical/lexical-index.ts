@@ -36,16 +36,16 @@ const EMPTY_BYTES = 4_000;
 const HEADER = 2;
 
 export class LexicalIndex {
-  readonly terms = new Terms();
+  /** Of postings, and of the terms of units. */
+  readonly #arena = new Arena();
+  readonly terms = new Terms(this.#arena);
   readonly neighbours = new Neighbours();
   readonly #documents = new Map<EntryId, IndexedDocument>();
   readonly #documentOfUnit: (IndexedDocument | undefined)[] = [];
   readonly #passageOfUnit: (Passage | undefined)[] = [];
   readonly #unusedUnits: number[] = [];
-  readonly #texts = new Arena();
   readonly #textStarts = new Column();
   readonly #bodyLengths = new Column();
-  readonly #places = new Places();
   #unitCount = 0;
   /** Of documents, in their texts. */
   #characters = 0;
@@ -117,7 +117,7 @@ export class LexicalIndex {
   /** The unit's body terms as numbers, in text order; valid until the next change. */
   bodyTerms(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
-    return this.#texts.view(start + HEADER, this.#texts.get(start));
+    return this.#arena.view(start + HEADER, this.#arena.get(start));
   }
 
   /**
@@ -125,7 +125,7 @@ export class LexicalIndex {
    */
   postingsOfUnit(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
-    return this.#texts.view(start + HEADER + this.#texts.get(start), this.#texts.get(start + 1));
+    return this.#arena.view(start + HEADER + this.#arena.get(start), this.#arena.get(start + 1));
   }
 
   /** By unit; valid until the next change. */
@@ -152,7 +152,7 @@ export class LexicalIndex {
 
   /** Memory in use: arrays and texts exactly, objects by their average size. */
   get sizeBytes(): number {
-    const arrays = [this.terms, this.#texts, this.#textStarts, this.#bodyLengths];
+    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths];
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
@@ -201,10 +201,11 @@ export class LexicalIndex {
     { ordered, beside }: TextTerms<number>,
     fields: readonly number[],
   ): readonly number[] {
-    for (const posting of fields) this.#places.add(numberOf(posting), posting & ANYWHERE);
-    for (const term of ordered) this.#places.countInBody(term);
-    for (const term of beside) this.#places.countInBody(term);
-    const postings = this.#places.take();
+    PLACES.clear();
+    for (const posting of fields) PLACES.add(numberOf(posting), posting & ANYWHERE);
+    for (const term of ordered) PLACES.countInBody(term);
+    for (const term of beside) PLACES.countInBody(term);
+    const postings = PLACES.packed();
     for (const posting of postings) this.terms.addPosting(numberOf(posting), unit, posting & ANYWHERE);
     this.#keepText(unit, ordered, postings);
     this.#bodyLengths.set(unit, ordered.length);
@@ -215,8 +216,8 @@ export class LexicalIndex {
 
   #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {
     const length = HEADER + ordered.length + postings.length;
-    const start = this.#texts.allocate(length);
-    const text = this.#texts.view(start, length);
+    const start = this.#arena.allocate(length);
+    const text = this.#arena.view(start, length);
     text[0] = ordered.length;
     text[1] = postings.length;
     text.set(ordered, HEADER);
@@ -227,7 +228,7 @@ export class LexicalIndex {
   #removeUnit(unit: number): void {
     for (const posting of this.postingsOfUnit(unit)) this.terms.removePosting(numberOf(posting), unit);
     const start = this.#textStarts.get(unit);
-    this.#texts.release(start, HEADER + this.#texts.get(start) + this.#texts.get(start + 1));
+    this.#arena.release(start, HEADER + this.#arena.get(start) + this.#arena.get(start + 1));
     this.#unitCount -= 1;
     this.#bodyTermCount -= this.#bodyLengths.get(unit);
     this.#documentOfUnit[unit] = undefined;
@@ -240,6 +241,12 @@ export class LexicalIndex {
 class Places {
   #where = new Uint8Array(64);
   readonly #terms: number[] = [];
+
+  /** Also after a unit that failed halfway. */
+  clear(): void {
+    for (const term of this.#terms) this.#where[term] = 0;
+    this.#terms.length = 0;
+  }
 
   add(term: number, where: number): void {
     if (term >= this.#where.length) this.#grow(term);
@@ -255,12 +262,9 @@ class Places {
     if ((before & BODY_COUNT) < BODY_COUNT) this.#where[term] = before + 1;
   }
 
-  /** Packed with the term instead of the unit; clears the collection. */
-  take(): readonly number[] {
-    const postings = this.#terms.map((term) => packPosting(term, this.#where[term] ?? 0));
-    for (const term of this.#terms) this.#where[term] = 0;
-    this.#terms.length = 0;
-    return postings;
+  /** Packed with the term instead of the unit. */
+  packed(): readonly number[] {
+    return this.#terms.map((term) => packPosting(term, this.#where[term] ?? 0));
   }
 
   #grow(term: number): void {
@@ -269,3 +273,6 @@ class Places {
     this.#where = grown;
   }
 }
+
+/** One for all indexes: a unit is added in one synchronous step. */
+const PLACES = new Places();
