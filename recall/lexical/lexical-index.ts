@@ -30,7 +30,7 @@ import {
 
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
 const OBJECT_BYTES = { document: 700, unit: 100, term: 100 };
-const EMPTY_BYTES = 4_000;
+const EMPTY_BYTES = 2_000;
 
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
