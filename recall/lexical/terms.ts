@@ -52,8 +52,8 @@ export class Terms {
     const name = ownCopy(term);
     this.#numbers.set(name, number);
     this.#names[number] = name;
-    if (this.#byBeginning !== undefined) shelve(this.#byBeginning, name, number);
-    else if (this.#numbers.size > WALKED) this.#byBeginning = shelved(this.#numbers);
+    if (this.#byBeginning !== undefined) enlist(this.#byBeginning, name, number);
+    else if (this.#numbers.size > WALKED) this.#byBeginning = listed(this.#numbers);
     return number;
   }
 
@@ -143,7 +143,7 @@ export class Terms {
     this.#set(term, START, 0);
     this.#set(term, CAPACITY, 0);
     const name = this.#names[term] ?? "";
-    if (this.#byBeginning !== undefined) unshelve(this.#byBeginning, name, term);
+    if (this.#byBeginning !== undefined) unlist(this.#byBeginning, name, term);
     this.#numbers.delete(name);
     this.#names[term] = undefined;
     this.#unused.push(term);
@@ -155,26 +155,26 @@ export function ownCopy(piece: string): string {
   return `${piece}/`.slice(0, -1);
 }
 
-function shelved(numbers: ReadonlyMap<string, number>): Map<string, number[]> {
-  const shelves = new Map<string, number[]>();
-  for (const [name, term] of numbers) shelve(shelves, name, term);
-  return shelves;
+function listed(numbers: ReadonlyMap<string, number>): Map<string, number[]> {
+  const lists = new Map<string, number[]>();
+  for (const [name, term] of numbers) enlist(lists, name, term);
+  return lists;
 }
 
-function shelve(shelves: Map<string, number[]>, name: string, term: number): void {
+function enlist(lists: Map<string, number[]>, name: string, term: number): void {
   const beginning = beginningOf(name);
   if (beginning === undefined) return;
-  const others = shelves.get(beginning);
-  if (others === undefined) shelves.set(beginning, [term]);
+  const others = lists.get(beginning);
+  if (others === undefined) lists.set(beginning, [term]);
   else others.push(term);
 }
 
-function unshelve(shelves: Map<string, number[]>, name: string, term: number): void {
+function unlist(lists: Map<string, number[]>, name: string, term: number): void {
   const beginning = beginningOf(name);
-  const others = beginning === undefined ? undefined : shelves.get(beginning);
+  const others = beginning === undefined ? undefined : lists.get(beginning);
   if (beginning === undefined || others === undefined) return;
   if (others.length > 1) others.splice(others.indexOf(term), 1);
-  else shelves.delete(beginning);
+  else lists.delete(beginning);
 }
 
 /** Undefined for numbers, identifiers and short words, which have no other forms. */
