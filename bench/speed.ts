@@ -7,6 +7,7 @@ import { measureStore } from "./bench-store.ts";
 import { measureBuiltInModel } from "./embedder/built-in-model.ts";
 import type { Measured } from "./measured.ts";
 import { measurePlugin } from "./plugin/bench-plugin.ts";
+import { measureMany } from "./search/bench-many.ts";
 import { measureSearch } from "./search/bench-search.ts";
 import { measureVectors } from "./vectors/bench-vectors.ts";
 
@@ -14,6 +15,7 @@ const onProgress = (message: string): void => console.error(`… ${message}`);
 
 const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
   search: () => measureSearch({ onProgress }),
+  many: () => measureMany(),
   vectors: () => measureVectors({ onProgress }),
   store: () => measureStore(),
   cli: () => measureCli(),

@@ -54,13 +54,10 @@ function placesOf(
   asked: ReadonlyMap<number, AskedWord>,
   index: LexicalIndex,
 ): readonly Place[] {
-  const analyser = new TextAnalyser();
+  const analyser = new TextAnalyser((term) => asked.get(index.terms.numberOf(term) ?? -1));
   return placedRunsOf(text).flatMap(({ run, at }) => {
     const { ordered, beside } = analyser.termsOf(run);
-    return [...ordered, ...beside].flatMap((term) => {
-      const word = asked.get(index.terms.numberOf(term) ?? -1);
-      return word === undefined ? [] : [{ at, ...word }];
-    });
+    return [...ordered, ...beside].flatMap((word) => (word === undefined ? [] : [{ at, ...word }]));
   });
 }
 

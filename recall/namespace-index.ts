@@ -1,9 +1,9 @@
 /** One namespace's index: built from its source, kept current, and measured. */
 import { debuglog } from "node:util";
 import { HelmdeckError } from "../engine/errors.ts";
+import type { CorpusEntry } from "../engine/projections/corpus.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { nextTurn, within } from "../engine/timing.ts";
-import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
 import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
@@ -28,14 +28,15 @@ export interface IndexView {
   readonly index: LexicalIndex;
   /**
    * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
+   * Undefined until there is one.
    */
-  readonly toolCalls: LexicalIndex;
+  readonly toolCalls: LexicalIndex | undefined;
 }
 
 /** The index of one namespace, and its position in the source. */
 export class NamespaceIndex implements IndexView {
   index = new LexicalIndex();
-  toolCalls = new LexicalIndex();
+  toolCalls: LexicalIndex | undefined;
   /** Calls in progress. */
   users = 0;
   readonly #namespace: Namespace;
@@ -71,7 +72,7 @@ export class NamespaceIndex implements IndexView {
 
   /** Memory in use, vectors included; objects are counted by their average size. */
   get sizeBytes(): number {
-    return this.index.sizeBytes + this.toolCalls.sizeBytes + (this.#follower?.sizeBytes ?? 0);
+    return this.index.sizeBytes + (this.toolCalls?.sizeBytes ?? 0) + (this.#follower?.sizeBytes ?? 0);
   }
 
   /**
@@ -91,6 +92,7 @@ export class NamespaceIndex implements IndexView {
   #start(): Promise<IndexView> {
     this.#next = undefined;
     this.#running = this.#readAll().finally(() => {
+      for (const index of [this.index, this.toolCalls]) index?.endBatch();
       this.#running = undefined;
       this.#onChange();
     });
@@ -117,14 +119,13 @@ export class NamespaceIndex implements IndexView {
 
   async #readAll(): Promise<IndexView> {
     const limit = this.#options.batchSize ?? BATCH_ROWS;
-    const analyser = new TextAnalyser();
     if (this.#mustStartOver) this.#startOver();
     let startedOver = false;
     for (let more = true; more; ) {
       const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
       if (this.#dropped) throw closedError();
       if (page.kind === "changes") {
-        await this.#apply(page, analyser);
+        await this.#apply(page);
         more = page.more;
         if (more) this.#noteProgress();
         continue;
@@ -153,7 +154,7 @@ export class NamespaceIndex implements IndexView {
 
   #empty(): void {
     this.index = new LexicalIndex();
-    this.toolCalls = new LexicalIndex();
+    this.toolCalls = undefined;
   }
 
   /** In the background; the next search reports any error. */
@@ -162,7 +163,7 @@ export class NamespaceIndex implements IndexView {
     this.catchUp().catch(() => undefined);
   }
 
-  async #apply({ upserts, removed, cursor, more }: ChangesPage, analyser: TextAnalyser): Promise<void> {
+  async #apply({ upserts, removed, cursor, more }: ChangesPage): Promise<void> {
     if (more && cursor <= this.#cursor) {
       throw new HelmdeckError("internal", "The corpus source reports more changes but does not advance.");
     }
@@ -172,14 +173,18 @@ export class NamespaceIndex implements IndexView {
       removed,
     );
     await this.#inSlices(removed, (id) => {
-      for (const index of [this.index, this.toolCalls]) index.remove(id);
+      for (const index of [this.index, this.toolCalls]) index?.remove(id);
     });
     if (more) await nextTurn();
-    await this.#inSlices(upserts, (entry) =>
-      (entry.kind === "tool" ? this.toolCalls : this.index).add(entry, analyser),
-    );
+    await this.#inSlices(upserts, (entry) => this.#indexFor(entry).add(entry));
     this.#cursor = cursor;
     debug("%s: read to %d: %d changed, %d removed", this.#namespace, cursor, upserts.length, removed.length);
+  }
+
+  #indexFor({ kind }: CorpusEntry): LexicalIndex {
+    if (kind !== "tool") return this.index;
+    this.toolCalls ??= new LexicalIndex();
+    return this.toolCalls;
   }
 
   async #inSlices<T>(items: readonly T[], work: (item: T) => void): Promise<void> {

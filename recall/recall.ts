@@ -236,9 +236,12 @@ class HybridRecall implements Recall {
     const now = this.#options.now();
     const deed = parsePastActions(query.text, now);
     const about = deed === undefined ? query : readQuery(deed.about);
-    const candidates = this.#lexical.candidates(about, toolCalls, now);
-    const scored = scoreCandidates(about, candidates, undefined, toolCalls);
-    return withToolCalls(choice, { scored, deed, indexes: [index, toolCalls], now }, limit);
+    const scored =
+      toolCalls === undefined
+        ? []
+        : scoreCandidates(about, this.#lexical.candidates(about, toolCalls, now), undefined, toolCalls);
+    const indexes = [index, toolCalls].filter((one) => one !== undefined);
+    return withToolCalls(choice, { scored, deed, indexes, now }, limit);
   }
 }
 

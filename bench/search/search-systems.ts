@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import MiniSearch from "minisearch";
 import { projectEntry } from "../../engine/projections/chunks.ts";
+import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { Entry, EntryId, Fingerprint } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { createRecall } from "../../recall/recall.ts";
@@ -39,14 +40,23 @@ function sourceOf(entries: number): CorpusSource {
   return {
     async changes(namespace, since, limit) {
       const cursor = Math.min(entries, since + limit);
-      const upserts = Array.from({ length: cursor - since }, (_, place) => {
-        const projection = projectEntry(entryOf(madeFact(since + place), since + place, namespace));
-        if (projection.kind !== "chunk") throw new Error("A made fact belongs to the corpus.");
-        return projection.entry;
-      });
+      const upserts = madeEntries(since, cursor - since, namespace);
       return { kind: "changes", upserts, removed: [], cursor, more: cursor < entries };
     },
   };
+}
+
+/** Documents of made facts, from this number on. */
+export function madeEntries(
+  first: number,
+  count: number,
+  namespace: Entry["namespace"],
+): readonly CorpusEntry[] {
+  return Array.from({ length: count }, (_, place) => {
+    const projection = projectEntry(entryOf(madeFact(first + place), first + place, namespace));
+    if (projection.kind !== "chunk") throw new Error("A made fact belongs to the corpus.");
+    return projection.entry;
+  });
 }
 
 function entryOf(fact: MadeFact, number: number, namespace: Entry["namespace"]): Omit<Entry, "revision"> {

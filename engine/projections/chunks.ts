@@ -42,7 +42,7 @@ interface Text {
   readonly body: string;
   /** Appended to the body. */
   readonly footer?: string;
-  readonly metadata: CorpusChunk["metadata"];
+  readonly metadata: () => CorpusChunk["metadata"];
 }
 
 function factChunk(entry: ProjectedEntry): CorpusEntry {
@@ -51,7 +51,7 @@ function factChunk(entry: ProjectedEntry): CorpusEntry {
     title: harmlessLine(entry.key),
     body: harmlessBlock(Buffer.from(entry.value).toString()),
     footer: `(category: ${entry.category})`,
-    metadata: { tags: entry.tags.map(harmlessLine) },
+    metadata: () => ({ tags: entry.tags.map(harmlessLine) }),
   });
 }
 
@@ -85,7 +85,7 @@ function packText(row: Extract<AuditRow, { kind: "pack" }>["row"]): Text {
       ...inputLines(row.learn_inputs),
       ...listLines("Findings:", findings),
     ].join("\n"),
-    metadata: { pack: row.pack, outcome: row.outcome, at_unix: row.at_unix },
+    metadata: () => ({ pack: row.pack, outcome: row.outcome, at_unix: row.at_unix }),
   };
 }
 
@@ -100,7 +100,12 @@ function pipelineText(row: Extract<AuditRow, { kind: "pipeline" }>["row"]): Text
       ...durationLines(row.duration_ms),
       ...inputLines(row.learn_inputs),
     ].join("\n"),
-    metadata: { pipeline: row.pipeline, run_id: row.run_id, outcome: row.outcome, at_unix: row.at_unix },
+    metadata: () => ({
+      pipeline: row.pipeline,
+      run_id: row.run_id,
+      outcome: row.outcome,
+      at_unix: row.at_unix,
+    }),
   };
 }
 
@@ -114,7 +119,7 @@ function toolText(row: Extract<AuditRow, { kind: "tool" }>["row"]): Text {
       ...durationLines(row.duration_ms),
       ...inputLines(row.inputs),
     ].join("\n"),
-    metadata: { tool: row.tool, outcome: row.outcome, at_unix: row.at_unix },
+    metadata: () => ({ tool: row.tool, outcome: row.outcome, at_unix: row.at_unix }),
   };
 }
 
@@ -126,7 +131,10 @@ function corpusEntry(entry: ProjectedEntry, { kind, title, body, footer, metadat
     title,
     content: `## ${title}\n\n${body}${footer === undefined ? "" : `\n\n${footer}`}`,
     collection: `helmdeck-${entry.category}`,
-    metadata: { ...metadata, ...aboutEntry(entry), kind },
+    /** For readers of documents; an index of many entries never asks for it. */
+    get metadata() {
+      return { ...metadata(), ...aboutEntry(entry), kind };
+    },
   };
   return { ...meta, kind, chunk, body, bodyStartLine: BODY_START_LINE };
 }

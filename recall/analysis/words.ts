@@ -6,6 +6,9 @@ const ATOM = /[\p{L}\p{N}\p{M}]+/gu;
 /** Matches most words of most texts. */
 const ORDINARY = /^[A-Za-z][a-z]*$/;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
+/** Has no other spelling and no parts. */
+const BARE = /^(?:[a-z]+|[0-9]+)$/;
+const QUOTE = /['’]/u;
 const CAMEL = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+\p{N}*|\p{Lu}+\p{N}*|\p{N}+|[\p{L}\p{M}]+/gu;
 const INNER_CAPITAL = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
 const AMOUNT = /^(\p{N}+)(\p{L}{1,3})$/u;
@@ -57,9 +60,13 @@ export function isOrdinary(run: string): boolean {
 
 /** The words of one run. */
 export function wordsOfRun(raw: string, run: number): readonly Word[] {
-  if (PLAIN.test(raw) && !hasUnspaced(raw)) return [wordOf(raw, run)];
-  const body = raw.replace(CLITIC, "").replace(ELISION, "");
-  const words = (body.match(ATOM) ?? []).flatMap((atom) => wordsOfAtom(atom, run));
+  const isUnspaced = hasUnspaced(raw);
+  if (!isUnspaced && PLAIN.test(raw)) return [wordOf(raw, run)];
+  const body = QUOTE.test(raw) ? raw.replace(CLITIC, "").replace(ELISION, "") : raw;
+  const atoms: readonly string[] = body.match(ATOM) ?? [];
+  const words = isUnspaced
+    ? atoms.flatMap((atom) => wordsOfAtom(atom, run))
+    : atoms.map((atom) => wordOf(atom, run));
   const [first, ...rest] = words;
   return first !== undefined && isName(body, words.length)
     ? [{ ...first, joined: joinedForm(body) }, ...rest]
@@ -72,6 +79,7 @@ function wordsOfAtom(atom: string, run: number): readonly Word[] {
 }
 
 function wordOf(raw: string, run: number): Word {
+  if (BARE.test(raw)) return { text: raw.slice(0, LONGEST), raw, run, parts: NO_PARTS, unspaced: false };
   return { text: fold(raw).slice(0, LONGEST), raw, run, parts: partsOf(raw), unspaced: false };
 }
 
@@ -86,8 +94,8 @@ function partsOf(raw: string): readonly string[] {
  * A few joined words, such as e-mail, 14:00 or slides.narrate, or a language such as C++. Longer paths are found by their parts.
  */
 function isName(body: string, wordCount: number): boolean {
-  if (wordCount > LONGEST_NAME || /['’/\\]/u.test(body) || hasUnspaced(body)) return false;
-  return wordCount > 1 || /[+#]$/u.test(body);
+  if (wordCount > LONGEST_NAME || (wordCount < 2 && !/[+#]$/u.test(body))) return false;
+  return !/['’/\\]/u.test(body) && !hasUnspaced(body);
 }
 
 /** One form for retry_backoff, retry-backoff and retryBackoff. Digits keep a point between them (14:00 is not 1400). */

@@ -1,11 +1,13 @@
-/** A growing array of 32-bit numbers, allocated in blocks: thousands of small lists without thousands of objects. */
-
-/** Block sizes: 1, 2, 3, 4, 6, 8, 12, 16, 24 …: at most a third of a block is unused. */
-const SIZES = blockSizes(2 ** 31);
+/**
+ * A growing array of 32-bit numbers, allocated in blocks of 1, 2, 3, 4, 6, 8, 12, 16, 24 … numbers: thousands of small lists without
+ * thousands of objects.
+ */
 
 /** Memory grows by pages of this many numbers, so that growing never copies more than one page. */
-const PAGE = 2 ** 18;
+const PAGE_BITS = 18;
+const PAGE = 2 ** PAGE_BITS;
 const FIRST_PAGE = 256;
+const FIRST_ROWS = 4;
 
 export class Arena {
   readonly #pages: Uint32Array[] = [];
@@ -35,6 +37,11 @@ export class Arena {
     return this.#page(address)[address % PAGE] ?? 0;
   }
 
+  /** Sets a number of the block at `address`, without the cost of a view. */
+  set(address: number, place: number, value: number): void {
+    this.#page(address)[(address % PAGE) + place] = value;
+  }
+
   /** Frees a block and overwrites it, so that forgotten data leaves memory. */
   release(address: number, length: number): void {
     const size = capacityOf(length);
@@ -49,7 +56,7 @@ export class Arena {
   }
 
   #page(address: number): Uint32Array {
-    return this.#pages[Math.floor(address / PAGE)] ?? NO_NUMBERS;
+    return this.#pages[address >>> PAGE_BITS] ?? NO_NUMBERS;
   }
 
   /** A block larger than a page gets a page of its own size. */
@@ -70,42 +77,35 @@ export class Arena {
 
 const NO_NUMBERS = new Uint32Array(0);
 
-/** The real size of the block that is allocated for `length`. */
+/** The real size of the block that is allocated for `length`: at most a third of it is unused. */
 export function capacityOf(length: number): number {
-  let low = 0;
-  let high = SIZES.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((SIZES[middle] ?? 0) >= length) high = middle;
-    else low = middle + 1;
-  }
-  return SIZES[low] ?? length;
-}
-
-function blockSizes(limit: number): readonly number[] {
-  const sizes = [1];
-  for (let power = 2; power < limit; power *= 2) sizes.push(power, power * 1.5);
-  return sizes;
+  if (length <= 2) return length;
+  const power = 2 ** (31 - Math.clz32(length));
+  if (length === power) return power;
+  return length <= 1.5 * power ? 1.5 * power : 2 * power;
 }
 
 /** A growing column: one number per row, in any order of arrival. */
 export class Column {
-  data = new Uint32Array(16);
+  data = NO_NUMBERS;
 
   get(row: number): number {
     return this.data[row] ?? 0;
   }
 
   set(row: number, value: number): void {
-    if (row >= this.data.length) {
-      const grown = new Uint32Array(Math.max(row + 1, Math.ceil(this.data.length * 1.5)));
-      grown.set(this.data);
-      this.data = grown;
-    }
+    if (row >= this.data.length) this.#grow(row + 1);
     this.data[row] = value;
   }
 
   get sizeBytes(): number {
     return this.data.byteLength;
+  }
+
+  #grow(needed: number): void {
+    const { length } = this.data;
+    const grown = new Uint32Array(Math.max(needed, FIRST_ROWS, Math.ceil(length * 1.5)));
+    grown.set(this.data);
+    this.data = grown;
   }
 }

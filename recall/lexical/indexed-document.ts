@@ -3,6 +3,7 @@ import type { CorpusEntry, DocumentKind } from "../../engine/projections/corpus.
 import type { EntryId, Origin, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Writer } from "../../engine/store/writer.ts";
 import { countLines, LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
+import { ownCopy } from "./terms.ts";
 
 export interface IndexedDocument {
   readonly id: EntryId;
@@ -56,11 +57,6 @@ export function charactersOf({ id, docid, path, title, content, key }: IndexedDo
 function prefixOf(key: string): string | undefined {
   const slash = key.lastIndexOf("/");
   return slash <= 0 ? undefined : ownCopy(key.slice(0, slash));
-}
-
-/** V8 keeps the whole string alive for a slice of it. A prefix may outlive its key, so it is copied. */
-function ownCopy(piece: string): string {
-  return `${piece}/`.slice(0, -1);
 }
 
 /** The passages of an entry: its whole body when the content fits a snippet, otherwise parts of it. Never empty. */

@@ -30,34 +30,34 @@ import {
 
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
 const OBJECT_BYTES = { document: 700, unit: 100, term: 100 };
-const EMPTY_BYTES = 4_000;
+const EMPTY_BYTES = 2_000;
 
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
 
 export class LexicalIndex {
-  readonly terms = new Terms();
+  /** Of postings, and of the terms of units. */
+  readonly #arena = new Arena();
+  readonly terms = new Terms(this.#arena);
   readonly neighbours = new Neighbours();
   readonly #documents = new Map<EntryId, IndexedDocument>();
   readonly #documentOfUnit: (IndexedDocument | undefined)[] = [];
   readonly #passageOfUnit: (Passage | undefined)[] = [];
   readonly #unusedUnits: number[] = [];
-  readonly #texts = new Arena();
   readonly #textStarts = new Column();
   readonly #bodyLengths = new Column();
-  readonly #places = new Places();
   #unitCount = 0;
   /** Of documents, in their texts. */
   #characters = 0;
   #bodyTermCount = 0;
+  /** Reads texts as numbers of terms. A number may belong to another term after a removal. */
+  #analyser: TextAnalyser<number> | undefined;
 
-  /**
-   * Adds an entry, or replaces the one with the same id.
-   *
-   * @param analyser shared by a batch of entries and discarded after it
-   */
-  add(entry: CorpusEntry, analyser: TextAnalyser = new TextAnalyser()): void {
+  /** Adds an entry, or replaces the one with the same id. Call {@link endBatch} after the last one. */
+  add(entry: CorpusEntry): void {
     this.remove(entry.id);
+    this.#analyser ??= new TextAnalyser((term) => this.terms.intern(term));
+    const analyser = this.#analyser;
     const fields = this.#fieldPostings(entry, analyser);
     const units: number[] = [];
     const passages = passagesOfEntry(entry);
@@ -81,6 +81,7 @@ export class LexicalIndex {
   remove(id: EntryId): void {
     const document = this.#documents.get(id);
     if (document === undefined) return;
+    this.endBatch();
     const seen = new Set<number>();
     for (const unit of document.units) {
       for (const posting of this.postingsOfUnit(unit)) seen.add(numberOf(posting));
@@ -90,6 +91,11 @@ export class LexicalIndex {
     this.#documents.delete(id);
     this.#characters -= charactersOf(document);
     this.neighbours.remove(document);
+  }
+
+  /** Drops what a batch of entries shared: it may hold words of a fact that is forgotten later. */
+  endBatch(): void {
+    this.#analyser = undefined;
   }
 
   documentWith(id: EntryId): IndexedDocument | undefined {
@@ -111,7 +117,7 @@ export class LexicalIndex {
   /** The unit's body terms as numbers, in text order; valid until the next change. */
   bodyTerms(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
-    return this.#texts.view(start + HEADER, this.#texts.get(start));
+    return this.#arena.view(start + HEADER, this.#arena.get(start));
   }
 
   /**
@@ -119,7 +125,7 @@ export class LexicalIndex {
    */
   postingsOfUnit(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
-    return this.#texts.view(start + HEADER + this.#texts.get(start), this.#texts.get(start + 1));
+    return this.#arena.view(start + HEADER + this.#arena.get(start), this.#arena.get(start + 1));
   }
 
   /** By unit; valid until the next change. */
@@ -146,7 +152,7 @@ export class LexicalIndex {
 
   /** Memory in use: arrays and texts exactly, objects by their average size. */
   get sizeBytes(): number {
-    const arrays = [this.terms, this.#texts, this.#textStarts, this.#bodyLengths];
+    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths];
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
@@ -169,31 +175,37 @@ export class LexicalIndex {
   }
 
   /** The terms of the short fields, shared by every passage of the entry; packed, possibly with duplicates. */
-  #fieldPostings(entry: CorpusEntry, analyser: TextAnalyser): readonly number[] {
+  #fieldPostings(entry: CorpusEntry, analyser: TextAnalyser<number>): readonly number[] {
     const postings: number[] = [];
-    const mark = (terms: readonly string[], where: number): void => {
-      for (const term of terms) postings.push(packPosting(this.terms.intern(term), where));
+    const mark = (terms: readonly number[], where: number): void => {
+      for (const term of terms) postings.push(packPosting(term, where));
     };
-    const read = (text: string, where: number): void => {
-      const { ordered, beside } = analyser.termsOf(text);
+    const read = ({ ordered, beside }: TextTerms<number>, where: number): void => {
       mark(ordered, where);
       mark(beside, where);
     };
     const isTitled = entry.chunk.title !== entry.key;
-    read(entry.key, isTitled ? IN_KEY : IN_KEY | IN_TITLE);
-    if (isTitled) read(entry.chunk.title, IN_TITLE);
-    for (const tag of entry.tags) read(tag, IN_TAGS);
-    read(entry.category, IN_CATEGORY);
-    if (isKnownTime(entry.createdAt)) mark(dateTermsOf(entry.createdAt), IN_CATEGORY);
+    read(analyser.termsOf(entry.key), isTitled ? IN_KEY : IN_KEY | IN_TITLE);
+    if (isTitled) read(analyser.termsOf(entry.chunk.title), IN_TITLE);
+    for (const tag of entry.tags) read(analyser.termsOfLabel(tag), IN_TAGS);
+    read(analyser.termsOfLabel(entry.category), IN_CATEGORY);
+    if (isKnownTime(entry.createdAt)) {
+      for (const term of dateTermsOf(entry.createdAt)) mark([this.terms.intern(term)], IN_CATEGORY);
+    }
     return postings;
   }
 
   /** The unit's postings, packed with the term instead of the unit. */
-  #addUnit(unit: number, body: TextTerms, fields: readonly number[]): readonly number[] {
-    for (const posting of fields) this.#places.add(numberOf(posting), posting & ANYWHERE);
-    const ordered = body.ordered.map((term) => this.#countInBody(term));
-    for (const term of body.beside) this.#countInBody(term);
-    const postings = this.#places.take();
+  #addUnit(
+    unit: number,
+    { ordered, beside }: TextTerms<number>,
+    fields: readonly number[],
+  ): readonly number[] {
+    PLACES.clear();
+    for (const posting of fields) PLACES.add(numberOf(posting), posting & ANYWHERE);
+    for (const term of ordered) PLACES.countInBody(term);
+    for (const term of beside) PLACES.countInBody(term);
+    const postings = PLACES.packed();
     for (const posting of postings) this.terms.addPosting(numberOf(posting), unit, posting & ANYWHERE);
     this.#keepText(unit, ordered, postings);
     this.#bodyLengths.set(unit, ordered.length);
@@ -202,16 +214,10 @@ export class LexicalIndex {
     return postings;
   }
 
-  #countInBody(term: string): number {
-    const number = this.terms.intern(term);
-    this.#places.countInBody(number);
-    return number;
-  }
-
   #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {
     const length = HEADER + ordered.length + postings.length;
-    const start = this.#texts.allocate(length);
-    const text = this.#texts.view(start, length);
+    const start = this.#arena.allocate(length);
+    const text = this.#arena.view(start, length);
     text[0] = ordered.length;
     text[1] = postings.length;
     text.set(ordered, HEADER);
@@ -222,7 +228,7 @@ export class LexicalIndex {
   #removeUnit(unit: number): void {
     for (const posting of this.postingsOfUnit(unit)) this.terms.removePosting(numberOf(posting), unit);
     const start = this.#textStarts.get(unit);
-    this.#texts.release(start, HEADER + this.#texts.get(start) + this.#texts.get(start + 1));
+    this.#arena.release(start, HEADER + this.#arena.get(start) + this.#arena.get(start + 1));
     this.#unitCount -= 1;
     this.#bodyTermCount -= this.#bodyLengths.get(unit);
     this.#documentOfUnit[unit] = undefined;
@@ -235,6 +241,12 @@ export class LexicalIndex {
 class Places {
   #where = new Uint8Array(64);
   readonly #terms: number[] = [];
+
+  /** Also after a unit that failed halfway. */
+  clear(): void {
+    for (const term of this.#terms) this.#where[term] = 0;
+    this.#terms.length = 0;
+  }
 
   add(term: number, where: number): void {
     if (term >= this.#where.length) this.#grow(term);
@@ -250,12 +262,9 @@ class Places {
     if ((before & BODY_COUNT) < BODY_COUNT) this.#where[term] = before + 1;
   }
 
-  /** Packed with the term instead of the unit; clears the collection. */
-  take(): readonly number[] {
-    const postings = this.#terms.map((term) => packPosting(term, this.#where[term] ?? 0));
-    for (const term of this.#terms) this.#where[term] = 0;
-    this.#terms.length = 0;
-    return postings;
+  /** Packed with the term instead of the unit. */
+  packed(): readonly number[] {
+    return this.#terms.map((term) => packPosting(term, this.#where[term] ?? 0));
   }
 
   #grow(term: number): void {
@@ -264,3 +273,6 @@ class Places {
     this.#where = grown;
   }
 }
+
+/** One for all indexes: a unit is added in one synchronous step. */
+const PLACES = new Places();

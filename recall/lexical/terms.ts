@@ -1,5 +1,5 @@
 /** The dictionary of one namespace: each term's number and its postings. A term without postings is removed. */
-import { Arena, Column, capacityOf } from "./arena.ts";
+import { type Arena, Column, capacityOf } from "./arena.ts";
 
 /** Words that can have other forms: letters only, and enough of them. */
 const WORD = /^\p{L}{4,}$/u;
@@ -16,16 +16,28 @@ export const IN_TITLE = 0b0100_0000;
 export const IN_CATEGORY = 0b1000_0000;
 export const ANYWHERE = 0b1111_1111;
 
+/** What is known of a term lies side by side, so that one access to memory reads it. */
+const ROW = 4;
+const START = 0;
+const COUNT = 1;
+const CAPACITY = 2;
+const DOCUMENTS = 3;
+
+/** A smaller dictionary is walked for words with the same beginning: that is quick, and thousands of small memories need no lists. */
+const WALKED = 500;
+
 export class Terms {
   readonly #numbers = new Map<string, number>();
   readonly #names: (string | undefined)[] = [];
   readonly #unused: number[] = [];
-  readonly #byBeginning = new Map<string, number[]>();
-  readonly #arena = new Arena();
-  readonly #starts = new Column();
-  readonly #counts = new Column();
-  readonly #capacities = new Column();
-  readonly #documents = new Column();
+  #byBeginning: Map<string, number[]> | undefined;
+  readonly #arena: Arena;
+  readonly #rows = new Column();
+
+  /** @param arena for the postings; others may use it, too */
+  constructor(arena: Arena) {
+    this.#arena = arena;
+  }
 
   /** Undefined when no unit has the term. */
   numberOf(term: string): number | undefined {
@@ -37,17 +49,18 @@ export class Terms {
     const known = this.#numbers.get(term);
     if (known !== undefined) return known;
     const number = this.#unused.pop() ?? this.#names.length;
-    this.#numbers.set(term, number);
-    this.#names[number] = term;
-    this.#shelve(term, number);
+    const name = ownCopy(term);
+    this.#numbers.set(name, number);
+    this.#names[number] = name;
+    if (this.#byBeginning !== undefined) enlist(this.#byBeginning, name, number);
+    else if (this.#numbers.size > WALKED) this.#byBeginning = listed(this.#numbers);
     return number;
   }
 
   addPosting(term: number, unit: number, fields: number): void {
-    const count = this.#counts.get(term);
-    const start = this.#roomFor(term, count);
-    this.#arena.view(start, count + 1)[count] = packPosting(unit, fields);
-    this.#counts.set(term, count + 1);
+    const count = this.#get(term, COUNT);
+    this.#arena.set(this.#roomFor(term, count), count, packPosting(unit, fields));
+    this.#set(term, COUNT, count + 1);
   }
 
   removePosting(term: number, unit: number): void {
@@ -57,27 +70,33 @@ export class Terms {
     if (at === -1) return;
     postings[at] = postings[count - 1] ?? 0;
     postings[count - 1] = 0;
-    this.#counts.set(term, count - 1);
+    this.#set(term, COUNT, count - 1);
     if (count === 1) this.#forget(term);
   }
 
   /** How many documents have the term (a document of many units counts once). */
   documentCount(term: number): number {
-    return this.#documents.get(term);
+    return this.#get(term, DOCUMENTS);
   }
 
   countDocument(term: number, change: 1 | -1): void {
-    this.#documents.set(term, this.#documents.get(term) + change);
+    this.#set(term, DOCUMENTS, this.#get(term, DOCUMENTS) + change);
   }
 
   /** The postings of a term, unordered; valid until the next change. */
   postings(term: number): Uint32Array {
-    return this.#arena.view(this.#starts.get(term), this.#counts.get(term));
+    return this.#arena.view(this.#get(term, START), this.#get(term, COUNT));
   }
 
   /** Words with the same first three letters as `word`, with their numbers; nothing when it is not a word. */
   *beginningLike(word: string): Generator<readonly [name: string, term: number]> {
-    for (const term of this.#byBeginning.get(beginningOf(word) ?? "") ?? []) {
+    const beginning = beginningOf(word);
+    if (beginning === undefined) return;
+    if (this.#byBeginning === undefined) {
+      for (const known of this.#numbers) if (beginningOf(known[0]) === beginning) yield known;
+      return;
+    }
+    for (const term of this.#byBeginning.get(beginning) ?? []) {
       const name = this.#names[term];
       if (name !== undefined) yield [name, term];
     }
@@ -92,51 +111,70 @@ export class Terms {
     return this.#numbers.size;
   }
 
+  /** Without the arena. */
   get sizeBytes(): number {
-    const columns = [this.#starts, this.#counts, this.#capacities, this.#documents];
-    return columns.reduce((sum, column) => sum + column.sizeBytes, this.#arena.sizeBytes);
+    return this.#rows.sizeBytes;
+  }
+
+  #get(term: number, field: number): number {
+    return this.#rows.get(term * ROW + field);
+  }
+
+  #set(term: number, field: number, value: number): void {
+    this.#rows.set(term * ROW + field, value);
   }
 
   #roomFor(term: number, count: number): number {
-    const start = this.#starts.get(term);
-    const capacity = this.#capacities.get(term);
+    const start = this.#get(term, START);
+    const capacity = this.#get(term, CAPACITY);
     if (count < capacity) return start;
     const roomier = this.#arena.allocate(count + 1);
     if (capacity > 0) {
       this.#arena.view(roomier, count).set(this.#arena.view(start, count));
       this.#arena.release(start, capacity);
     }
-    this.#starts.set(term, roomier);
-    this.#capacities.set(term, capacityOf(count + 1));
+    this.#set(term, START, roomier);
+    this.#set(term, CAPACITY, capacityOf(count + 1));
     return roomier;
   }
 
-  #shelve(name: string, term: number): void {
-    const beginning = beginningOf(name);
-    if (beginning === undefined) return;
-    const others = this.#byBeginning.get(beginning);
-    if (others === undefined) this.#byBeginning.set(beginning, [term]);
-    else others.push(term);
-  }
-
-  #unshelve(name: string, term: number): void {
-    const beginning = beginningOf(name);
-    const others = beginning === undefined ? undefined : this.#byBeginning.get(beginning);
-    if (beginning === undefined || others === undefined) return;
-    if (others.length > 1) others.splice(others.indexOf(term), 1);
-    else this.#byBeginning.delete(beginning);
-  }
-
   #forget(term: number): void {
-    this.#arena.release(this.#starts.get(term), this.#capacities.get(term));
-    this.#starts.set(term, 0);
-    this.#capacities.set(term, 0);
+    this.#arena.release(this.#get(term, START), this.#get(term, CAPACITY));
+    this.#set(term, START, 0);
+    this.#set(term, CAPACITY, 0);
     const name = this.#names[term] ?? "";
-    this.#unshelve(name, term);
+    if (this.#byBeginning !== undefined) unlist(this.#byBeginning, name, term);
     this.#numbers.delete(name);
     this.#names[term] = undefined;
     this.#unused.push(term);
   }
+}
+
+/** V8 keeps the whole text alive for a piece of it. A term or prefix may outlive the fact that it was first seen in, so it is copied. */
+export function ownCopy(piece: string): string {
+  return `${piece}/`.slice(0, -1);
+}
+
+function listed(numbers: ReadonlyMap<string, number>): Map<string, number[]> {
+  const lists = new Map<string, number[]>();
+  for (const [name, term] of numbers) enlist(lists, name, term);
+  return lists;
+}
+
+function enlist(lists: Map<string, number[]>, name: string, term: number): void {
+  const beginning = beginningOf(name);
+  if (beginning === undefined) return;
+  const others = lists.get(beginning);
+  if (others === undefined) lists.set(beginning, [term]);
+  else others.push(term);
+}
+
+function unlist(lists: Map<string, number[]>, name: string, term: number): void {
+  const beginning = beginningOf(name);
+  const others = beginning === undefined ? undefined : lists.get(beginning);
+  if (beginning === undefined || others === undefined) return;
+  if (others.length > 1) others.splice(others.indexOf(term), 1);
+  else lists.delete(beginning);
 }
 
 /** Undefined for numbers, identifiers and short words, which have no other forms. */

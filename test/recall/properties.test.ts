@@ -171,6 +171,30 @@ function leftOf(history: readonly Step[]): readonly FactSketch[] {
   return [...left.values()];
 }
 
+test("within a batch, a word that was gone for a while is found again, under its own number", () => {
+  const index = new LexicalIndex();
+  index.add(corpusEntry({ key: "a", value: "zebra" }));
+  index.remove(idOf("a"));
+  index.add(corpusEntry({ key: "b", value: "walrus" }));
+  index.add(corpusEntry({ key: "c", value: "zebra" }));
+  const found = (word: string) =>
+    new LexicalSearch().candidates(readQuery(word), index, NOW).map(({ document }) => document.key);
+  expect([found("zebra"), found("walrus")]).toEqual([["c"], ["b"]]);
+});
+
+test.each([1, 700])("beside %d facts, a typing error is found, and a forgotten word is not", (others) => {
+  const index = new LexicalIndex();
+  index.add(corpusEntry({ key: "a", value: "The harbour master." }));
+  for (let fact = 0; fact < others; fact += 1) {
+    index.add(corpusEntry({ key: `k${fact}`, value: `Number${fact} is harmless.` }));
+  }
+  const found = () =>
+    new LexicalSearch().candidates(readQuery("harbuor"), index, NOW).map(({ document }) => document.key);
+  expect(found()).toEqual(["a"]);
+  index.remove(idOf("a"));
+  expect(found()).toEqual([]);
+});
+
 test("writing and removing the same facts repeatedly does not grow the index", () => {
   const index = new LexicalIndex();
   const round = (number: number): void => {

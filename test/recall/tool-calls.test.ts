@@ -127,7 +127,7 @@ describe("among many calls", () => {
     });
     await index.catchUp();
     expect(told.sort()).toEqual(["fact", "pack"]);
-    expect(index.toolCalls.documentCount).toBe(1);
+    expect(index.toolCalls?.documentCount).toBe(1);
   });
 
   test("at most one call is shown, after the facts and with a lower score", async () => {
