@@ -1,0 +1,52 @@
+/** OpenClaw's own search of its notes: by keywords, and with the shared embedder. */
+import type { JsonObject } from "../../../scripts/openclaw-host/openclaw-host.ts";
+import { LOCKED_OPENCLAW } from "../../../scripts/openclaw-host/runtime.ts";
+import { EMBEDDER_MODEL } from "../embedder.ts";
+import { Gateway } from "../gateway.ts";
+import { noteName, noteText, removeNote } from "../notes.ts";
+import type { Place, Running, System } from "../system.ts";
+
+const COMMON = {
+  version: `OpenClaw ${LOCKED_OPENCLAW.version}`,
+  settings: "https://docs.openclaw.ai/reference/memory-config",
+};
+
+export const memoryCore: System = {
+  ...COMMON,
+  id: "memory-core",
+  title: "memory-core, keywords",
+  note: '`memory.search.provider: "none"`. Its own tool is `memory_search`.',
+  groups: ["recall", "costs", "care", "prompt"],
+  start: (place) => startNotes(place, { search: { provider: "none" } }),
+};
+
+export const memoryCoreEmbedder: System = {
+  ...COMMON,
+  id: "memory-core-embedder",
+  title: "memory-core, shared embedder",
+  note: '`memory.search.provider: "openai-compatible"`. Its own tool is `memory_search`.',
+  groups: ["recall", "costs", "care", "provider"],
+  start: (place) => startNotes(place, { search: embedderSearch(place) }),
+};
+
+function embedderSearch({ embedder }: Place): JsonObject {
+  return { provider: "openai-compatible", model: EMBEDDER_MODEL, remote: { baseUrl: `${embedder.url}/v1` } };
+}
+
+async function startNotes(place: Place, memory: JsonObject): Promise<Running> {
+  const gateway = await Gateway.start(place, {
+    config: { memory },
+    prepare: async (made) => {
+      for (const [agent, facts] of Object.entries(place.memory))
+        for (const fact of facts) await made.write(agent, `memory/${noteName(fact)}`, noteText(fact));
+      if (Object.values(place.memory).some(({ length }) => length > 0)) await made.command("memory", "index");
+    },
+  });
+  return {
+    ...gateway.part(),
+    ways: { memory_search: (agent, question) => gateway.memorySearch(agent, question) },
+    store: (agent, fact) => gateway.write(agent, `memory/${noteName(fact)}`, noteText(fact)),
+    forget: async (agent, fact) => removeNote(`${gateway.workspaceOf(agent)}/memory`, fact),
+    ready: async (agent) => void (await gateway.command("memory", "index", "--agent", agent)),
+  };
+}

@@ -1,0 +1,76 @@
+/** OpenClaw's bundled wiki, filled by its import of Open Knowledge Format, one page for each fact. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LOCKED_OPENCLAW } from "../../../scripts/openclaw-host/runtime.ts";
+import type { FactLine } from "../../recall/conversations.ts";
+import { Gateway } from "../gateway.ts";
+import { noteName } from "../notes.ts";
+import type { Answer, System } from "../system.ts";
+
+export const memoryWiki: System = {
+  id: "memory-wiki",
+  title: "memory-wiki",
+  version: `OpenClaw ${LOCKED_OPENCLAW.version}`,
+  settings: "https://docs.openclaw.ai/plugins/memory-wiki",
+  note: '`vault.scope: "agent"`, so that agents do not share a wiki (by default they do). `memory_search` is asked with `corpus: "all"`, as its page says. It has no tool that deletes: a page\'s file is removed.',
+  groups: ["recall", "costs", "care", "prompt"],
+  async start(place) {
+    const config = { vault: { scope: "agent" } };
+    const gateway = await Gateway.start(place, {
+      config: {
+        plugins: {
+          allow: ["memory-core", "memory-wiki"],
+          entries: { "memory-wiki": { enabled: true, config } },
+        },
+      },
+      prepare: async (made) => {
+        for (const [agent, facts] of Object.entries(place.memory)) await importPages(made, agent, facts);
+      },
+    });
+    return {
+      ...gateway.part(),
+      ways: {
+        memory_search: (agent, question) => gateway.memorySearch(agent, question, { corpus: "all" }),
+        "own tool": async (agent, query) =>
+          readHits((await gateway.invoke("wiki_search", { query }, agent)).text),
+      },
+      store: (agent, fact) => importPages(gateway, agent, [fact]),
+      forget: async (agent, fact) => {
+        removePage(join(gateway.host.home.stateDir, "wiki", agent), fact.value);
+        await gateway.command("wiki", "compile", ...agentOption(place.memory, agent));
+      },
+      ready: () => Promise.resolve(),
+    };
+  },
+};
+
+async function importPages(gateway: Gateway, agent: string, facts: readonly FactLine[]): Promise<void> {
+  if (facts.length === 0) return;
+  const folder = join(gateway.host.home.root, "okf", agent);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const fact of facts) {
+    const { key, value, created_at: at } = fact;
+    const head = `---\ntype: Fact\ntitle: ${JSON.stringify(key)}\ntimestamp: ${at}\n---\n`;
+    writeFileSync(join(folder, noteName(fact)), `${head}\n${value}\n`);
+  }
+  await gateway.command("wiki", "okf", "import", folder, "--agent", agent);
+}
+
+function agentOption(memory: object, agent: string): readonly string[] {
+  return Object.keys(memory).length > 1 ? ["--agent", agent] : [];
+}
+
+function removePage(vault: string, text: string): void {
+  for (const name of readdirSync(vault, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".md")) continue;
+    const path = join(vault, name);
+    if (readFileSync(path, "utf8").includes(text)) rmSync(path);
+  }
+}
+
+/** "1. Title (wiki/concept)\nPath: …\nSnippet: …" */
+function readHits(text: string): Answer {
+  const hits = text.split(/^(?=\d+\. )/m).filter((part) => /^\d+\. /.test(part));
+  return { hits: hits.map((hit) => ({ text: hit })), text };
+}
