@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildAll, ROOT } from "../../scripts/build/build.ts";
 import { describeMachine, RAW_FOLDER } from "../bench-report.ts";
-import type { ChildOptions } from "./child.ts";
 import { writePage } from "./page.ts";
+import type { ChildOptions } from "./peers-child.ts";
 import { GROUPS, type Group, type System } from "./system.ts";
 import { SYSTEMS } from "./systems/systems.ts";
 
@@ -73,9 +73,13 @@ interface Ended {
 
 /** Without its own last line, a child crashed, or hung until it was ended. OpenClaw's keeper ends what it started. */
 function runChild(options: ChildOptions, withinMs: number): Promise<Ended> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "child.ts"), JSON.stringify(options)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "peers-child.ts"), JSON.stringify(options)],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let log = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk) => {
@@ -123,10 +127,11 @@ async function main(): Promise<void> {
     onProgress: (message) => console.error(`==> ${message}`),
   });
   console.log(`Raw results: ${folder}`);
-  if (write)
-    console.log(
-      `Page: ${writePage(join(ROOT, "docs", "reference", "peers.md"), describeMachine(), Number(seed))}`,
-    );
+  if (!write) return;
+  const folders = quick ? [folder] : [1, 2].map((number) => join(RAW_FOLDER, "peers", `run-${number}`));
+  const path = join(ROOT, "docs", "reference", "peers.md");
+  const page = { folders, systems: SYSTEMS, machine: describeMachine(), seed: Number(seed), path };
+  console.log(`Page: ${writePage(page)}`);
 }
 
 if (import.meta.main) await main();

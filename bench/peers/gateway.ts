@@ -45,7 +45,7 @@ export class Gateway {
   static async start({ memory }: Place, { config = {}, prepare }: GatewayOptions): Promise<Gateway> {
     const model = await startStandInModel();
     const others = Object.keys(memory).filter((agent) => agent !== "main");
-    const watch = join(import.meta.dirname, "watch-blocked.ts");
+    const watch = join(import.meta.dirname, "gateway-slices.ts");
     const host = await OpenClawHost.make({
       config: { ...config, ...turnConfig(model, config) },
       ...(others.length > 0 && { otherAgents: others }),
