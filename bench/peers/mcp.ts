@@ -119,8 +119,13 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
   return {
     ...part,
     ways: { "own tool": (agent, question) => ask((one) => call(agent, one), question) },
-    throughAgent: (agent, question) =>
-      ask(({ tool, args }) => gateway.turn(agent, `${memory.name}__${tool}`, args), question),
+    throughAgent: async (agent, question) => {
+      const texts: string[] = [];
+      for (const { tool, args } of memory.search(question))
+        texts.push(await gateway.turn(agent, `${memory.name}__${tool}`, args));
+      // OpenClaw wraps the answers, so only their text is compared.
+      return { hits: texts.map((text) => ({ text })), text: texts.join("\n") };
+    },
     store: async (agent, fact) => {
       for (const one of memory.store(fact, folderOf(agent))) await call(agent, one);
       await changed(agent);
@@ -154,9 +159,14 @@ async function connect({ command, args, env }: Launch): Promise<Client> {
   return client;
 }
 
-function textOf(reply: Record<string, unknown>): string {
-  const content = (reply.content ?? []) as readonly { readonly text?: string }[]; // MCP's own shape
-  return content.map(({ text = "" }) => text).join("\n");
+/** As OpenClaw gives it to the model: the structured content, where there is one. */
+function textOf({ content, structuredContent }: Record<string, unknown>): string {
+  if (typeof structuredContent === "object" && structuredContent !== null) {
+    const { result } = structuredContent as { readonly result?: unknown }; // a text in an object
+    return typeof result === "string" ? result : JSON.stringify(structuredContent, null, 2);
+  }
+  const parts = (content ?? []) as readonly { readonly text?: string }[]; // MCP's own shape
+  return parts.map(({ text = "" }) => text).join("\n");
 }
 
 function killIfRunning(pid: number): void {

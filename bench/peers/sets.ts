@@ -29,6 +29,7 @@ export interface SetOptions {
 
 const EVERYDAY_FACTS = 200;
 const SEEDED_FACTS = 120;
+const QUICK_SETS = new Set(["everyday", "seeded"]);
 const QUICK_QUESTIONS = 8;
 
 /** Each set is the memory of one agent, of the set's name. */
@@ -41,7 +42,8 @@ export function questionSets(options: SetOptions): Readonly<Record<string, Quest
     ...(options.locomo !== undefined && { locomo: locomo(options.locomo) }),
   };
   if (!options.isQuick) return sets;
-  return Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, quick(set)]));
+  const few = Object.entries(sets).filter(([name]) => QUICK_SETS.has(name));
+  return Object.fromEntries(few.map(([name, set]) => [name, quick(set)]));
 }
 
 /** Some questions of each kind, with all facts. */

@@ -37,8 +37,8 @@ export const mcpMemoryService: System = {
         hits: ([answer = ""]) => hitsOf(answer),
         forget: async ({ key, value }, find) => {
           const found = await find({ tool: "memory_search", args: { query: `${key}: ${value}`, limit: 1 } });
-          const hash = /"?(?:content_hash|Hash)"?:\s*"?([0-9a-f]{16,})/i.exec(found)?.[1];
-          return [{ tool: "memory_delete", args: { content_hash: hash ?? "" } }];
+          const [, hash = ""] = /Hash: ([0-9a-f]{64})/.exec(found) ?? [];
+          return [{ tool: "memory_delete", args: { content_hash: hash } }];
         },
       },
       place,
@@ -46,9 +46,10 @@ export const mcpMemoryService: System = {
   },
 };
 
+/** "1. TEXT\n   Hash: …" for each hit. */
 function hitsOf(answer: string) {
   return answer
-    .split(/(?=\bContent: |"content": )/)
+    .split(/^\d+\. /m)
     .slice(1)
     .map((text) => ({ text }));
 }

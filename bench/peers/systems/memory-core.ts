@@ -42,11 +42,20 @@ async function startNotes(place: Place, memory: JsonObject): Promise<Running> {
       if (Object.values(place.memory).some(({ length }) => length > 0)) await made.command("memory", "index");
     },
   });
+  const changed = new Set<string>();
   return {
     ...gateway.part(),
     ways: { memory_search: (agent, question) => gateway.memorySearch(agent, question) },
-    store: (agent, fact) => gateway.write(agent, `memory/${noteName(fact)}`, noteText(fact)),
-    forget: async (agent, fact) => removeNote(`${gateway.workspaceOf(agent)}/memory`, fact),
-    ready: async (agent) => void (await gateway.command("memory", "index", "--agent", agent)),
+    store: (agent, fact) => {
+      changed.add(agent);
+      return gateway.write(agent, `memory/${noteName(fact)}`, noteText(fact));
+    },
+    forget: async (agent, fact) => {
+      changed.add(agent);
+      removeNote(`${gateway.workspaceOf(agent)}/memory`, fact);
+    },
+    ready: async (agent) => {
+      if (changed.delete(agent)) await gateway.command("memory", "index", "--agent", agent);
+    },
   };
 }

@@ -1,4 +1,4 @@
-/** OpenClaw's bundled wiki, filled by its import of Open Knowledge Format, one page for each fact. */
+/** OpenClaw's bundled wiki: many facts by its import of Open Knowledge Format, one by its tool; one page for each fact. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOCKED_OPENCLAW } from "../../../scripts/openclaw-host/runtime.ts";
@@ -34,7 +34,10 @@ export const memoryWiki: System = {
         "own tool": async (agent, query) =>
           readHits((await gateway.invoke("wiki_search", { query }, agent)).text),
       },
-      store: (agent, fact) => importPages(gateway, agent, [fact]),
+      store: async (agent, { key, value }) => {
+        const page = { op: "create_synthesis", title: key, body: value, sourceIds: ["source.agent"] };
+        await gateway.invoke("wiki_apply", page, agent);
+      },
       forget: async (agent, fact) => {
         removePage(join(gateway.host.home.stateDir, "wiki", agent), fact.value);
         await gateway.command("wiki", "compile", ...agentOption(place.memory, agent));

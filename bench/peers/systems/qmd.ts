@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { npmPackage } from "../installed.ts";
 import { keywordsOf, type Launch, mergeHits, startMcp } from "../mcp.ts";
 import { removeNote, writeNote } from "../notes.ts";
-import type { System } from "../system.ts";
+import type { ShownHit, System } from "../system.ts";
 
 const NAME = "@tobilu/qmd";
 const VERSION = "2.8.3";
@@ -63,10 +63,9 @@ async function qmdCommand(
   await run(command, [program, ...args], { env: { ...env } });
 }
 
-/** "#docid score% path - title" and a snippet for each hit. */
-function hitsOf(answer: string) {
-  return answer
-    .split(/^(?=#)/m)
-    .filter((part) => part.startsWith("#"))
-    .map((text) => ({ text }));
+function hitsOf(answer: string): readonly ShownHit[] {
+  const { results } = JSON.parse(answer) as {
+    readonly results: readonly { readonly title: string; readonly snippet: string }[]; // its output schema
+  };
+  return results.map(({ title, snippet }) => ({ key: title, text: snippet }));
 }
