@@ -38,7 +38,8 @@ export interface McpMemory {
   afterChange?(launch: Launch, folder: string): Promise<void>;
 }
 
-const ASKED_WITHIN_MS = 60_000;
+/** A first start on a busy machine compiles hundreds of Python files. A question has a limit of its own. */
+const CALL_WITHIN_MS = 180_000;
 
 export async function startMcp(memory: McpMemory, place: Place): Promise<Running> {
   const folders = new Map<string, string>();
@@ -57,7 +58,7 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
       if (code !== 0) throw new Error(`openclaw config set ended with ${code}: ${stderr}`);
     },
   });
-  const clients = new Map<string, Promise<Client>>();
+  const clients = new Map<string, Promise<Connected>>();
 
   function folderOf(agent: string): string {
     const folder = folders.get(agent);
@@ -71,7 +72,7 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
     return { command, args, env: { ...gateway.host.home.env, NODE_OPTIONS: "", ...env } };
   }
 
-  async function clientOf(agent: string): Promise<Client> {
+  async function clientOf(agent: string): Promise<Connected> {
     const known = clients.get(agent);
     if (known !== undefined) return known;
     const client = connect(launchOf(agent));
@@ -80,9 +81,9 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
   }
 
   async function call(agent: string, { tool, args }: Call): Promise<string> {
-    const client = await clientOf(agent);
+    const { client } = await clientOf(agent);
     const reply = await client.callTool({ name: tool, arguments: args }, undefined, {
-      timeout: ASKED_WITHIN_MS,
+      timeout: CALL_WITHIN_MS,
     });
     const text = textOf(reply);
     if (reply.isError === true) throw new Error(`${tool}: ${text.slice(0, 2_000)}`);
@@ -102,7 +103,7 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
   async function disconnect(): Promise<void> {
     const open = await Promise.allSettled(clients.values());
     clients.clear();
-    for (const one of open) if (one.status === "fulfilled") await one.value.close();
+    for (const one of open) if (one.status === "fulfilled") await one.value.client.close();
   }
 
   try {
@@ -120,11 +121,11 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
     ...part,
     ways: { "own tool": (agent, question) => ask((one) => call(agent, one), question) },
     throughAgent: async (agent, question) => {
-      const texts: string[] = [];
-      for (const { tool, args } of memory.search(question))
-        texts.push(await gateway.turn(agent, `${memory.name}__${tool}`, args));
-      // OpenClaw wraps the answers, so only their text is compared.
-      return { hits: texts.map((text) => ({ text })), text: texts.join("\n") };
+      const [first] = memory.search(question);
+      if (first === undefined) return { hits: [], text: "" };
+      const text = await gateway.turn(agent, `${memory.name}__${first.tool}`, first.args);
+      // OpenClaw wraps the answer, so only its text is compared.
+      return { hits: [{ text }], text };
     },
     store: async (agent, fact) => {
       for (const one of memory.store(fact, folderOf(agent))) await call(agent, one);
@@ -137,7 +138,8 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
     },
     ready: () => Promise.resolve(),
     crash: async () => {
-      for (const pid of await part.pids()) if (pid !== gateway.host.pid) killIfRunning(pid);
+      for (const { transport } of await Promise.all(clients.values()))
+        if (transport.pid !== null) process.kill(transport.pid, "SIGKILL");
       clients.clear();
     },
     end: async () => {
@@ -151,12 +153,16 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
   };
 }
 
-async function connect({ command, args, env }: Launch): Promise<Client> {
+interface Connected {
+  readonly client: Client;
+  readonly transport: StdioClientTransport;
+}
+
+async function connect({ command, args, env }: Launch): Promise<Connected> {
   const client = new Client({ name: "bench", version: "1" });
-  await client.connect(
-    new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" }),
-  );
-  return client;
+  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" });
+  await client.connect(transport, { timeout: CALL_WITHIN_MS });
+  return { client, transport };
 }
 
 /** As OpenClaw gives it to the model: the structured content, where there is one. */
@@ -167,14 +173,6 @@ function textOf({ content, structuredContent }: Record<string, unknown>): string
   }
   const parts = (content ?? []) as readonly { readonly text?: string }[]; // MCP's own shape
   return parts.map(({ text = "" }) => text).join("\n");
-}
-
-function killIfRunning(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // it has ended already
-  }
 }
 
 const STOP_WORDS = new Set(

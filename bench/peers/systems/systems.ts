@@ -5,7 +5,7 @@ import { grep } from "./grep.ts";
 import { helmdeck, helmdeckEmbedder, helmdeckModel } from "./helmdeck.ts";
 import { mcpMemoryService } from "./mcp-memory-service.ts";
 import { mem0 } from "./mem0.ts";
-import { memoryCore, memoryCoreEmbedder } from "./memory-core.ts";
+import { helmdeckNotes, memoryCore, memoryCoreEmbedder } from "./memory-core.ts";
 import { memoryMd } from "./memory-md.ts";
 import { memoryWiki } from "./memory-wiki.ts";
 import { nothing } from "./nothing.ts";
@@ -13,6 +13,16 @@ import { qmd } from "./qmd.ts";
 import { serverMemory } from "./server-memory.ts";
 
 export const SYSTEMS: readonly System[] = [
-  ...[nothing, memoryMd, grep, memoryCore, memoryCoreEmbedder, helmdeck, helmdeckModel, helmdeckEmbedder],
+  ...[
+    nothing,
+    memoryMd,
+    grep,
+    memoryCore,
+    memoryCoreEmbedder,
+    helmdeck,
+    helmdeckModel,
+    helmdeckEmbedder,
+    helmdeckNotes,
+  ],
   ...[serverMemory, qmd, memoryWiki, basicMemory, mcpMemoryService, mem0],
 ];
