@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { FactLine } from "../../recall/conversations.ts";
 import { lineOf } from "../../recall/paraphrases.ts";
 import { contradictions, plainFacts } from "../sets.ts";
-import type { Running } from "../system.ts";
+import type { Answer, Running } from "../system.ts";
 import { ask, keysShown, type Record, waysOf } from "./record.ts";
 
 const OTHER_AGENT = "other";
@@ -29,10 +30,7 @@ async function measureContradictions(running: Running, record: Record): Promise<
   for (const [way, how] of waysOf(running)) {
     for (const { kind, question, facts } of all) {
       const { answer } = await ask(how, "main", question);
-      // By text, because facts of one name differ in nothing else.
-      const byText = facts.map((fact, at) => ({ ...fact, key: String(at) }));
-      const texts = { ...answer, hits: answer.hits.map(({ text }) => ({ text })) };
-      const shown = keysShown(texts, byText);
+      const shown = valuesShown(answer, facts);
       const newest = String(facts.length - 1);
       const old = shown.filter((key) => key !== newest).length;
       record({
@@ -46,6 +44,17 @@ async function measureContradictions(running: Running, record: Record): Promise<
       });
     }
   }
+}
+
+/** The places of the shown facts. By text, because facts of one name differ in nothing else; by name where only names are shown. */
+function valuesShown({ hits, text }: Answer, facts: readonly FactLine[]): readonly string[] {
+  const numbered = facts.map((fact, at) => ({ ...fact, key: String(at) }));
+  return hits.flatMap((hit) => {
+    const byText = keysShown({ hits: [{ text: hit.text }], text }, numbered);
+    if (byText.length > 0) return byText;
+    const at = facts.findLastIndex(({ key }) => key === hit.key);
+    return at === -1 ? [] : [String(at)];
+  });
 }
 
 async function measureExpiry(running: Running, record: Record): Promise<void> {
@@ -67,7 +76,7 @@ async function measureExpiry(running: Running, record: Record): Promise<void> {
 
 async function measureKill(running: Running, record: Record): Promise<void> {
   const facts = plainFacts(MOST_WRITES);
-  const acknowledged: (typeof facts)[number][] = [];
+  const acknowledged: FactLine[] = [];
   let isKilled = false;
   const killed = pause(KILL_AFTER_MS).then(() => {
     isKilled = true;

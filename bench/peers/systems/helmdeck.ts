@@ -77,8 +77,8 @@ async function startHelmdeck(place: Place, embeddings: JsonObject): Promise<Runn
     const client = await (clients.get(agent) ?? connect(agent));
     const reply = await client.callTool({ name: "helmdeck__memory_search", arguments: { query } });
     const [{ text }] = reply.content as [{ text: string }]; // our own server's answer
-    const { hits } = JSON.parse(text) as { hits: readonly JsonObject[] };
-    return { hits: hits.map((hit) => ({ key: String(hit.key), text: JSON.stringify(hit) })), text };
+    const { results } = JSON.parse(text) as { results: readonly { key?: string; snippet: string }[] };
+    return { hits: results.map(({ key = "", snippet }) => ({ key, text: snippet })), text };
   };
   const connect = (agent: string): Promise<Client> => {
     const client = connectMcp(gateway, agent);
