@@ -70,14 +70,20 @@ function keysOf({ shown }: Line): readonly string[] {
   return Array.isArray(shown) ? shown : [];
 }
 
-const any = (depth: number) => (line: Line) =>
-  keysOf(line)
-    .slice(0, depth)
-    .some((key) => line.wanted?.includes(key))
-    ? 1
-    : 0;
+/** Asking takes no time and its hits have no order, so a figure of these is not one. */
+const isPrompt = ({ system }: Line) => system === "memory-md";
+
+/** Of what a prompt holds, ten means all. */
+function firstOf(line: Line, depth: number): readonly string[] {
+  return depth === 10 && isPrompt(line) ? keysOf(line) : keysOf(line).slice(0, depth);
+}
+
+const any = (depth: number) => (line: Line) => {
+  if (depth < 10 && isPrompt(line)) return Number.NaN;
+  return firstOf(line, depth).some((key) => line.wanted?.includes(key)) ? 1 : 0;
+};
 const all = (depth: number) => (line: Line) => {
-  const shown = keysOf(line).slice(0, depth);
+  const shown = firstOf(line, depth);
   return line.wanted?.every((key) => shown.includes(key)) ? 1 : 0;
 };
 const tokens = ({ characters }: Line) => Number(characters) / 4;
@@ -158,6 +164,7 @@ function meanOf(test: Test, figure: (line: Line) => number): Column["of"] {
 }
 
 const isTrue = (field: string) => (line: Line) => (line[field] === true ? 1 : 0);
+const isFirst = (line: Line) => (isPrompt(line) ? Number.NaN : line.isFirst === true ? 1 : 0);
 const canary = (moment: string): Column["of"] =>
   meanOf(
     ({ measure, moment: at }) => measure === "canary" && at === moment,
@@ -324,7 +331,7 @@ export const TABLES: readonly Table[] = [
       ),
       found(
         "other names: newest first",
-        meanOf(contradiction("correction, other names"), isTrue("isFirst")),
+        meanOf(contradiction("correction, other names"), isFirst),
         "helmdeck tells the agent which facts are similar and lets it replace them (`supersedes`), but replaces nothing by itself; the bench's agent never does.",
       ),
       spent(
@@ -335,7 +342,7 @@ export const TABLES: readonly Table[] = [
       ),
       found(
         "negation: newest first",
-        meanOf(contradiction("negation"), isTrue("isFirst")),
+        meanOf(contradiction("negation"), isFirst),
         "The same. The older statement is often nearer to the question.",
       ),
       found("expiring: found before", expiry("before"), ""),

@@ -1,7 +1,7 @@
 /** Makes the page from the raw lines: what helmdeck is not first in, then every figure. */
 import { existsSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "../measured.ts";
+import { table, textTable } from "../measured.ts";
 import { readJsonLines } from "../recall/conversations.ts";
 import { type Column, type Line, TABLES, type Table, waysIn } from "./page-tables.ts";
 import { PRIOR_ART } from "./prior-art.ts";
@@ -122,7 +122,7 @@ function lostTable(tables: readonly { readonly table: Table; readonly rows: read
       ];
     }),
   );
-  return table(["figure", "first", "helmdeck", "cause, and what mends it"], lost);
+  return textTable(["figure", "first", "helmdeck", "cause, and what mends it"], lost);
 }
 
 interface Best {
@@ -160,10 +160,7 @@ function systemsTable(systems: readonly System[], runs: readonly Run[]): string 
       : `[settings](../../${system.settings})`;
     return [system.title, system.version, link, state, system.note];
   });
-  return table(["system", "version", "", "", "what a reader must know"], rows).replace(
-    /\|(---:\|)+$/m,
-    (line) => line.replaceAll("---:", "---"),
-  );
+  return textTable(["system", "version", "", "", "what a reader must know"], rows);
 }
 
 function told({ group, outcome, log = "" }: Line): string {

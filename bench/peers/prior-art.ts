@@ -1,5 +1,5 @@
 /** Other benches, and what each does better. */
-import { table } from "../measured.ts";
+import { textTable } from "../measured.ts";
 
 const BENCHES: readonly (readonly [string, string, string, string])[] = [
   [
@@ -33,14 +33,14 @@ const BENCHES: readonly (readonly [string, string, string, string])[] = [
     "Its authors build one of the systems, and it passes all cases.",
   ],
   [
-    "MemCorrect",
-    "corrections, a part of [Remnic](https://github.com/joshuaswarren/remnic)",
-    "By its name in Remnic's sources, corrections are its subject; ours are fourteen and six cases.",
-    "We found its name and no description that we could check.",
+    "[MemCorrect](https://github.com/joshuaswarren/remnic/blob/main/docs/benchmarks/memcorrect.md)",
+    "corrections of stored facts, over an interface that any memory can implement",
+    "How soon a correction works, whether the old value comes back after maintenance or a new import, whether it harms other facts or other scopes, and whether hearsay counts as one; eight metrics on a corpus from a seed. Ours only asks which value is first.",
+    "A part of Remnic, whose authors wrote it; we found no published results of other systems.",
   ],
 ];
 
 export const PRIOR_ART = [
   "What we could read of each in November 2026. None of their figures was run again here.",
-  table(["bench", "measures", "does better than ours", "why it did not answer the question"], BENCHES),
+  textTable(["bench", "measures", "does better than ours", "why it did not answer the question"], BENCHES),
 ].join("\n\n");
