@@ -25,7 +25,7 @@ export interface ChildOptions extends SetOptions {
   readonly systems?: string;
 }
 
-interface Work {
+interface Measuring {
   readonly running: Running;
   readonly embedder: Embedder;
   readonly sets: Readonly<globalThis.Record<string, QuestionSet>>;
@@ -33,9 +33,9 @@ interface Work {
   readonly record: Record;
 }
 
-const GROUP_WORK: Readonly<globalThis.Record<Group, (work: Work) => Promise<void>>> = {
+const GROUP_WORK: Readonly<globalThis.Record<Group, (work: Measuring) => Promise<void>>> = {
   recall: ({ running, sets, record }) => measureRecall(running, sets, record),
-  costs: ({ running, isQuick, record }) => measureCosts(running, isQuick ? 1 : 5, record),
+  costs: ({ running, isQuick, record }) => measureCosts(running, isQuick ? 1 : 3, record),
   care: ({ running, record }) => measureCare(running, record),
   prompt: ({ running, isQuick, record }) => measurePrompt(running, isQuick ? 4 : 10, record),
   provider: ({ running, embedder, sets: { everyday }, record }) =>
@@ -45,7 +45,7 @@ const GROUP_WORK: Readonly<globalThis.Record<Group, (work: Work) => Promise<void
 };
 
 /** The sets that a group's memory holds, each an agent's. */
-function memoryFor(group: Group, sets: Work["sets"]): Memory {
+function memoryFor(group: Group, sets: Measuring["sets"]): Memory {
   const wanted: Readonly<globalThis.Record<Group, readonly string[]>> = {
     recall: Object.keys(sets),
     provider: ["everyday"],
