@@ -11,7 +11,7 @@ import { MODEL_DIST } from "../../scripts/build/build.ts";
 
 export const EMBEDDER_MODEL = "all-minilm";
 export const EMBEDDER_STATES = ["up", "slow", "lying", "down"] as const;
-export type EmbedderState = (typeof EMBEDDER_STATES)[number];
+type EmbedderState = (typeof EMBEDDER_STATES)[number];
 
 export interface Embedder {
   /** Without a path. */

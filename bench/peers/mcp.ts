@@ -12,7 +12,7 @@ import type { FactLine } from "../recall/conversations.ts";
 import { Gateway } from "./gateway.ts";
 import type { Answer, Place, Running, ShownHit } from "./system.ts";
 
-export interface Call {
+interface Call {
   readonly tool: string;
   readonly args: JsonObject;
 }

@@ -8,7 +8,7 @@ import { lineOf } from "../recall/paraphrases.ts";
 import { unrelatedFact } from "../recall/unrelated-facts.ts";
 import { seeded } from "../search/made-facts.ts";
 
-export interface Asked {
+interface Asked {
   readonly kind: string;
   readonly question: string;
   /** The keys of the facts that answer it. Empty if none does. */
@@ -112,7 +112,7 @@ const NAME_PARTS = "ba be bi da do el fa gi ha in jo ka lu ma ne or pe ri sa tu 
 const THING_PARTS = "bar cor dun fel gol hum jin kor lam mol nar pol quin ros tam vel wor zan".split(" ");
 
 /** Nobody's name and nothing's name, so that nothing can be tuned on them. */
-export function seededSet(seed: number, size = SEEDED_FACTS): QuestionSet {
+function seededSet(seed: number, size = SEEDED_FACTS): QuestionSet {
   const random = seeded(seed);
   const word = (parts: readonly string[], length: number) =>
     Array.from({ length }, () => parts[Math.floor(random() * parts.length)] ?? "").join("");

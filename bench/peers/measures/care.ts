@@ -150,7 +150,7 @@ function waysOfOther(running: Running) {
 }
 
 /** Paths inside the folder, without the parts that are random. */
-export function filesWith(root: string, text: string): readonly string[] {
+function filesWith(root: string, text: string): readonly string[] {
   const bytes = Buffer.from(text);
   return readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((name) => join(root, name))
