@@ -130,7 +130,14 @@ async function main(): Promise<void> {
   if (!write) return;
   const folders = quick ? [folder] : [1, 2].map((number) => join(RAW_FOLDER, "peers", `run-${number}`));
   const path = join(ROOT, "docs", "reference", "peers.md");
-  const page = { folders, systems: SYSTEMS, machine: describeMachine(), seed: Number(seed), path };
+  const page = {
+    folders,
+    systems: SYSTEMS,
+    machine: describeMachine(),
+    seed: Number(seed),
+    path,
+    isQuick: quick,
+  };
   console.log(`Page: ${writePage(page)}`);
 }
 

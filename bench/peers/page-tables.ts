@@ -41,6 +41,8 @@ export interface Table {
   readonly text: string;
   /** One row for each way of asking, or one for each system. */
   readonly byWay: boolean;
+  /** Its figures mean nothing on a busy machine. */
+  readonly needsQuiet?: true;
   readonly columns: readonly Column[];
 }
 
@@ -248,6 +250,7 @@ export const TABLES: readonly Table[] = [
   },
   {
     title: "Time of a question",
+    needsQuiet: true,
     text: "Milliseconds at the client, one question at a time, over all sets. A gateway's tool call takes some 30 ms by itself; a tool that is called directly does not pay for it.",
     byWay: true,
     columns: [
@@ -277,6 +280,7 @@ export const TABLES: readonly Table[] = [
   },
   {
     title: "Cost of having it",
+    needsQuiet: true,
     text: "`openclaw --help` and the start of the gateway: milliseconds, medians. Processor time: of the gateway until it is ready. Resident: proportional set size of all processes of the home, after the start and after all questions.",
     byWay: false,
     columns: [

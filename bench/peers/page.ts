@@ -14,6 +14,8 @@ export interface PageOptions {
   readonly machine: string;
   readonly seed: number;
   readonly path: string;
+  /** A few questions, asked on a machine that may be busy. */
+  readonly isQuick: boolean;
 }
 
 type Run = readonly Line[];
@@ -26,6 +28,8 @@ interface Row {
 }
 
 const OURS = new Set(["helmdeck", "helmdeck-model"]);
+const QUICK =
+  "**This is a quick run**: at most eight questions of a kind, on a busy machine, and not of every set. So a difference of one question is none, and there are no times. A full run replaces it.";
 /** It has nothing to find, so it is no rival. */
 const FLOOR = "nothing";
 
@@ -34,16 +38,17 @@ export function writePage(options: PageOptions): string {
   return options.path;
 }
 
-function pageText({ folders, systems, machine, seed }: PageOptions): string {
+function pageText({ folders, systems, machine, seed, isQuick }: PageOptions): string {
   const runs = folders.filter((folder) => existsSync(folder)).map(linesIn);
-  const tables = TABLES.map((one) => ({ table: one, rows: rowsOf(one, systems, runs) })).filter(
-    ({ rows }) => rows.length > 0,
-  );
+  const tables = TABLES.filter(({ needsQuiet = false }) => !(isQuick && needsQuiet))
+    .map((one) => ({ table: one, rows: rowsOf(one, systems, runs) }))
+    .filter(({ rows }) => rows.length > 0);
   return [
     "<!-- Made by `npm run bench:peers -- --write`. Do not edit. -->",
     "# Which memory should an OpenClaw user take?",
     `Memories for OpenClaw, asked the same questions in the same pinned gateway, without a language model as judge. We build helmdeck, one of them. [The protocol](../../bench/peers/README.md) was committed before the first run, and says how each figure is made and how a vendor changes its file. \`npm run bench:peers\` makes this page again.`,
     `${new Date().toISOString().slice(0, 10)}, ${machine}; seed ${seed}; ${runs.length} ${runs.length === 1 ? "run" : "runs"}. Where runs differ, both ends are shown. Figures of questions are the same in each run, but for vectors. Times and memory vary by some 10 % on a quiet machine.`,
+    ...(isQuick ? [QUICK] : []),
     "## Where helmdeck is not first",
     "Every figure in which another system is better than the better of helmdeck's two usual settings, with the cause. An empty plugin is the floor and no rival.",
     lostTable(tables),

@@ -42,7 +42,7 @@ it("goes on after a system that is not admitted, one that crashes, and one that 
 
 it("says on the page what happened to each", async () => {
   const path = join(folder, "page.md");
-  writePage({ folders: [folder], systems: SYSTEMS, machine: "a machine", seed: 1, path });
+  writePage({ folders: [folder], systems: SYSTEMS, machine: "a machine", seed: 1, path, isQuick: true });
   const page = await readFile(path, "utf8");
   expect(page).toMatch(
     /\| finds nothing \|.*\*\*not admitted\*\* \(recall\): `The control was found before: false/,

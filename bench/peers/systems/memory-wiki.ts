@@ -4,15 +4,16 @@ import { join } from "node:path";
 import { LOCKED_OPENCLAW } from "../../../scripts/openclaw-host/runtime.ts";
 import type { FactLine } from "../../recall/conversations.ts";
 import { Gateway } from "../gateway.ts";
+import { keywordsOf, mergeHits } from "../mcp.ts";
 import { noteName } from "../notes.ts";
-import type { Answer, System } from "../system.ts";
+import type { ShownHit, System } from "../system.ts";
 
 export const memoryWiki: System = {
   id: "memory-wiki",
   title: "memory-wiki",
   version: `OpenClaw ${LOCKED_OPENCLAW.version}`,
   settings: "https://docs.openclaw.ai/plugins/memory-wiki",
-  note: '`vault.scope: "agent"`, so that agents do not share a wiki (by default they do). `memory_search` is asked with `corpus: "all"`, as its page says. It has no tool that deletes: a page\'s file is removed.',
+  note: '`vault.scope: "agent"`, so that agents do not share a wiki (by default they do). `memory_search` is asked with `corpus: "all"`, as its page says. Its search wants every word of the query in one line, so its own tool is asked once for each word of the question; `memory_search` gets the question as a model would send it. It has no tool that deletes: a page\'s file is removed.',
   groups: ["recall", "costs", "care", "prompt"],
   async start(place) {
     const config = { vault: { scope: "agent" } };
@@ -31,8 +32,12 @@ export const memoryWiki: System = {
       ...gateway.part(),
       ways: {
         memory_search: (agent, question) => gateway.memorySearch(agent, question, { corpus: "all" }),
-        "own tool": async (agent, query) =>
-          readHits((await gateway.invoke("wiki_search", { query }, agent)).text),
+        "own tool": async (agent, question) => {
+          const answers: string[] = [];
+          for (const query of keywordsOf(question))
+            answers.push((await gateway.invoke("wiki_search", { query }, agent)).text);
+          return { hits: mergeHits(answers.map(hitsOf)), text: answers.join("\n") };
+        },
       },
       store: async (agent, { key, value }) => {
         const page = { op: "create_synthesis", title: key, body: value, sourceIds: ["source.agent"] };
@@ -72,8 +77,10 @@ function removePage(vault: string, text: string): void {
   }
 }
 
-/** "1. Title (wiki/concept)\nPath: …\nSnippet: …" */
-function readHits(text: string): Answer {
-  const hits = text.split(/^(?=\d+\. )/m).filter((part) => /^\d+\. /.test(part));
-  return { hits: hits.map((hit) => ({ text: hit })), text };
+/** "1. Title (wiki/concept)\nPath: …\nSnippet: …" for each hit. */
+function hitsOf(text: string): readonly ShownHit[] {
+  return text.split(/^(?=\d+\. )/m).flatMap((hit) => {
+    const [, key] = /^\d+\. (.*) \(wiki\//.exec(hit) ?? [];
+    return key === undefined ? [] : [{ key, text: hit }];
+  });
 }
