@@ -23,7 +23,7 @@ const BENCHES: readonly (readonly [string, string, string, string])[] = [
   [
     "[agent-memory-bench](https://github.com/GiulioDER/agent-memory-bench)",
     "memory for coding agents, by tests that pass or fail after a real task",
-    "Measures whether memory helps and whether it harms; preregistered with vendors asked for review before a run; an admission gate that we learnt from. Its authors build one of the systems, too.",
+    "Measures whether memory helps and whether it harms; preregistered with vendors asked for review before a run; an admission gate that we learned from. Its authors build one of the systems, too.",
     "Needs a hosted model; as of 2026-08-29 no run of several products is published.",
   ],
   [
