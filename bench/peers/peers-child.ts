@@ -13,7 +13,7 @@ import { measureCosts } from "./measures/costs.ts";
 import { measurePrompt } from "./measures/prompt.ts";
 import { measureProvider } from "./measures/provider.ts";
 import { measureRecall } from "./measures/recall.ts";
-import { ask, keysShown, type Record, waysOf } from "./measures/record.ts";
+import { ask, keysShown, type WriteLine, waysOf } from "./measures/record.ts";
 import { type QuestionSet, questionSets, type SetOptions } from "./sets.ts";
 import type { Group, Memory, Running, System } from "./system.ts";
 
@@ -28,12 +28,12 @@ export interface ChildOptions extends SetOptions {
 interface Measuring {
   readonly running: Running;
   readonly embedder: Embedder;
-  readonly sets: Readonly<globalThis.Record<string, QuestionSet>>;
+  readonly sets: Readonly<Record<string, QuestionSet>>;
   readonly isQuick: boolean;
-  readonly record: Record;
+  readonly record: WriteLine;
 }
 
-const GROUP_WORK: Readonly<globalThis.Record<Group, (work: Measuring) => Promise<void>>> = {
+const GROUP_WORK: Readonly<Record<Group, (work: Measuring) => Promise<void>>> = {
   recall: ({ running, sets, record }) => measureRecall(running, sets, record),
   costs: ({ running, isQuick, record }) => measureCosts(running, isQuick ? 1 : 3, record),
   care: ({ running, record }) => measureCare(running, record),
@@ -46,7 +46,7 @@ const GROUP_WORK: Readonly<globalThis.Record<Group, (work: Measuring) => Promise
 
 /** The sets that a group's memory holds, each an agent's. */
 function memoryFor(group: Group, sets: Measuring["sets"]): Memory {
-  const wanted: Readonly<globalThis.Record<Group, readonly string[]>> = {
+  const wanted: Readonly<Record<Group, readonly string[]>> = {
     recall: Object.keys(sets),
     provider: ["everyday"],
     costs: ["everyday"],
@@ -85,7 +85,7 @@ async function admit(running: Running): Promise<void> {
   await running.forget("main", fact);
 }
 
-async function work(system: System, options: ChildOptions, record: Record): Promise<string> {
+async function work(system: System, options: ChildOptions, record: WriteLine): Promise<string> {
   const sets = questionSets(options);
   const embedder = await startEmbedder();
   let running: Running | undefined;
@@ -116,7 +116,7 @@ const path = options.systems ?? new URL("systems/systems.ts", import.meta.url).p
 const { SYSTEMS } = (await import(pathToFileURL(path).href)) as { SYSTEMS: readonly System[] };
 const system = SYSTEMS.find(({ id }) => id === options.system);
 if (system === undefined) throw new Error(`No system ${options.system}`);
-const record: Record = (line) =>
+const record: WriteLine = (line) =>
   appendFileSync(
     options.file,
     `${JSON.stringify({ system: options.system, group: options.group, ...line })}\n`,

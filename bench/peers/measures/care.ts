@@ -7,15 +7,15 @@ import type { FactLine } from "../../recall/conversations.ts";
 import { lineOf } from "../../recall/paraphrases.ts";
 import { contradictions, plainFacts } from "../sets.ts";
 import type { Answer, Running } from "../system.ts";
-import { ask, keysShown, type Record, waysOf } from "./record.ts";
+import { ask, keysShown, type WriteLine, waysOf } from "./record.ts";
 
 const OTHER_AGENT = "other";
-const EXPIRES_AFTER_S = 20;
+const EXPIRES_AFTER_S = 40;
 const KILL_AFTER_MS = 1_500;
 const MOST_WRITES = 60;
 const FILE_MAX_BYTES = 200_000_000;
 
-export async function measureCare(running: Running, record: Record): Promise<void> {
+export async function measureCare(running: Running, record: WriteLine): Promise<void> {
   await measureContradictions(running, record);
   await measureExpiry(running, record);
   await measureKill(running, record);
@@ -23,7 +23,7 @@ export async function measureCare(running: Running, record: Record): Promise<voi
 }
 
 /** All are stored before any is asked for, so that they are in each other's way. */
-async function measureContradictions(running: Running, record: Record): Promise<void> {
+async function measureContradictions(running: Running, record: WriteLine): Promise<void> {
   const all = contradictions();
   for (const { facts } of all) for (const fact of facts) await running.store("main", fact);
   await running.ready("main");
@@ -57,7 +57,7 @@ function valuesShown({ hits, text }: Answer, facts: readonly FactLine[]): readon
   });
 }
 
-async function measureExpiry(running: Running, record: Record): Promise<void> {
+async function measureExpiry(running: Running, record: WriteLine): Promise<void> {
   if (running.storeExpiring === undefined) return record({ measure: "expiry", has: false });
   const [fact] = [
     lineOf({ key: "parking/permit", fact: "The parking permit of the visitors is number 8812." }, 0),
@@ -74,7 +74,7 @@ async function measureExpiry(running: Running, record: Record): Promise<void> {
   }
 }
 
-async function measureKill(running: Running, record: Record): Promise<void> {
+async function measureKill(running: Running, record: WriteLine): Promise<void> {
   const facts = plainFacts(MOST_WRITES);
   const acknowledged: FactLine[] = [];
   let isKilled = false;
@@ -102,7 +102,7 @@ async function measureKill(running: Running, record: Record): Promise<void> {
   }
 }
 
-async function measureCanary(running: Running, record: Record): Promise<void> {
+async function measureCanary(running: Running, record: WriteLine): Promise<void> {
   const canary = `zq${randomBytes(8).toString("hex")}`;
   const fact = lineOf(
     { key: "harbour/canary", fact: `The canary of the harbour master is called ${canary}.` },

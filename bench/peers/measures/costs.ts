@@ -2,11 +2,15 @@
 import { readFileSync } from "node:fs";
 import type { Running } from "../system.ts";
 import { residentBytes } from "./recall.ts";
-import type { Record } from "./record.ts";
+import type { WriteLine } from "./record.ts";
 
 const TICKS_PER_SECOND = 100;
 
-export async function measureCosts({ host, pids }: Running, rounds: number, record: Record): Promise<void> {
+export async function measureCosts(
+  { host, pids }: Running,
+  rounds: number,
+  record: WriteLine,
+): Promise<void> {
   if (host === undefined) return;
   record({ measure: "resident, idle", bytes: residentBytes(await pids()) });
   // The first round fills the caches of the file system and the compiler.

@@ -3,12 +3,12 @@ import { textOf } from "../../../test/gateway/stand-in-model.ts";
 import { lineOf } from "../../recall/paraphrases.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Running } from "../system.ts";
-import type { Record } from "./record.ts";
+import type { WriteLine } from "./record.ts";
 
 /** A fact is stored before every third turn. */
 const EVERY = 3;
 
-export async function measurePrompt(running: Running, turns: number, record: Record): Promise<void> {
+export async function measurePrompt(running: Running, turns: number, record: WriteLine): Promise<void> {
   const { gateway } = running;
   if (gateway === undefined) return;
   let before: string | undefined;

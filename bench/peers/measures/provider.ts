@@ -2,7 +2,7 @@
 import { EMBEDDER_STATES, type Embedder } from "../embedder.ts";
 import type { QuestionSet } from "../sets.ts";
 import type { Running } from "../system.ts";
-import { ask, keysShown, type Record, waysOf } from "./record.ts";
+import { ask, keysShown, type WriteLine, waysOf } from "./record.ts";
 
 const QUESTIONS = 6;
 const SAYS_SO =
@@ -11,7 +11,7 @@ const SAYS_SO =
 export async function measureProvider(
   running: Running,
   embedder: Embedder,
-  { set, agent, record }: { readonly set: QuestionSet; readonly agent: string; readonly record: Record },
+  { set, agent, record }: { readonly set: QuestionSet; readonly agent: string; readonly record: WriteLine },
 ): Promise<void> {
   await running.ready(agent);
   const answerable = set.questions.filter(({ wanted }) => wanted.length > 0);

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { BLOCKED_FILE } from "../gateway.ts";
 import type { QuestionSet } from "../sets.ts";
 import type { Running } from "../system.ts";
-import { ask, keysShown, type Record, waysOf } from "./record.ts";
+import { ask, keysShown, type WriteLine, waysOf } from "./record.ts";
 
 export async function measureRecall(
   running: Running,
-  sets: Readonly<globalThis.Record<string, QuestionSet>>,
-  record: Record,
+  sets: Readonly<Record<string, QuestionSet>>,
+  record: WriteLine,
 ): Promise<void> {
   for (const agent of Object.keys(sets)) await running.ready(agent);
   for (const [way, how] of waysOf(running)) {

@@ -3,9 +3,7 @@ import type { FactLine } from "../../recall/conversations.ts";
 import type { Answer, Ask, Running, Way } from "../system.ts";
 
 /** Writes one line of raw results. */
-export type Record = (
-  line: { readonly measure: string } & Readonly<globalThis.Record<string, unknown>>,
-) => void;
+export type WriteLine = (line: { readonly measure: string } & Readonly<Record<string, unknown>>) => void;
 
 export interface Measured {
   readonly answer: Answer;
