@@ -18,9 +18,9 @@ import { SYSTEMS } from "./systems/systems.ts";
 /** Of one system, on a busy machine. */
 const GROUP_WITHIN_MS: Readonly<Record<Group, number>> = {
   recall: 900_000,
-  costs: 300_000,
-  care: 600_000,
-  prompt: 300_000,
+  costs: 900_000,
+  care: 900_000,
+  prompt: 600_000,
   provider: 600_000,
 };
 const GRACE_MS = 20_000;
