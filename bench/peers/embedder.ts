@@ -10,7 +10,8 @@ import { BuiltInModel } from "../../model/run-model.ts";
 import { MODEL_DIST } from "../../scripts/build/build.ts";
 
 export const EMBEDDER_MODEL = "all-minilm";
-export const EMBEDDER_STATES = ["up", "slow", "lying", "down"] as const;
+/** In the order in which they are measured: a system may stop asking for a while after slow or failed requests. */
+export const EMBEDDER_STATES = ["up", "lying", "slow", "down"] as const;
 type EmbedderState = (typeof EMBEDDER_STATES)[number];
 
 export interface Embedder {
