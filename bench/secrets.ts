@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { kindOfSecret } from "../engine/facts/secrets.ts";
-import { historyLines, QUESTIONS, TOLD } from "../scripts/demo/story.ts";
+import { EARLIER, QUESTIONS, TOLD } from "../scripts/demo/story.ts";
 import { showSection, writeSection } from "./bench-report.ts";
 import { type Measured, quantile, table } from "./measured.ts";
 import { conversationsOfFolder, readJsonLines } from "./recall/conversations.ts";
@@ -50,11 +50,7 @@ function setsOfTexts(locomo: string): readonly TextSet[] {
     },
     {
       name: "the demo",
-      texts: [
-        ...textsOf(TOLD),
-        ...historyLines(new Date(0)).trim().split("\n"),
-        ...QUESTIONS.map(({ query }) => query),
-      ],
+      texts: [...textsOf(TOLD), ...EARLIER.trim().split("\n"), ...QUESTIONS.map(({ query }) => query)],
     },
     { name: "generated facts of the search benchmark", texts: made.flatMap(textsOf) },
     { name: "paragraphs of this documentation", texts: documents.flatMap((text) => text.split(/\n{2,}/)) },

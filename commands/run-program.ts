@@ -23,11 +23,22 @@ export async function runCommandLine(
   const output = new Output(shell);
   const { program, exitCode } = makeProgram(shell, output, line);
   try {
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync(withoutHelpOfNothing(program, args), { from: "user" });
     return exitCode();
   } catch (error) {
     return await endOf(error, output, { command: line.name, json: wantsJson(args) }).catch(() => EXIT_FAILED);
   }
+}
+
+/** `help sotre` is answered as `sotre` is, with a suggestion. Commander would print the whole help. */
+function withoutHelpOfNothing({ commands }: Command, args: readonly string[]): string[] {
+  const [first, name] = args;
+  const isUnknown =
+    first === "help" &&
+    name !== undefined &&
+    /^\w/.test(name) &&
+    !commands.some((command) => command.name() === name || command.aliases().includes(name));
+  return isUnknown ? [name] : [...args];
 }
 
 function endOf(

@@ -1,6 +1,7 @@
 /** The final message: after an installation what to try, what to back up and how to undo it; after an uninstallation what is left. */
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
+import { findStorage } from "../app/storage-location.ts";
 import { MODEL_FOLDERS } from "../model/artefact.ts";
 import type { Environment } from "./environment.ts";
 import { INSTALLER, MODELS_VOLUME, PLUGIN_ID } from "./install-names.ts";
@@ -33,12 +34,24 @@ function afterInstalling(openclaw: OpenClawReady, environment: Environment): rea
     "Try it:",
     '  tell your agent         "Remember that I always deploy through Konflux."',
     '  in a new conversation   "How do I deploy?"',
-    `  in a shell              ${inPlace(openclaw.target)}openclaw helmdeck search "how do I deploy"`,
+    `  in a shell              ${inShell(openclaw, environment, command.call)} search "how do I deploy"`,
     ...consentLines(openclaw),
     ...keyLines(openclaw, command.call),
     `To undo everything: ${INSTALLER} --uninstall (your memory stays)`,
     ...command.hint,
   ];
+}
+
+/** Our own command answers in a third of a second, where it finds the same memory; OpenClaw's starts OpenClaw first. */
+function inShell(openclaw: OpenClawReady, { env, homeDir }: Environment, call: string): string {
+  const { target, memory, engine } = openclaw;
+  const isSame =
+    target.kind === "host" &&
+    engine === undefined &&
+    memory !== undefined &&
+    memory.key !== "given" &&
+    memory.databasePath === findStorage({ env, homeDir }).databasePath;
+  return isSame ? call : `${inPlace(target)}openclaw helmdeck`;
 }
 
 /** OpenClaw lets a plugin see messages only with the operator's consent, which nobody else gives. */

@@ -4,7 +4,14 @@ import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { embedsElsewhere, recordChoices, withEarlierChoices } from "./earlier-choices.ts";
-import { defaultEmbeddings, defaultNote, EMBEDDING_QUESTION, embeddingAnswers } from "./embedding-choice.ts";
+import {
+  defaultEmbeddings,
+  defaultNote,
+  EMBEDDING_QUESTION,
+  embeddingAnswers,
+  noSidecarNote,
+  planWithDocker,
+} from "./embedding-choice.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { finalMessage } from "./final-message.ts";
@@ -100,10 +107,18 @@ export async function runInstaller(
   if (given.model !== undefined && !embedsElsewhere(options.embeddings)) reporter.warn(MODEL_WARNING);
   if (plan.unmet.length > 0) {
     reporter.unmet(plan.unmet);
+    if (options.dryRun && lacksOnlyDocker(plan)) {
+      reporter.plan(makePlan(facts, { ...options, embeddings: { kind: "builtin" } }), BUILT_IN_PLAN);
+      reporter.plan(planWithDocker(facts, options), SIDECAR_PLAN);
+    }
     return end(EXIT.prerequisite);
   }
   reporter.plan(plan);
-  if (options.dryRun) return end(EXIT.done);
+  if (options.dryRun) {
+    if (options.isEmbeddingOpen && hasUnusableDocker(facts))
+      reporter.plan(planWithDocker(facts, options), SIDECAR_PLAN);
+    return end(EXIT.done);
+  }
   if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
   if (options.mode === "install") await recordChoices(environment.journal, options);
   const outcome = await execute(plan.steps, environment, openclaw, reporter);
@@ -113,6 +128,18 @@ export async function runInstaller(
 
 const MODEL_WARNING =
   "--embedding-model is for a service: add --embeddings sidecar, or --embeddings-url URL.";
+
+const BUILT_IN_PLAN = "Plan without Docker (--embeddings builtin)";
+const SIDECAR_PLAN = "Plan once Docker can be used (--embeddings sidecar)";
+
+function lacksOnlyDocker({ unmet }: Plan): boolean {
+  return unmet.length > 0 && unmet.every(({ what }) => what === "docker");
+}
+
+/** Docker is installed, and its engine or compose is missing. */
+function hasUnusableDocker({ docker }: Facts): boolean {
+  return docker.state === "unreachable" || docker.state === "no_compose";
+}
 
 interface ResolvedPlan {
   readonly facts: Facts;
@@ -151,17 +178,17 @@ async function chosenEmbeddings(
 ): Promise<Options["embeddings"]> {
   const { embeddings, mode, isEmbeddingOpen } = options;
   if (mode !== "install") return embeddings;
-  const { unmet } = makePlan(facts, options);
-  const lacksOnlyDocker = unmet.length > 0 && unmet.every(({ what }) => what === "docker");
-  if (!isEmbeddingOpen && !lacksOnlyDocker) return embeddings;
+  const planned = makePlan(facts, options);
+  if (!isEmbeddingOpen && !lacksOnlyDocker(planned)) return embeddings;
   const isInstallable = makePlan(facts, { ...options, embeddings: { kind: "none" } }).unmet.length === 0;
   if (isEmbeddingOpen && (ask === undefined || options.dryRun || !isInstallable)) {
     const chosen = defaultEmbeddings(facts);
     if (chosen.kind !== "sidecar" && isInstallable) reporter.warn(defaultNote(facts));
     return chosen;
   }
-  if (ask === undefined) return embeddings;
-  if (!isEmbeddingOpen) reporter.unmet(unmet);
+  if (ask === undefined || options.dryRun) return embeddings;
+  if (!isEmbeddingOpen) reporter.unmet(planned.unmet);
+  else if (hasUnusableDocker(facts)) reporter.warn(noSidecarNote(facts));
   const answers = embeddingAnswers(facts, options);
   const place = await ask.chooses(
     EMBEDDING_QUESTION,

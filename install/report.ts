@@ -10,7 +10,8 @@ import type { ExitCode } from "./steps/step-definition.ts";
 export interface Reporter {
   /** The options that stay as the last installation had them. */
   kept(options: readonly string[]): void;
-  plan(plan: Plan): void;
+  /** `title`: of a plan that this run would not follow. */
+  plan(plan: Plan, title?: string): void;
   unmet(missing: readonly UnmetPrerequisite[]): void;
   /** For slow work that is not a step. Returns a function that ends it. */
   working(text: string): () => void;
@@ -94,8 +95,8 @@ export class LineReporter implements Reporter {
       );
   }
 
-  plan({ steps, warnings }: Plan): void {
-    if (steps.length > 0) this.line(`${this.#style("bold", "==>")} Plan`);
+  plan({ steps, warnings }: Plan, title = "Plan"): void {
+    if (steps.length > 0) this.line(`${this.#style("bold", "==>")} ${title}`);
     for (const [index, step] of steps.entries()) {
       const detail = definitionOf(step).detail?.(step);
       this.line(`  ${index + 1}. ${titleOf(step)}${detail === undefined ? "" : ` (${detail})`}`);
@@ -230,8 +231,8 @@ export class JsonReporter implements Reporter {
   }
 
   kept(): void {}
-  plan({ warnings }: Plan): void {
-    this.#warnings.push(...warnings);
+  plan({ warnings }: Plan, title?: string): void {
+    if (title === undefined) this.#warnings.push(...warnings);
   }
   unmet(missing: readonly UnmetPrerequisite[]): void {
     this.#missing = missing;

@@ -5,15 +5,24 @@ import { Links } from "./links.ts";
 import type { Page, PageContext, Section } from "./page.ts";
 import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
+import type { Viewer } from "./viewer.ts";
 
-const SECTIONS: readonly { readonly section: Section; readonly name: string; readonly operator?: true }[] = [
+interface Shown {
+  readonly section: Section;
+  readonly name: string;
+  /** Absent: to everybody. */
+  readonly isFor?: (viewer: Viewer) => boolean;
+}
+
+const SECTIONS: readonly Shown[] = [
   { section: "facts", name: "Facts" },
   { section: "timeline", name: "Timeline" },
   { section: "ending", name: "Expiring soon" },
   { section: "tidy", name: "Tidy up" },
   { section: "growth", name: "Growth" },
+  { section: "unasked", name: "Unasked", isFor: ({ unasked }) => unasked !== undefined },
   { section: "health", name: "Health" },
-  { section: "callers", name: "Callers", operator: true },
+  { section: "callers", name: "Callers", isFor: ({ seesCallers }) => seesCallers },
 ];
 
 /** `context` is absent if the viewer is unknown: then there is no navigation. */
@@ -46,7 +55,7 @@ function brand(links: Links): Html {
 }
 
 function sections({ links, viewer }: PageContext, current: Section | undefined): Html {
-  const shown = SECTIONS.filter(({ operator }) => operator === undefined || viewer.seesCallers);
+  const shown = SECTIONS.filter(({ isFor }) => isFor?.(viewer) ?? true);
   return html`<nav class="sections" aria-label="Sections"><ul>${shown.map(({ section, name }) =>
     section === current
       ? html`<li><a href="${links.to(`/${section}`)}" aria-current="page">${name}</a></li>`

@@ -12,6 +12,7 @@ export type Section =
   | "ending"
   | "tidy"
   | "growth"
+  | "unasked"
   | "health"
   | "callers"
   | "forget"

@@ -30,6 +30,7 @@ import { growthPage } from "./views/growth.ts";
 import { healthPage } from "./views/health.ts";
 import { tidyPage } from "./views/tidy.ts";
 import { timelinePage } from "./views/timeline.ts";
+import { unaskedPage } from "./views/unasked.ts";
 
 export interface PagesOptions {
   /** The path prefix: "" or, for example, `/plugins/helmdeck-memory`. */
@@ -115,6 +116,7 @@ const VIEWS: Readonly<Record<string, Route>> = {
   "/ending": { show: expiringPage, counts: countsPage("ending") },
   "/tidy": { show: tidyPage, counts: countsPage("tidy") },
   "/growth": { show: growthPage, counts: growthPage },
+  "/unasked": { show: unaskedPage, counts: countsPage("unasked") },
   "/health": { show: healthPage, counts: countsPage("health") },
   "/callers": { show: callersPage, counts: callersPage },
   "/edit": { show: editForm, counts: forFacts },

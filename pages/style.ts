@@ -147,6 +147,8 @@ fieldset label { display: block; padding: 0.2rem 0; }
 .finding { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: 0.2rem 0.8rem; }
 .finding > div { min-width: 0; }
 @media (max-width: 40rem) {
+  .chart text { font-size: 20px; }
+  .table { padding-left: 0.6rem; padding-right: 0.6rem; } td.n, th.n { padding-left: 0.4rem; } table { font-size: 0.82rem; }
   .wrap { padding-left: 0.9rem; padding-right: 0.9rem; }
   dl.facts, .finding, .two { grid-template-columns: minmax(0, 1fr); }
   dl.facts { gap: 0.1rem; } dl.facts dd { margin-bottom: 0.55rem; }

@@ -17,6 +17,25 @@ export interface Viewer {
   readonly doctor?: () => Promise<DoctorReport>;
   /** In how many of OpenClaw's notes stands what a scope covers. Absent for whoever does not run the server. */
   readonly notesHolding?: (scope: string) => Promise<number>;
+  /** What memory did unasked for this subject, newest first. Absent in every process but OpenClaw's gateway, which alone knows. */
+  readonly unasked?: () => readonly UnaskedTurn[];
+}
+
+/** One message of a person. */
+export interface UnaskedTurn {
+  readonly at: number;
+  /** In words, if nothing was looked up or kept. */
+  readonly outcome?: string;
+  readonly added: readonly FactNamed[];
+  readonly withheld: readonly FactNamed[];
+  /** The key of the request that was kept. */
+  readonly kept?: string;
+}
+
+/** A fact by its key, without its value. */
+export interface FactNamed {
+  readonly key: string;
+  readonly why: string;
 }
 
 /** A memory to choose with `?agent=<id>`. */

@@ -1,5 +1,7 @@
 /** Formats times, counts and sizes for people. */
+import { plainName } from "../engine/projections/frame.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
+import type { Writer } from "../engine/store/writer.ts";
 import { type Html, html } from "./html.ts";
 
 const MINUTE = 60_000;
@@ -86,4 +88,16 @@ export function duration(ms: number): string {
 
 function isDate(at: number): boolean {
   return isKnownTime(at) && at <= LAST_MS;
+}
+
+const SURFACES: Readonly<Record<string, string>> = {
+  ...{ cli: "a command line", rest: "REST", pack: "MCP", pages: "these pages", import: "an import" },
+  ...{ openclaw: "OpenClaw", "openclaw-request": "a message in OpenClaw" },
+};
+
+/** Who stored it: `main, through a command line`, `main, through OpenClaw (direct)`, `an import`. */
+export function writerWords({ surface, agent, sessionKind }: Writer): string {
+  const way = Object.hasOwn(SURFACES, surface) ? SURFACES[surface] : plainName(surface);
+  const kind = sessionKind === undefined ? "" : ` (${plainName(sessionKind)})`;
+  return agent === undefined ? `${way}${kind}` : `${plainName(agent)}, through ${way}${kind}`;
 }

@@ -1,31 +1,22 @@
-/** The tools with which an agent stores a fact, forgets by scope, reads former values and pins. */
-import type { FactInput, ForgetInput, Forgotten, Memory, PinInput, StoredFact } from "../app/memory.ts";
-import { alsoInNotes, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
-import { toWire } from "../app/wire/codec.ts";
+/** The tools with which an agent stores a fact, forgets by scope, reads former values and pins. What a call does is loaded on demand. */
 import {
   HISTORY_DESCRIPTION,
   PIN_DESCRIPTION,
   STORE_DESCRIPTION,
   STORE_PARAMETERS,
 } from "../app/wire/tool-texts.ts";
-import { defined } from "../engine/defined.ts";
-import { HelmdeckError, invalidField } from "../engine/errors.ts";
-import { quotedKey } from "../engine/projections/frame.ts";
-import { isKnownTime, rfc3339 } from "../engine/rfc3339.ts";
+import { HelmdeckError } from "../engine/errors.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
-import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
+import { sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
+import type { TOOL_CALLS } from "./tool-answers.ts";
 import { FORGET_TOOL, HISTORY_TOOL, PIN_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
 /** A write waits up to 5 s for a locked database; this deadline covers the whole call. */
 const WRITE_DEADLINE_MS = 10_000;
-/** Far above every limit of the facts policy, which reports the exact one. Keeps a 10 MB argument from reaching the worker. */
-const ARGUMENT_MAX_CHARS = 262_144;
-const MOST_TEXTS = 1_000;
 
 export interface ToolParts {
   readonly access: MemoryAccess;
@@ -51,10 +42,7 @@ export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Remember a fact",
     description: STORE_DESCRIPTION,
     parameters: STORE_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, async (memory, verdict) => {
-        return storeResult(await memory.storeFact(verdict.subject, factFrom(params), writerOf(verdict)));
-      }),
+    execute: (_callId, params) => perform(parts, context, "store", params),
   };
 }
 
@@ -64,15 +52,7 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Forget",
     description: FORGET_DESCRIPTION,
     parameters: FORGET_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, async (memory, verdict) => {
-        const { subject } = verdict;
-        const asked = forgetFrom(params);
-        const inNotes = await notesHolding(parts, { memory, verdict, ...asked });
-        const forgotten = await memory.forget(subject, asked);
-        const preview = asked.dryRun ? await previewOf(memory, subject, asked.scope) : [];
-        return forgetResult(forgotten, preview, inNotes);
-      }),
+    execute: (_callId, params) => perform(parts, context, "forget", params),
   };
 }
 
@@ -82,15 +62,7 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Former values of a fact",
     description: HISTORY_DESCRIPTION,
     parameters: HISTORY_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, async (memory, { subject }) => {
-        const history = await memory.factHistory(subject, {
-          key: text("key", argumentsFor(HISTORY_PARAMETERS, params).key),
-        });
-        const { historyAnswer } = await import("./on-demand.ts"); // rarely needed
-        const { story, details } = historyAnswer(history);
-        return answer(story, details);
-      }),
+    execute: (_callId, params) => perform(parts, context, "history", params),
   };
 }
 
@@ -101,15 +73,7 @@ function makePinTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Pin a fact",
     description: PIN_DESCRIPTION,
     parameters: PIN_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, async (memory, verdict) => {
-        const fact = await memory.pinFact(verdict.subject, pinFrom(params), writerOf(verdict));
-        const until = fact.expiresAt === undefined ? "" : ` until ${dayOf(fact.expiresAt)}`;
-        const story = fact.pinned
-          ? `${quotedKey(fact.key)} is pinned${until}. Only the user can keep it longer: /pin with its key.`
-          : `${quotedKey(fact.key)} is not pinned; it is kept${until}.`;
-        return answer(story, toWire(fact));
-      }),
+    execute: (_callId, params) => perform(parts, context, "pin", params),
   };
 }
 
@@ -121,7 +85,7 @@ const FORGET_DESCRIPTION =
   " a scope covers. For a scope wider than one entry, OpenClaw asks the user first; if nobody can be" +
   " asked, tell them to run: openclaw helmdeck forget <scope>";
 
-const FORGET_PARAMETERS = {
+export const FORGET_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["scope"],
@@ -136,7 +100,7 @@ const FORGET_PARAMETERS = {
   },
 } as const;
 
-const HISTORY_PARAMETERS = {
+export const HISTORY_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["key"],
@@ -149,7 +113,7 @@ const HISTORY_PARAMETERS = {
   },
 } as const;
 
-const PIN_PARAMETERS = {
+export const PIN_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["key"],
@@ -164,7 +128,8 @@ const PIN_PARAMETERS = {
 async function perform(
   parts: ToolParts,
   context: ToolContext,
-  work: (memory: Memory, verdict: Admitted) => Promise<ToolResult>,
+  name: keyof typeof TOOL_CALLS,
+  params: unknown,
 ): Promise<ToolResult> {
   try {
     const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
@@ -174,7 +139,11 @@ async function perform(
       sandboxed: context.sandboxed,
     });
     if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
-    return await deadline(parts.access.open().then((memory) => work(memory, verdict)));
+    const called = { params, verdict, workspaceOf: parts.workspaceOf };
+    const calling = Promise.all([parts.access.open(), import("./on-demand.ts")]).then(
+      ([memory, { TOOL_CALLS }]) => TOOL_CALLS[name]({ memory, ...called }),
+    );
+    return await deadline(calling);
   } catch (error) {
     const failure = new ToolFailure(error);
     if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {
@@ -182,186 +151,4 @@ async function perform(
     }
     throw failure;
   }
-}
-
-/** The host validates arguments against the schema on some paths only. The facts policy is checked when a fact is stored. */
-function factFrom(params: unknown): FactInput {
-  const given = argumentsFor(STORE_PARAMETERS, params);
-  const { category, ttl_seconds: ttlSeconds } = given;
-  if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
-    throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
-  }
-  const tags = textsFrom("tags", given.tags);
-  const supersedes = textsFrom("supersedes", given.supersedes);
-  return {
-    key: text("key", given.key),
-    value: text("value", given.value),
-    ...(isGiven(category) ? { category: text("category", category) } : {}),
-    ...defined({ tags, supersedes }),
-    ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
-  };
-}
-
-function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean } {
-  const given = argumentsFor(FORGET_PARAMETERS, params);
-  const dryRun = given.dry_run ?? false;
-  // A value that is not a boolean could have meant true, and a deletion cannot be undone.
-  if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
-  const upTo = given.up_to ?? undefined;
-  if (upTo !== undefined && typeof upTo !== "number")
-    throw invalidField("up_to", "must be a whole number, the revision of a dry run");
-  return { scope: text("scope", given.scope), dryRun, ...defined({ upTo }) };
-}
-
-function pinFrom(params: unknown): PinInput {
-  const given = argumentsFor(PIN_PARAMETERS, params);
-  const pinned = given.pinned ?? true;
-  if (typeof pinned !== "boolean") throw invalidField("pinned", "must be true or false");
-  const ifRevision = given.if_revision ?? undefined;
-  if (ifRevision !== undefined && typeof ifRevision !== "number")
-    throw invalidField("if_revision", "must be a whole number");
-  return { key: text("key", given.key), pinned, ...defined({ ifRevision }) };
-}
-
-/** The arguments that were given. Refuses any argument that the tool does not take. */
-function argumentsFor(
-  { properties }: { readonly properties: Readonly<Record<string, unknown>> },
-  params: unknown,
-): Readonly<Record<string, unknown>> {
-  const given = fieldsOf(params);
-  const foreign = Object.keys(given).find((name) => !Object.hasOwn(properties, name));
-  if (foreign === undefined) return given;
-  const known = Object.keys(properties).join(", ");
-  throw invalidField(lineOf(foreign) ?? "an argument", `is not known; this tool takes ${known}`);
-}
-
-function textsFrom(field: string, texts: unknown): readonly string[] | undefined {
-  if (!isGiven(texts)) return undefined;
-  if (!Array.isArray(texts)) throw invalidField(field, "must be a list of texts");
-  if (texts.length > MOST_TEXTS) throw invalidField(field, "are too many; keep those that matter");
-  return texts.map((one: unknown) => text(field, one));
-}
-
-function text(field: string, value: unknown): string {
-  if (typeof value !== "string")
-    throw invalidField(field, isGiven(value) ? "must be a string" : "is missing");
-  if (value.length > ARGUMENT_MAX_CHARS)
-    throw invalidField(field, "is too long; a value may have up to 65,536 bytes, other fields less");
-  return value;
-}
-
-function isGiven<T>(value: T | undefined | null): value is T {
-  return value !== undefined && value !== null;
-}
-
-function storeResult(stored: StoredFact): ToolResult {
-  const { replaced } = stored;
-  const until = dayOf(stored.expiresAt);
-  const name = `${quotedKey(stored.key)} in ${stored.category}`;
-  const story = replaced?.refreshed
-    ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
-    : `Remembered ${name} until ${until}.`;
-  const change =
-    replaced && !replaced.refreshed
-      ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dayOf(replaced.updatedAt)}` : ""}.`
-      : "";
-  const told = `${story}${change} It can be read at ${stored.path}.${similarFactsText(stored)}`;
-  return answer(told, toWire(stored));
-}
-
-async function previewOf(memory: Memory, subject: string, scope: string): Promise<readonly string[]> {
-  const { forgetPreview } = await import("./on-demand.ts");
-  return forgetPreview(memory, subject, scope);
-}
-
-/**
- * How many of the agent's own notes hold what it forgets; 0 where it may not know: in a sandbox, and in a group to which memory
- * was opened but not the notes.
- */
-async function notesHolding(
-  { workspaceOf }: ToolParts,
-  { memory, verdict, scope }: { readonly memory: Memory; readonly verdict: Admitted; readonly scope: string },
-): Promise<number> {
-  const { subject, agentId, opened } = verdict;
-  const folder = workspaceOf?.(agentId);
-  if (folder === undefined || opened !== undefined) return 0;
-  const { notesHolding } = await import("./on-demand.ts");
-  return notesHolding({ memory, subject, scope, workspaces: [folder] });
-}
-
-function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes: number): ToolResult {
-  const { deleted, former = 0 } = forgotten;
-  const isDone = deleted + former > 0;
-  const newer = newerText(forgotten);
-  const also = isDone && inNotes > 0 ? alsoInNotes(inNotes) : undefined;
-  const story = isDone ? forgetStory(forgotten, preview) : missStory(forgotten);
-  const parts = [story, newer, also].filter((part) => part !== undefined);
-  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes }) });
-}
-
-function forgetStory(
-  { scope, deleted, former = 0, dryRun, erased, revision }: Forgotten,
-  preview: readonly string[],
-): string {
-  const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
-  const count = former === 0 ? entries : `${entries} and ${former} former values of other facts`;
-  const shown = lineOf(scope) ?? "";
-  if (dryRun)
-    return [
-      `${count} would be forgotten for ${shown}. Nothing was changed.${revision === undefined ? "" : ` To forget exactly these, give up_to ${revision}.`}`,
-      ...quoted(preview),
-    ].join("\n");
-  const pending =
-    erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
-  return `Forgot ${count} for ${shown}.${pending}`;
-}
-
-function quoted(preview: readonly string[]): readonly string[] {
-  if (preview.length === 0) return [];
-  return [
-    "Newest first, each with its key and first words as stored:",
-    ...preview.map((line) => `> ${line}`),
-  ];
-}
-
-function missStory(forgotten: Forgotten): string {
-  const outcome = forgotten.dryRun ? "would be" : "was";
-  if (forgotten.newer !== undefined) return `Nothing ${outcome} forgotten.`;
-  const near = similarKeysText(forgotten);
-  const hint = near ?? `${MY_MEMORY_PATH} lists what is stored.`;
-  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
-}
-
-function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
-  return { content: [{ type: "text", text: story }], details };
-}
-
-function dayOf(unixMs: number): string {
-  return rfc3339(unixMs).slice(0, "2026-01-01".length);
-}
-
-function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
-  return typeof params === "object" && params !== null ? { ...params } : {};
-}
-
-/**
- * Tells a model which facts the stored one retired, repeats or resembles.
- *
- * One sentence for each thing that may need correction; the model decides.
- */
-function similarFactsText({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
-  const retired =
-    superseded.length === 0 ? "" : ` It retired ${superseded.map((key) => quotedKey(key)).join(", ")}.`;
-  const same =
-    sameAs.length === 0
-      ? ""
-      : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
-  if (similar.length === 0) return retired + same;
-  const found = similar.map(({ key, value, updatedAt, contradicts }) => {
-    const stored = isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before";
-    return `\n- ${quotedKey(key)}, ${stored}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
-  });
-  const advice =
-    " Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes:";
-  return `${retired}${same}${advice}${found.join("")}`;
 }

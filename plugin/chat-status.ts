@@ -6,11 +6,12 @@ import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf, quotedText } from "../engine/projections/frame.ts";
+import type { FactNamed } from "../pages/viewer.ts";
 import { type Admitted, isQuiet } from "./identity.ts";
 import { processReceipts, type Receipt, type Receipts, receiptsOf } from "./receipts.ts";
-import type { Noted } from "./unasked.ts";
 
 const CHAT_HITS = 5;
+const RECEIPTS = 5;
 const WHY_ALONE = "Only in a direct chat with the agent, which nobody else can read: /helmdeck why.";
 const VOICE = { command: "openclaw helmdeck" };
 
@@ -42,7 +43,9 @@ export async function helmdeckReply(
   const receipts = processReceipts();
   // Everybody in an opened group would see the keys.
   if (request.kind === "why")
-    return verdict.opened === undefined ? whyText(receiptsOf(receipts, verdict.subject)) : WHY_ALONE;
+    return verdict.opened === undefined
+      ? whyText(receiptsOf(receipts, verdict.subject, RECEIPTS))
+      : WHY_ALONE;
   const counts = countsLine(receipts);
   const lines = [...(warnings ?? []), ...(counts === undefined ? [] : [counts])];
   return statusText(await memory.status(verdict.subject), VOICE, lines);
@@ -101,7 +104,7 @@ const NOTHING_SAID =
   "Nothing was added to a message unasked, and no request was kept, since OpenClaw started. autoRecall and captureRequests in the plugin's configuration turn this on.";
 
 function receiptText({ at, outcome, added, withheld, kept }: Receipt): string {
-  const listed = (word: string, facts: readonly Noted[]) =>
+  const listed = (word: string, facts: readonly FactNamed[]) =>
     facts.map(({ key, why }) => `  ${word} ${harmlessLine(key)}: ${harmlessLine(why)}`);
   const nothing = outcome ?? (added.length === 0 ? "nothing is sure" : undefined);
   return [

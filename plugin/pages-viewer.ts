@@ -14,6 +14,7 @@ import { type SubjectRules, sentenceOfRefusal, subjectOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { failureOf } from "./plugin-failure.ts";
+import { type Receipts, receiptsOf } from "./receipts.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 export interface PagesParts {
@@ -21,11 +22,13 @@ export interface PagesParts {
   readonly config: SubjectRules;
   readonly hostConfig: () => HostConfig;
   readonly hostFindings: () => Promise<readonly Finding[]>;
+  readonly receipts: Receipts;
   readonly deadlineMs?: number;
 }
 
 /** Longer than an agent's search deadline: only the person who asked waits, and doctor checks every row. */
 const PAGE_DEADLINE_MS = 10_000;
+const TURNS_SHOWN = 20;
 /** `operator.sessions.read` may see the sessions that it was invited to, and no memory. */
 const READS_EVERYTHING: ReadonlySet<unknown> = new Set(["operator.read", "operator.write", "operator.admin"]);
 
@@ -50,6 +53,7 @@ export function viewerOf(asked: URLSearchParams, scopes: unknown, parts: PagesPa
     sees: mayReadEverything(scopes) ? "values" : "counts",
     changes: { kind: "commands", program: "openclaw helmdeck", options: isOnly ? "" : `--agent ${agent}` },
     seesCallers: false,
+    unasked: () => receiptsOf(parts.receipts, verdict.subject, TURNS_SHOWN),
     doctor: () => examine(memory, parts),
   };
 }

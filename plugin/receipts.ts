@@ -4,21 +4,14 @@
  * OpenClaw may run a hook and a chat command in two copies of this module (decision 14). Both use one process-wide symbol.
  */
 import { BoundedMap } from "../engine/bounded-map.ts";
+import type { UnaskedTurn } from "../pages/viewer.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import type { PluginConfig } from "./config.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger } from "./openclaw-api.ts";
-import type { Noted } from "./unasked.ts";
 
-export interface Receipt {
-  readonly at: number;
+export interface Receipt extends UnaskedTurn {
   readonly subject: string;
-  /** In words, if nothing was looked up or kept. */
-  readonly outcome?: string;
-  readonly added: readonly Noted[];
-  readonly withheld: readonly Noted[];
-  /** The key of the request that was kept. */
-  readonly kept?: string;
 }
 
 /** A request in a turn that goes on. */
@@ -68,7 +61,6 @@ export type PromptAddition = { readonly appendContext: string } | undefined;
 
 const TURNS_KEPT = 50;
 const RUNS_REMEMBERED = 1_000;
-const SHOWN = 5;
 
 /** Changes with the stored type, because another version's copy may still be loaded. */
 const REGISTRY = Symbol.for("helmdeck-memory/receipts/1");
@@ -103,10 +95,10 @@ export function noteTurn({ turns, counts }: Receipts, run: string, receipt: Rece
   counts.facts += receipt.added.length;
 }
 
-/** The newest receipts of a subject, newest first. */
-export function receiptsOf({ turns }: Receipts, subject: string): readonly Receipt[] {
+/** The newest receipts of a subject, `most` at most, newest first. */
+export function receiptsOf({ turns }: Receipts, subject: string, most: number): readonly Receipt[] {
   return [...turns.values()]
     .filter((receipt) => receipt.subject === subject)
-    .slice(-SHOWN)
+    .slice(-most)
     .toReversed();
 }

@@ -7,7 +7,7 @@ import { statusReply } from "../app/wire/replies.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
-import { makeAuditHook } from "./audit-hook.ts";
+import type { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { hostWarnings, speaksUp, unaskedWarnings } from "./examine-plugin.ts";
 import { subjectOf } from "./identity.ts";
@@ -69,7 +69,13 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   // A running helmdeck records its pack runs itself; a row from here would count a run twice.
   const records = config.auditServers.length > 0 || config.auditTools === "all";
   if (records && config.source.kind !== "helmdeck") {
-    api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers, rules: config }));
+    const recording = { ...parts, servers: config.auditServers, rules: config };
+    let record: ReturnType<typeof makeAuditHook> | undefined;
+    api.on("after_tool_call", async (event, context) => {
+      const { makeAuditHook } = await import("./on-demand.ts");
+      record ??= makeAuditHook(recording);
+      await record(event, context);
+    });
   }
   for (const [name, make] of Object.entries(AGENT_TOOLS)) {
     api.registerTool((context) => make(parts, context), { name });
@@ -87,7 +93,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     scope: "operator.read",
   });
   const hostFindings = () => findingsOf(api, config, hostConfig());
-  if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings });
+  if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings, receipts });
   registerCli(api, { config, hostConfig, hostFindings, warnings });
 }
 

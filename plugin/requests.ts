@@ -19,6 +19,8 @@ interface Language {
   readonly questions: readonly string[];
   /** Words that begin a lasting wish. */
   readonly lasting: readonly string[];
+  /** Orders about how to behave, which make such words a wish wherever they stand: "Call me Sam from now on." */
+  readonly orders: string;
   /** A last sentence, or part of one, that asks for what stands before it. */
   readonly behind: readonly string[];
   /** Politeness at the beginning and end of what to remember. */
@@ -33,29 +35,36 @@ interface Language {
   readonly irony: string;
 }
 
+/** Begins what one says of oneself after "remember", without "that". */
+const ONES_OWN =
+  "(?:i|i['’]m|i['’]ve|we|we['’]re|(?:my|our)(?= [^.?!]+ (?:is|are|has|have|isn['’]t|aren['’]t|can['’]?t?)(?!\\p{L})))(?![\\p{L}'’])";
+
 const ENGLISH: Language = {
   lead: "(?:please|pls|kindly|ok(?:ay)?|hi|hey|hello|oh|also|and|so|then|one more thing|btw|by the way|fyi|just|always)[,:!]? ",
   asks: [
     "(?:r+e*[mn]+e*m*b?e*re?|memori[sz]e|(?:bear|keep) in mind|do(?:n['’]?t| not)(?: you)?(?: ever)? forget|never forget)(?:,? (?:please|also|too|always|well|(?:from now on|for (?:me|later|next time|the future|future reference))))*,?(?: that|:| this:|,(?: that)? (?!to\\b)| (?=(?:the|my|our|his|her|their|it['’]?s|i|i['’]?m|i['’]ve|we|we['’]re|never|always|only|every|all|no)\\b))",
-    "(?:remember|memori[sz]e|save|store|record|log|note|keep|learn)(?: this| that| the following)?(?: (?:fact|rule|preference))?(?: for (?:later|me|next time|the future|future reference))?(?:,? please)?:",
+    "(?:remember|memori[sz]e|save|store|record|log|note|keep|learn)(?: this| that| the following)?(?: (?:fact|rule|preference))?(?: about me)?(?: for (?:later|me|next time|the future|future reference))?(?:,? please)?:",
     "(?:save|store|record|log)(?: please)? that",
     "(?:make|take|keep) (?:a )?(?:mental )?note(?: for (?:later|yourself|the future))?(?: that|:| of this:)",
-    "(?:note|write|jot|put) down(?: that|:)",
+    "(?:note|write|jot|put)(?: this| that)? down(?: that|:)",
     "(?:add|save|store|commit|put|keep|write)(?: this| it| that)?(?: down)? (?:to|in|into) (?:your |my )?(?:memory|notes)(?: that|:)",
     "update (?:your )?memory(?::|,)",
-    "i(?:['’]d| would) like you to (?:remember|keep in mind|note)(?: that| this:|:)",
-    "i (?:want|need) you to (?:remember|keep in mind|note)(?: that| this:|:)",
+    `i(?:['’]d like| would like| want| need) you to (?:remember|keep in mind|note)(?: that| this:|:| (?=${ONES_OWN}))`,
     "(?:you (?:should|must|need to|have to)|try to|do|make sure(?: that)? you|make sure to|be sure to) (?:always )?(?:remember|keep in mind)(?: that|:)",
-    "(?:for (?:future reference|the record|next time|the future|later|your memory|all future (?:chats|conversations|messages|replies|answers))|(?:note for (?:later|the future)|something to remember|to remember|for later))[,:]",
+    "(?:for (?:future reference|the record|next time|the future|later|your memory|all future (?:chats|conversations|messages|replies|answers))|(?:(?:quick )?note (?:for (?:later|the future|your memory)|to self)|something to remember|to remember|for later))[,:]",
   ],
   questions: [
-    "(?:can|could|would|will) you (?:please )?(?:remember|memori[sz]e|note|keep in mind|make a note|save|store|record)(?:,? please,?)?(?: for me)?(?:,? please,?)? (?:that|this:)",
+    `(?:can|could|would|will) you (?:please )?(?:remember|memori[sz]e|note|keep in mind|make a note|save|store|record)(?:,? please,?)?(?: for me)?(?:,? please,?)? (?:that|this:|(?=${ONES_OWN}))`,
   ],
   lasting: [
     "(?:from now (?:on(?:wards?)?|forward)|from here on(?: out)?|from this (?:point|day) (?:on(?:wards?)?|forward)|from today(?: on(?:wards?)?)?|going forward|moving forward|henceforth|as (?:of|from) (?:now|today)|(?:starting|beginning|effective)(?: from)? (?:now|today|immediately)|until further notice|in (?:the )?future)[,:]?",
   ],
+  orders:
+    "(?:always |never |do(?:n['’]?t| not) )(?:call|address|answer|reply|respond|write|speak|talk|use|give|show|send|suggest|recommend|ask|add|include|start|end|mention)|(?:call|address) me|(?:answer|reply|respond|write|speak|talk)(?: to)?(?: me)? (?:only |always )?(?:in|with|like)|use (?!of(?!\\p{L})|cases?(?!\\p{L})|is(?!\\p{L}))\\p{L}+",
   behind: [
-    "(?:please )?(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|don['’]?t forget(?: (?:that|this|it))?|(?:make a )?note (?:of )?that|memori[sz]e (?:that|this|it)|save that)(?:,? please)?",
+    "(?:please )?(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|don['’]?t forget(?: (?:that|this|it))?|(?:make a )?note (?:of )?that|memori[sz]e (?:that|this|it)|save that)(?: for (?:later|next time|the future|future reference))?(?:,? please)?",
+    "(?:please )?(?:save|store|add|put|keep|note|commit) (?:that|this|it)(?: down)? (?:to|in|into) (?:your |my )?(?:memory|notes)(?:,? please)?",
+    "please remember",
   ],
   courtesy: "please|pls|plz|thanks(?: a lot)?|thank you|thx|cheers|ok(?:ay)?",
   doubts: [
@@ -81,6 +90,10 @@ const GERMAN: Language = {
   asks: [
     `merke? (?:dir|dier|euch)(?: (?:bitte|mal|noch|auch|doch|außerdem|gut|immer|eins|folgendes|(?:für|fürs) (?:später|die zukunft|nächste mal)))*${DASS}`,
     `merk['’]?s dir(?: bitte)?${DASS}`,
+    "(?:merke? dir|vergiss nicht|denke? (?:dran|daran))(?: bitte)?, (?=(?:ich|wir|(?:mein|unser)e?)(?!\\p{L}))",
+    "merke? dir(?: bitte)? (?=(?:mein|unser)(?:e[nmrs]?)? [^.!?:]+:)",
+    `beachte?(?: bitte)? (?:künftig|in zukunft)${DASS}`,
+    "(?:füge? (?:das )?(?:deinem|dem) gedächtnis hinzu|lege? (?:das )?(?:in deinem|im) gedächtnis ab|speichere?(?: das)? (?:in deinem|im) gedächtnis):",
     `merken sie sich(?: (?:bitte|noch|auch))*${DASS}`,
     `(?:merken|notieren|speichern|abspeichern|im (?:kopf|hinterkopf|gedächtnis) behalten|nicht vergessen|dran denken|daran denken|aufschreiben)(?: bitte)?${DASS}`,
     `denke?(?: (?:bitte|immer|auch|künftig))* (?:dran|daran)(?: bitte)?(?:${DASS}|, (?!.*(?: zu \\p{L}+n|(?:ab|an|auf|aus|bei|ein|hin|mit|nach|vor|zurück|um|weg)zu\\p{L}+n)(?!\\p{L})))`,
@@ -92,7 +105,7 @@ const GERMAN: Language = {
     `nimm(?: (?:bitte|das))* (?:in (?:dein|das) gedächtnis auf|zur kenntnis)${DASS}`,
     `ich (?:möchte|will|hätte gern),? dass du dir(?: (?:bitte|das|folgendes))* (?:merkst|notierst)${DASS}`,
     `du (?:sollst|musst|solltest) (?:dir merken|wissen)${DASS}`,
-    "(?:für die zukunft|fürs nächste mal|für später|zum merken|für dein gedächtnis|fürs protokoll|für künftige \\p{L}+|zur (?:künftigen|späteren) \\p{L}+)[:,]",
+    "(?:(?:wichtig|zur info|notiz) )?(?:für die zukunft|fürs nächste mal|für später|zum merken|für dein gedächtnis|fürs gedächtnis|fürs protokoll|für künftige \\p{L}+|zur (?:künftigen|späteren) \\p{L}+)[:,]",
   ],
   questions: [
     "(?:kannst|könntest|würdest|magst|willst) du(?: dir)?(?: (?:bitte|mal))*(?: (?:merken|notieren|speichern|aufschreiben|behalten|im kopf behalten|daran denken|dran denken))(?:,? bitte)?,? dass",
@@ -100,8 +113,11 @@ const GERMAN: Language = {
   lasting: [
     "(?:ab jetzt|ab nun|ab sofort|ab heute|von nun an|von jetzt (?:an|ab)|von heute an|künftig|zukünftig|in zukunft|fortan|bis auf weiteres)[,:]?(?: bitte)?",
   ],
+  orders:
+    "(?:nenne?|duze?|sieze?|sprich) mich|antworte?|schreibe?|verwende|benutze?|nutze?|lass (?!uns|mich)\\p{L}+",
   behind: [
-    "(?:bitte )?(?:merk(?:e)? dir das|merk['’]s dir|vergiss das nicht|denk(?:e)? (?:bitte )?(?:dran|daran)|notier(?:e)? dir das|behalte? das im kopf|speicher(?:e)? (?:dir )?das|(?:bitte )(?:merken|nicht vergessen))(?: bitte)?",
+    "(?:bitte )?(?:(?:im (?:kopf|hinterkopf|gedächtnis) behalten)|(?:speichere?|notiere?) (?:dir )?das(?: bitte)?(?: ab)?)",
+    "(?:bitte )?(?:merk(?:e)? dir das(?: (?:für später|fürs nächste mal|für die zukunft))?|merk['’]s dir|vergiss das nicht|denk(?:e)? (?:bitte )?(?:dran|daran)|notier(?:e)? dir das|behalte? das im kopf|speicher(?:e)? (?:dir )?das|(?:bitte )(?:merken|nicht vergessen))(?: bitte)?",
   ],
   courtesy: "bitte|danke(?: (?:dir|schön|sehr))?|vielen dank|merci|ok(?:ay)?|ja",
   doubts: [
@@ -115,7 +131,7 @@ const GERMAN: Language = {
   ],
   passing: "\\b(?:heute|gleich|gerade|heute abend)\\b",
   noFact:
-    "(?:wie|was|wer|wo|wann|warum|ob|welche[rs]?|worum|nichts|nicht|keine neue|ist|war|klingt|heißt so|das nicht|wohl)",
+    "(?:wie|was|wer|wo|wann|warum|ob|welche[rs]?|worum|nichts|nicht|keine neue|ist|war|klingt|heißt so|das nicht|wohl|meine worte)",
   irony: "ich bin",
 };
 
@@ -130,7 +146,7 @@ const SPANISH: Language = {
     "[¡]?(?:guarda|apunta|anota|pon|mete)(?: esto)? en (?:tu |la )?memoria,?(?: (?:que|q)|:)",
     "[¡]?(?:añade|agrega|incorpora)(?: esto)? a (?:tu |la )?memoria,?(?: (?:que|q)|:)",
     "[¡]?toma nota(?: de)?(?: (?:que|q)|:)",
-    "(?:quiero|necesito|quisiera|me gustaría) que (?:recuerdes|apuntes|anotes|tengas en cuenta|guardes)(?: (?:que|q)|(?: esto)?:)",
+    "(?:quiero|necesito|quisiera|me gustaría) que (?:recuerdes|recordaras|apuntes|apuntaras|anotes|anotaras|tengas en cuenta|tuvieras en cuenta|guardes)(?: (?:que|q)|(?: esto)?:)",
     "(?:tienes que|debes|deberías) (?:recordar|tener en cuenta)(?: (?:que|q)|:)",
     "para (?:el futuro|futuras? (?:referencias?|conversaciones)|referencia futura|que lo sepas|la próxima(?: vez)?|tu memoria|recordar)[,:]",
   ],
@@ -140,8 +156,10 @@ const SPANISH: Language = {
   lasting: [
     "(?:a partir de (?:ahora|hoy|este momento|ya|aquí)|de ahora en (?:adelante|más)|de aquí en adelante|de hoy en adelante|en adelante|desde (?:ahora|hoy|ya|este momento)(?: en adelante)?|en lo sucesivo|en el futuro)[,:]?",
   ],
+  orders:
+    "llámame|tutéame|respóndeme|contéstame|háblame|escríbeme|no (?:me (?:llames|hables|respondas|contestes|propongas|sugieras|mandes)|uses)",
   behind: [
-    "[¡]?(?:por favor,? )?(?:recu[eé]rdalo|apúntalo|anótalo|guárdalo|memorízalo|no lo olvides|tenlo en cuenta|acuérdate(?: de (?:eso|esto|ello))?|recuerda (?:eso|esto))(?:,? (?:por favor|porfa))?",
+    "[¡]?(?:por favor,? )?(?:recu[eé]rdalo|apúntalo|anótalo|guárdalo|memorízalo|no lo olvides|no te olvides|apúntatelo|guárdalo en (?:tu |la )?memoria|tenlo presente|tenlo en cuenta|acuérdate(?: de (?:eso|esto|ello))?|recuerda (?:eso|esto))(?:,? (?:por favor|porfa))?",
   ],
   courtesy: "por favor|porfa(?:vor)?|gracias|muchas gracias|vale|ok",
   doubts: [
@@ -165,7 +183,7 @@ const FRENCH: Language = {
     "souvenez[- ]vous(?: aussi)?,?(?: que| qu['’]| ?:)",
     "n['’]oublie(?:s)? (?:pas|jamais)(?: non plus)?,?(?: que| qu['’]| ?:)",
     "(?:n['’]oublie pas|souviens[- ]toi|rappelle[- ]toi), (?=(?:je|j['’]|on|nous|mon|ma|mes|le|la|les|notre|nos)(?!\\p{L}))",
-    "(?:retiens?|m[ée]morise|enregistre|note|sauvegarde|retenez|inscris|stocke|conserve)(?:[- ]toi)?(?: (?:aussi|également|quelque part|(?<=retiens )bien))?(?:,? (?:s['’]il te pla[iî]t|stp),?)?(?: (?:ceci|cela|ça|bien ceci))?(?:,? (?:s['’]il te pla[iî]t|stp))?(?: que| qu['’]| ?:)",
+    "(?:retiens?|m[ée]morise|enregistre|note|sauvegarde|retenez|inscris|stocke|conserve)(?:[- ]toi)?(?: (?:aussi|également|quelque part|(?<=(?:retiens|note|notez) )bien))?(?:,? (?:s['’]il te pla[iî]t|stp),?)?(?: (?:ceci|cela|ça|bien ceci))?(?:,? (?:s['’]il te pla[iî]t|stp))?(?: que| qu['’]| ?:)",
     "(?:garde|gardez)(?: (?:bien|toujours|aussi))? (?:en|à) (?:mémoire|tête|l['’]esprit),?(?: que| qu['’]| ?:)",
     "(?:ajoute|mets|enregistre|note|inscris)(?: ceci| ça)?(?: (?:à|dans|en))(?: (?:ta|la))? ?mémoire,?(?: que| qu['’]| ?:)",
     "prends(?: bien)? (?:en )?note(?: (?:que|qu['’])| ?:)",
@@ -180,8 +198,10 @@ const FRENCH: Language = {
   lasting: [
     "(?:[àa] (?:partir|compter) (?:de maintenant|d['’]aujourd['’]hui|de ce jour|d['’]ici|de là)|d[èe]s (?:maintenant|aujourd['’]hui|à présent|lors)|dor[ée]navant|d[ée]sormais|à l['’]avenir|dans le futur)[ ]?[,:]?",
   ],
+  orders:
+    "(?:appelle|tutoie|vouvoie)[- ]moi|réponds(?:[- ]moi)?|parle(?:[- ]moi)?|écris(?:[- ]moi)?|utilise|évite|n['’](?:utilise|écris) pas|ne me",
   behind: [
-    "(?:souviens[- ]t['’]en|retiens[- ](?:le|la|ça|cela|bien ça)|retiens (?:ça|cela)|note[- ](?:le|la|ça)|note (?:ça|cela)|ne l['’]oublie pas|n['’]oublie pas(?: (?:ça|cela))?|rappelle[- ]t['’]en|garde[- ](?:le|ça) en (?:tête|mémoire))(?:,? (?:s['’]il te pla[iî]t|stp))?",
+    "(?:souviens[- ]t['’]en|retiens[- ](?:le|la|ça|cela|bien ça)|retiens (?:ça|cela)|note[- ](?:le|la|ça)(?: quelque part)?|note (?:ça|cela)(?: quelque part)?|ne l['’]oublie pas|n['’]oublie pas(?: (?:ça|cela))?|rappelle[- ]t['’]en|garde[- ](?:le|ça) en (?:tête|mémoire))(?:,? (?:s['’]il te pla[iî]t|stp))?",
   ],
   courtesy: "s['’]il (?:te|vous) pla[iî]t|stp|svp|merci(?: (?:bien|beaucoup|d['’]avance))?|ok",
   doubts: [
@@ -214,6 +234,7 @@ interface Rules {
   readonly asks: RegExp;
   readonly questions: RegExp;
   readonly lasting: RegExp;
+  readonly wish: RegExp;
   readonly behind: RegExp;
   readonly courtesy: RegExp;
   readonly courtesyAhead: RegExp;
@@ -272,7 +293,15 @@ function inSentence(sentence: string, sentences: readonly string[], rules: Rules
   if (polite !== null && rules.courtesy.test(plainWords(sentences.join(" "))))
     return factIn(sentence.slice(polite[0].length).replace(/\s*\?$/u, ""), rules);
   const [asking] = rules.asks.exec(lower) ?? rules.lasting.exec(lower) ?? [];
-  return asking === undefined ? undefined : factIn(sentence.slice(asking.length), rules);
+  const rest = asking === undefined ? wishIn(sentence, lower, rules) : sentence.slice(asking.length);
+  return rest === undefined ? undefined : factIn(rest, rules);
+}
+
+/** "Call me Sam from now on.", without the lasting words. */
+function wishIn(sentence: string, lower: string, { wish }: Rules): string | undefined {
+  const found = wish.exec(lower);
+  const [begin, end] = found?.indices?.groups?.order ?? [];
+  return found === null ? undefined : sentence.slice(begin, end) + sentence.slice(found[0].length);
 }
 
 /** "I'm allergic to latex. Remember that." */
@@ -319,7 +348,8 @@ function sentencesOf(text: string): readonly string[] {
 }
 
 function rulesOf(language: Language): Rules {
-  const { lead, asks, questions, lasting, behind, courtesy, doubts, passing, noFact, irony } = language;
+  const { lead, asks, questions, lasting, orders, behind, courtesy, doubts, passing, noFact, irony } =
+    language;
   const anywhere = (words: readonly string[]) =>
     new RegExp(words.join("|").replaceAll("\\b", BOUNDARY).replaceAll("^(", "^ ("));
   const first = (words: readonly string[]) =>
@@ -328,6 +358,10 @@ function rulesOf(language: Language): Rules {
     asks: first(asks),
     questions: first(questions),
     lasting: first(lasting),
+    wish: new RegExp(
+      `^(?:${lead})*(?<order>(?:${orders})(?!\\p{L}).*?)[\\s,]+(?:${lasting.join("|")})(?![\\p{L}\\p{N}])`,
+      "du",
+    ),
     behind: new RegExp(`(?:^|[,;:–-] ?)(?:${behind.join("|")})[.!\\s]*$`, "u"),
     courtesyAhead: new RegExp(`^(?:[\\s,;:.!¡–-]+|(?:${courtesy})(?![\\p{L}\\p{N}])[\\s,:]*)`, "u"),
     courtesyBehind: new RegExp(`(?:[\\s,;:.!–-]+|(?<![\\p{L}\\p{N}])[¡]?(?:${courtesy}))$`, "u"),

@@ -1,12 +1,13 @@
 /**
  * Finds, among many facts, the pairs that contradict each other, say the same, or are near-copies from different sources.
  *
- * Only facts with words in common are compared. Rare words come first, and each fact is compared with a bounded number of others, so
- * that the work grows with the number of facts and not with its square.
+ * Each fact is compared with those that share its rarest words, so that the work grows with the number of facts and not with its
+ * square.
  */
 import { makeSlices } from "../engine/timing.ts";
-import { type Claim, termsOf } from "./claims.ts";
+import type { Claim } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
+import { SharedWords } from "./shared-words.ts";
 import { weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -22,17 +23,20 @@ export interface RelatedPair {
   readonly relation: "contradict" | "same" | "near";
 }
 
-/** Facts with words in common that are looked at, and the closest of them that are compared, for each fact. */
-const LOOKED_AT = 200;
-const COMPARED = 10;
-
-/** Yields to others meanwhile. */
+/** Yields to others meanwhile. The pairs of each fact with those before it follow each other. */
 export async function relatedPairs(facts: readonly Sourced[]): Promise<readonly RelatedPair[]> {
   const rest = makeSlices();
-  const words = new SharedWords(facts);
+  const words = new SharedWords();
+  for (const { claim } of facts) words.add(claim);
+  const close = facts.map((): Set<number> => new Set());
+  for (const [place, { claim }] of facts.entries()) {
+    for (const other of words.closest(claim))
+      if (other !== place) close[Math.max(place, other)]?.add(Math.min(place, other));
+    await rest();
+  }
   const related: RelatedPair[] = [];
   for (const [place, fact] of facts.entries()) {
-    for (const other of words.closestBefore(place)) {
+    for (const other of close[place] ?? []) {
       const relation = compared(facts[other] ?? fact, fact);
       if (relation !== undefined) related.push({ places: [other, place], relation });
     }
@@ -72,46 +76,4 @@ function shareOf(one: Claim, other: Claim): number {
       one.topic.reduce((sum, { weight }) => sum + weight, 0),
     )
   );
-}
-
-/** Which facts have which words, grown fact by fact. */
-class SharedWords {
-  readonly #terms: readonly (readonly string[])[];
-  /** How many of all facts have a term. */
-  readonly #counts = new Map<string, number>();
-  /** The places of the facts so far, in order. */
-  readonly #places = new Map<string, number[]>();
-  /** How telling the words of each fact so far are together. */
-  readonly #telling: number[] = [];
-
-  constructor(facts: readonly Sourced[]) {
-    this.#terms = facts.map(({ claim }) => [...new Set(termsOf(claim.around))]);
-    for (const term of this.#terms.flat()) this.#counts.set(term, (this.#counts.get(term) ?? 0) + 1);
-  }
-
-  /** The facts before this place with the most and rarest words in common. To be asked for each place in order. */
-  closestBefore(place: number): readonly number[] {
-    const scores = new Map<number, number>();
-    const terms = (this.#terms[place] ?? []).toSorted((a, b) => this.#count(a) - this.#count(b));
-    let left = LOOKED_AT;
-    let telling = 0;
-    for (const term of terms) {
-      const having = this.#places.get(term) ?? [];
-      const rarity = Math.log(1 + this.#terms.length / this.#count(term));
-      telling += rarity;
-      for (const other of left > 0 ? having.slice(-left) : [])
-        scores.set(other, (scores.get(other) ?? 0) + rarity);
-      left -= having.length;
-      if (having.push(place) === 1) this.#places.set(term, having);
-    }
-    this.#telling.push(telling);
-    const enough = ([other, score]: readonly [number, number]) =>
-      score >= WEIGHTS.conflicts.near * Math.min(telling, this.#telling[other] ?? 0);
-    const closest = [...scores].filter(enough).sort(([, a], [, b]) => b - a);
-    return closest.slice(0, COMPARED).map(([other]) => other);
-  }
-
-  #count(term: string): number {
-    return this.#counts.get(term) ?? 1;
-  }
 }

@@ -39,7 +39,17 @@ async function helpOf(name: string): Promise<string> {
   const line = first === HELMDECK_HERE.name ? HELMDECK_HERE : HELMDECK_MEMORY;
   await runCommandLine([...(first === line.name ? [] : [first]), ...rest, "--help"], shell, line);
   stdout.end();
-  return (await text(stdout)).trimEnd();
+  const help = (await text(stdout)).trimEnd();
+  return first === line.name && rest.length === 0 ? help : withoutShared(help);
+}
+
+/** Without the options of every command, which the program's own help shows. */
+function withoutShared(help: string): string {
+  return `${help}\n`
+    .replace(/^Global Options:\n(?: .*\n)+\n?/m, "")
+    .replace(/^ +-h, --help .*\n(?: {10,}.*\n)*/m, "")
+    .replace(/^Options:\n\n/m, "")
+    .trimEnd();
 }
 
 if (import.meta.main) {

@@ -1,16 +1,19 @@
 /**
- * Builds the documentation site: the README, every page of docs/, and the package's API reference, with search.
+ * Builds the documentation site: the README, every page of docs/, and the REST API and the package's API reference, with search.
  *
  *   npm run docs:site [-- DIR]     # default: dist-site/
  *
  * Uses TypeDoc, which fails on broken links.
  */
-import { resolve } from "node:path";
-import { Application, type DocumentReflection, ReflectionKind } from "typedoc";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { Application, type DocumentReflection, PageEvent, ReflectionKind } from "typedoc";
 import { LIBRARY } from "./build/engine-package.ts";
 import { ROOT } from "./docs-pages.ts";
+import { restApiPage } from "./docs-rest-api.ts";
 
-async function main(out: string): Promise<number> {
+/** `restApi`: a page in Markdown, made for the site alone. */
+async function buildSite(out: string, restApi: string): Promise<number> {
   const app = await Application.bootstrap({
     name: "helmdeck memory",
     tsconfig: `${ROOT}tsconfig.json`,
@@ -20,7 +23,9 @@ async function main(out: string): Promise<number> {
       `${ROOT}docs/*.md`,
       `${ROOT}docs/{howto,reference,explanation,decisions}/*.md`,
       `${ROOT}{CONTRIBUTING,SECURITY,CHANGELOG}.md`,
+      restApi,
     ],
+    customCss: `${ROOT}scripts/docs-site.css`,
     out,
     basePath: ROOT,
     disableSources: true,
@@ -47,6 +52,9 @@ async function main(out: string): Promise<number> {
       "yaml",
     ],
   });
+  app.renderer.on(PageEvent.END, (page) => {
+    page.contents = withScrollingTables(page.contents ?? "");
+  });
   const project = await app.convert();
   if (project === undefined) return 1;
   for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
@@ -56,6 +64,24 @@ async function main(out: string): Promise<number> {
   if (app.logger.hasErrors()) return 1;
   await app.generateOutputs(project);
   return app.logger.hasErrors() ? 1 : 0;
+}
+
+async function main(out: string): Promise<number> {
+  const folder = await mkdtemp(join(ROOT, ".dist-docs-")); // TypeDoc finds documents below the project alone
+  try {
+    const restApi = join(folder, "rest-api.md");
+    await writeFile(restApi, restApiPage());
+    return await buildSite(out, restApi);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** A wide table scrolls on its own, also by keyboard. */
+function withScrollingTables(page: string): string {
+  return page
+    .replaceAll("<table>", '<div class="scrolls" tabindex="0" role="group" aria-label="Table"><table>')
+    .replaceAll("</table>", "</table></div>");
 }
 
 /** The first heading, instead of the file name. */

@@ -4,9 +4,10 @@ import type { ErrorCode } from "../../engine/errors.ts";
 const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   invalid_input: "Correct the field that the message names.",
   secret_refused: "Keep the credential in a password manager or a secret store.",
-  key_malformed: "Put the key from your backup in its place; the data is untouched.",
+  key_malformed: "The data is untouched. It opens again with the key from your backup.",
   key_missing: "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY.",
-  key_wrong: "Find the key of this database. Check whether an environment variable overrides the key file.",
+  key_wrong:
+    "Find the key of this database, and put it in the key file's place. After a change of keys, the former one is beside the key file, as <key file>.former-<key id>.",
   key_unreadable: "Correct the key file's owner and mode: chmod 600.",
   store_not_ours: "Check the path of the database. The file was not changed.",
   store_newer: "Upgrade this program. A newer version wrote the database.",

@@ -92,6 +92,7 @@ export async function tryOut(
 
 async function look(options: BackUpOptions) {
   const { file, databasePath: path, driver, replaces } = options;
+  if (!(await isThere(dirname(file)))) throw noFolder(file);
   if (replaces !== true && (await isThere(file))) throw taken(file);
   const found = await findKey(options);
   if (found === undefined) throw nothingStored(path);
@@ -133,6 +134,14 @@ function unlessOurs(file: string): (error: unknown) => never {
       { details: { field: "file", path: file }, cause: error },
     );
   };
+}
+
+function noFolder(file: string): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_input",
+    `There is no folder ${dirname(file)}. Create it, or choose another place for the backup.`,
+    { details: { field: "file", path: file } },
+  );
 }
 
 function taken(path: string): HelmdeckError {

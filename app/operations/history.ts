@@ -81,8 +81,8 @@ const renewRequestSchema = z.strictObject({
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
   description:
-    "Keep a fact that would expire, for 90 days unless ttl_seconds is given. my-memory lists what expires within 14 days. Only for" +
-    " what is still true.",
+    "Keep a fact that is still true, for 90 days or ttl_seconds. For another value, store it. my-memory lists" +
+    " what expires soon.",
   effects: ADDS,
   input: renewRequestSchema.extend({ if_revision }),
   reply: factSchema,

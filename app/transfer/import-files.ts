@@ -7,9 +7,7 @@ import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { checkCategory, checkTtl } from "../../engine/facts/facts-policy.ts";
 import { importTag } from "../../engine/facts/import-tag.ts";
-import { cutText } from "../../engine/projections/frame.ts";
 import { keepsExisting } from "../../engine/rules/conditions.ts";
-import { HISTORY_LIMITS } from "../../engine/rules/history.ts";
 import type {
   ConflictRule,
   Entry,
@@ -33,13 +31,13 @@ import {
   type ImportedFact,
   type ImportResult,
   interrupted,
-  type KnownPair,
   NO_COUNTS,
   type RefusedLine,
   refusalOf,
   refuseSecretsIn,
   type ShownUpTo,
 } from "./import-counts.ts";
+import { beginningOf, KnownFactsRule } from "./import-known.ts";
 import { ImportBatch, type ImportTarget, ImportTargets } from "./import-targets.ts";
 import { isRetired } from "./note-numbers.ts";
 import { resolveNote } from "./resolve-note.ts";
@@ -81,10 +79,6 @@ type EntryItem = Extract<ImportItem, { readonly entry: NewEntry }>;
 const STEP_ITEMS = 250;
 const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
-const SHOWN_CHARACTERS = 400;
-/** Why a fact is left out, by what memory has. */
-const KNOWN = { same: "known under another key", contradict: "contradicting what memory has" } as const;
-
 /** What an import would do with a fact, and the revision of what is there under its key. */
 interface Foretold {
   readonly outcome: "stored" | "replaced" | "refreshed" | "kept";
@@ -123,7 +117,7 @@ class ImportRun {
   readonly #refused: RefusedLine[] = [];
   readonly #leftOut: Map<string, number>;
   readonly #first: ImportedFact[] = [];
-  readonly #known: KnownPair[] = [];
+  readonly #known: KnownFactsRule;
   readonly #counts = { ...NO_COUNTS };
   #items = 0;
   #told = -1;
@@ -137,6 +131,7 @@ class ImportRun {
     this.#targets = targets;
     this.#leftOut = new Map(request.leftOut?.map((name) => [name, 1]));
     this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
+    this.#known = new KnownFactsRule(request.onKnown ?? "both", request.dryRun === true);
     const { memory, onConflict = "newer" } = request;
     const batch = (rules: PutManyOptions) =>
       new ImportBatch({ store: memory.store, targets }, rules, (results) => this.#count(results));
@@ -223,7 +218,7 @@ class ImportRun {
     const shown = new Map(this.#targets.all.map(({ namespace, shownUpTo }) => [namespace, shownUpTo]));
     return {
       first: this.#first,
-      known: this.#known,
+      known: this.#known.pairs,
       gone,
       ...(this.#endsAt > 0 && { endsAt: this.#endsAt }),
       shown,
@@ -279,7 +274,8 @@ class ImportRun {
     if (note.origin === "audit") return this.#takeRun(target, note);
     const isUnseen = (there: Entry) => target.isUnseen(there);
     const settled = await resolveNote(memory.store, note, { rule: onConflict, isUnseen, category });
-    const supersedes = "there" in settled ? await this.#supersededBy(target, note, settled.outcome) : [];
+    const supersedes =
+      "there" in settled ? await this.#supersededBy(target, note, settled.outcome === "stored") : [];
     if (supersedes === "left out") return;
     const write = "write" in settled ? settled.write : undefined;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
@@ -323,11 +319,11 @@ class ImportRun {
   }
 
   async #takeFact(target: ImportTarget, entry: NewEntry): Promise<void> {
-    const { dryRun, onKnown = "both" } = this.#request;
-    if (dryRun !== true && onKnown === "both") return this.#safely(() => this.#batches.entries.push(entry));
+    const { dryRun } = this.#request;
+    if (!this.#known.looks) return this.#safely(() => this.#batches.entries.push(entry));
     const { outcome, there } = await this.#foretell(target, entry);
     const isWritten = outcome === "stored" || outcome === "replaced";
-    const supersedes = isWritten ? await this.#supersededBy(target, entry, outcome) : [];
+    const supersedes = isWritten ? await this.#supersededBy(target, entry, outcome === "stored") : [];
     target.seen(entry);
     if (supersedes === "left out") return;
     if (dryRun) {
@@ -355,33 +351,14 @@ class ImportRun {
       this.#first.push({ key, value: beginningOf(value), outcome });
   }
 
-  /**
-   * The keys of the known facts that a fact supersedes; none for a line with a history, whose own would be lost.
-   *
-   * What memory knows from a later time, or holds pinned, is not superseded: then a new fact is left out.
-   */
-  async #supersededBy(
-    target: ImportTarget,
-    { key, value, updatedAt = Number.POSITIVE_INFINITY, history }: NewEntry,
-    outcome: Foretold["outcome"],
-  ): Promise<readonly string[] | "left out"> {
-    const { dryRun, onKnown = "both" } = this.#request;
-    if (dryRun !== true && onKnown === "both") return [];
-    const found = await target.knownOf({ key, value });
-    if (dryRun)
-      this.#known.push(...found.map((known) => ({ fact: { key, value: beginningOf(value) }, known })));
-    const known = found.filter(({ relation }) => relation !== "near");
-    const [first] = known;
-    if (first === undefined || first.relation === "near" || onKnown === "both") return [];
-    const yields = onKnown === "skip" || known.some((other) => other.isPinned || other.updatedAt > updatedAt);
-    if (outcome === "stored" && yields) {
-      this.#leaveOut(KNOWN[first.relation]);
+  async #supersededBy(target: ImportTarget, fact: NewEntry, isNew: boolean) {
+    const settled = await this.#known.settle(target, fact, isNew);
+    if ("leftOut" in settled) {
+      this.#leaveOut(settled.leftOut);
       return "left out";
     }
-    if (yields || history !== undefined) return [];
-    const keys = known.slice(0, HISTORY_LIMITS.superseded).map((other) => other.key);
-    if (dryRun) this.#counts.superseded += keys.length;
-    return keys;
+    if (this.#request.dryRun) this.#counts.superseded += settled.supersedes.length;
+    return settled.supersedes;
   }
 
   /** In a transaction of its own. If one of the facts was changed meanwhile, it is stored beside them. */
@@ -423,10 +400,6 @@ class ImportRun {
     this.#safeLine = this.#counts.lines;
     this.#tell();
   }
-}
-
-function beginningOf(value: Uint8Array): string {
-  return cutText(Buffer.from(value).toString(), SHOWN_CHARACTERS);
 }
 
 function unlessChanged(error: unknown): undefined {

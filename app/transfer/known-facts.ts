@@ -12,6 +12,7 @@ import type { Namespace } from "../../engine/store/namespace.ts";
 import { termOf } from "../../recall/analysis/english.ts";
 import type { Claim, FactText } from "../../recall/claims.ts";
 import { type Relation, relationOf } from "../../recall/conflicts.ts";
+import { SharedWords } from "../../recall/shared-words.ts";
 import { claimOf, digestOfText } from "../same-text.ts";
 
 export interface KnownFact {
@@ -33,21 +34,15 @@ type Compared = Required<Shown>;
 const PAGE_FACTS = 250;
 const MOST_COMPARED = 20_000;
 const SHOWN_CHARACTERS = 400;
-/** Facts with one of its words that are counted for a fact, and those that are compared with it. */
-const MOST_COUNTED = 1_000;
-const MOST_JUDGED = 12;
 const MOST_NEAR = 3;
 const ORDER: readonly Relation[] = ["same", "contradict", "near"];
 
 export class KnownFacts {
   readonly #bySaying = new Map<string, Shown[]>();
   readonly #compared: Compared[] = [];
-  /** Places in the list above. */
-  readonly #byTerm = new Map<string, number[]>();
+  readonly #words = new SharedWords();
   /** By word: most words of a memory are in many facts. */
   readonly #terms = new Map<string, string>();
-  /** What one fact has in common with each that is compared; all 0 between two of them. */
-  #common = new Float64Array();
 
   private constructor() {}
 
@@ -65,8 +60,10 @@ export class KnownFacts {
     const claim = this.#claimOf(fact);
     const relations = new Map<Shown, Relation>();
     if (claim !== undefined)
-      for (const other of this.#candidates(claim))
-        relations.set(other, seenAs(relationOf(claim, other.claim)));
+      for (const place of this.#words.closest(claim)) {
+        const other = this.#compared[place];
+        if (other !== undefined) relations.set(other, seenAs(relationOf(claim, other.claim)));
+      }
     for (const other of this.#bySaying.get(digestOfText(fact.value)) ?? [])
       if (isSelfContained(claim, other)) relations.set(other, "same");
     const found = [...relations].filter(([{ key }]) => key !== fact.key);
@@ -86,9 +83,8 @@ export class KnownFacts {
     const fact = claim && { ...shown, claim };
     append(this.#bySaying, digestOfText(value), fact ?? shown);
     if (fact === undefined) return;
-    const place = this.#compared.push(fact) - 1;
-    for (const term of new Set(fact.claim.around.flatMap(({ terms }) => terms)))
-      append(this.#byTerm, term, place);
+    this.#compared.push(fact);
+    this.#words.add(fact.claim);
   }
 
   #claimOf(fact: FactText): Claim | undefined {
@@ -98,46 +94,6 @@ export class KnownFacts {
       return term;
     });
   }
-
-  /** Those with the most of its words in common, rare words and the words themselves before synonyms. */
-  #candidates({ around, readings }: Claim): readonly Compared[] {
-    const closeness = new Map(
-      [...readings].map(([term, read]) => [term, Math.max(...read.map((one) => one.closeness))]),
-    );
-    for (const term of around.flatMap(({ terms }) => terms)) closeness.set(term, 1);
-    const having = [...closeness]
-      .map(([term, close]) => ({ close, places: this.#byTerm.get(term) ?? [] }))
-      .sort((one, other) => one.places.length - other.places.length);
-    if (this.#common.length < this.#compared.length) this.#common = new Float64Array(this.#compared.length);
-    const common = this.#common;
-    const met: number[] = [];
-    let counted = 0;
-    for (const { close, places } of having) {
-      const rarity = close * Math.log(1 + this.#compared.length / places.length);
-      for (const place of places) {
-        if (counted === MOST_COUNTED) break;
-        counted += 1;
-        if (common[place] === 0) met.push(place);
-        common[place] = (common[place] ?? 0) + rarity;
-      }
-    }
-    const best = bestOf(met, common);
-    for (const place of met) common[place] = 0;
-    return best.flatMap((place) => this.#compared[place] ?? []);
-  }
-}
-
-/** The places with the most, best first; of equals, those that come first. */
-function bestOf(places: readonly number[], common: Float64Array): readonly number[] {
-  const best: number[] = [];
-  const at = (place: number | undefined): number => (place === undefined ? 0 : (common[place] ?? 0));
-  for (const place of places) {
-    if (best.length === MOST_JUDGED && at(best.at(-1)) >= at(place)) continue;
-    const behind = best.findIndex((other) => at(other) < at(place));
-    best.splice(behind === -1 ? best.length : behind, 0, place);
-    if (best.length > MOST_JUDGED) best.pop();
-  }
-  return best;
 }
 
 function append<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {

@@ -62,8 +62,8 @@ export const HISTORY_DESCRIPTION =
   " of it is current. At most ten, also of facts that it superseded.";
 
 export const UNDO_DESCRIPTION =
-  "Undo the last store that changed a fact: what it held before returns, and so do facts that it superseded. Only the" +
-  " answer keeps the undone value. Called again, it undoes the next.";
+  "Take back the last store of a fact: its former value and facts that it superseded return. To correct it, store it." +
+  " Only the answer keeps the undone value. Called again, it undoes the next.";
 
 export const PIN_DESCRIPTION =
   "Keep a fact in every prompt, for a year, if the user asks for it. At most 10 short ones. Only the user keeps it longer.";

@@ -3,7 +3,7 @@ import { invalidField } from "../errors.ts";
 import { HISTORY_LIMITS } from "../rules/history.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
-import { problemOfKey, problemOfName } from "./hostile-text.ts";
+import { problemOfName } from "./hostile-text.ts";
 
 /** Sizes are bytes of UTF-8, after trimming. */
 export const FACT_LIMITS = {
@@ -66,7 +66,7 @@ export function checkKey(key: unknown): string {
   if (name === "")
     throw invalidField("key", "is missing; give the fact a short name, such as deploy/preference");
   refuseLong("key", name, FACT_LIMITS.keyBytes, "shorten it");
-  refuse("key", problemOfKey(name));
+  refuseHostile("key", name);
   return name;
 }
 

@@ -19,22 +19,14 @@ const JOINING = "Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sin
 const JOINER = `(?<=[[${JOINING}]&&[\\p{L}\\p{M}]])\\p{Join_Control}(?!\\p{Join_Control})`;
 const WRITING = `\\p{RGI_Emoji}|${JOINER}`;
 
-const IN_KEYS = new RegExp(HOSTILE, "v");
+const IN_NAMES = new RegExp(HOSTILE, "v");
 /** Tabs and line feeds stay in text. */
 const IN_TEXT = new RegExp(`[${HOSTILE}--[\\t\\n]]`, "v");
 const LINE_BREAKS = /\r\n?|[\u0085\p{Zl}\p{Zp}]/gu;
 
-/**
- * Why this text cannot be a key, for a message; undefined when it can. Keys may hold no invisible character, not even within an
- * emoji.
- */
-export function problemOfKey(text: string): string | undefined {
-  return problemOf(text, IN_KEYS.exec(text)?.[0]);
-}
-
-/** Why this text cannot be another name (a tag, a pack), for a message; undefined when it can. */
+/** Why this text cannot be a name (a key, a tag, a pack), for a message; undefined when it can. */
 export function problemOfName(text: string): string | undefined {
-  if (!IN_KEYS.test(text)) return problemOf(text, undefined);
+  if (!IN_NAMES.test(text)) return problemOf(text, undefined);
   return problemOf(text, text.matchAll(writingOrHostile()).find(([, writing]) => writing === undefined)?.[0]);
 }
 

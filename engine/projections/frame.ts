@@ -117,7 +117,8 @@ export function cutText(text: string, most: number): string {
   return text.slice(0, end);
 }
 
-function plainName(name: string): string {
+/** A name as it stands, or quoted if it could pass for other words. */
+export function plainName(name: string): string {
   return PLAIN_NAME.test(name) && name.length <= MOST_NAME ? name : quotedKey(name, MOST_NAME);
 }
 

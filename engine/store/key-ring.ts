@@ -5,7 +5,9 @@
  * under no other. During a change, the database holds each of the two keys sealed under the other, so that either of them opens
  * everything and nobody else learns anything; afterwards neither copy remains.
  */
+
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { HelmdeckError } from "../errors.ts";
 import {
   associatedData,
   ENVELOPE_VERSION,
@@ -92,6 +94,16 @@ export class SealingKeys {
     const master = MasterKey.openFrom(this.#keys, associatedData(this.header, [], storeId), wrapped);
     return master && new SealingKeys(master);
   }
+}
+
+/** `name`: of the database, for a person. */
+export function wrongKey(name: string, master: MasterKey): HelmdeckError {
+  return new HelmdeckError(
+    "key_wrong",
+    `The memory database ${name} does not open with the configured key ${keyIdOf(master)}: it was encrypted with another one. ` +
+      "Nothing was read or written. Check whether HELMDECK_MEMORY_KEY or HELMDECK_MEMORY_KEY_FILE overrides the key file.",
+    { details: { path: name } },
+  );
 }
 
 /** The public id of a key: 16 hexadecimal digits that reveal nothing about it. */

@@ -3,6 +3,8 @@ import type { FactView } from "../../app/memory.ts";
 import { alsoInNotes } from "../../app/presenters/forget-texts.ts";
 import { keepArguments } from "../../app/presenters/tidy-text.ts";
 import { isCopyable, shellWord } from "../../app/presenters/words.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
+import { ownTags } from "../../engine/facts/marks.ts";
 import { type Html, html } from "../html.ts";
 import { type PageContext, param } from "../page.ts";
 import type { Changes } from "../viewer.ts";
@@ -29,12 +31,25 @@ function command({ program, options }: Commands, ...words: readonly string[]): s
   return [program, ...words, ...(options === "" ? [] : [options])].join(" ");
 }
 
+type Superseded = Pick<FactView, "key" | "path" | "category" | "tags">;
+
+/** A new fact has the category and tags that its store names. */
+function kept({ category, tags }: Superseded): readonly string[] {
+  const named = category === DEFAULT_CATEGORY ? [] : [`--category ${category}`];
+  return [
+    ...named,
+    ...ownTags(tags)
+      .filter((tag) => isCopyable(`=${tag}`))
+      .map((tag) => `--tag=${shellWord(tag)}`),
+  ];
+}
+
 interface Change {
   /** Its button; in lower case the path of its form. */
   readonly name: string;
   readonly about: string;
   /** Of its command. */
-  readonly words: (fact: Pick<FactView, "key" | "path">) => readonly string[];
+  readonly words: (fact: Superseded) => readonly string[];
 }
 
 const RENEW: Change = {
@@ -60,7 +75,13 @@ const CHANGES: readonly Change[] = [
   {
     name: "Supersede",
     about: "Stores a new fact that replaces this one. Fill in key and text.",
-    words: (fact) => ["store", "NEW-KEY", '"the new text"', `--supersedes ${nameInShell(fact)}`],
+    words: (fact) => [
+      "store",
+      "NEW-KEY",
+      '"the new text"',
+      `--supersedes ${nameInShell(fact)}`,
+      ...kept(fact),
+    ],
   },
   {
     name: "Undo",
@@ -95,7 +116,7 @@ const UNPIN: Change = {
 };
 
 /** A pinned fact is kept by pinning it again. */
-export function keepCommand(commands: Commands, fact: Pick<FactView, "key" | "path" | "pinned">): string {
+export function keepCommand(commands: Commands, fact: Superseded & Pick<FactView, "pinned">): string {
   return command(commands, ...(fact.pinned ? PIN : RENEW).words(fact));
 }
 

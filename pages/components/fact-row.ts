@@ -1,6 +1,7 @@
 /** A fact in a list: its key, its first words and its details. */
 import type { FactView } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
+import { ownTags } from "../../engine/facts/marks.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
@@ -8,6 +9,8 @@ import { time } from "../words.ts";
 import { chip, notice } from "./parts.ts";
 
 const FIRST_CHARACTERS = 180;
+/** In a list. */
+const MOST_TAGS = 4;
 
 export function factLink({ links }: PageContext, key: string): Html {
   return html`<a href="${links.to("/fact", { key })}">${shortLine(key)}</a>`;
@@ -18,8 +21,22 @@ export function factRow(context: PageContext, fact: FactView, below?: Html): Htm
   return html`<li>
 <h3>${factLink(context, key)}</h3>
 <p>${firstWords(value, FIRST_CHARACTERS)}</p>
-<div class="meta">${pinned && chip("pinned", "ok")}${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>${below}
+<div class="meta">${pinned && chip("pinned", "ok")}${chip(line(category))}${tagChips(context, ownTags(fact.tags))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>${below}
 </li>`;
+}
+
+/** Each leads to the facts with this tag. */
+export function tagChips(
+  { links }: PageContext,
+  tags: readonly string[],
+  most = MOST_TAGS,
+): Html | undefined {
+  if (tags.length === 0) return undefined;
+  const shown = tags
+    .slice(0, most)
+    .map((tag) => html`<a href="${links.to("/facts", { tag })}">${chip(shortLine(tag, 40))}</a>`);
+  const more = tags.length - shown.length;
+  return html`<span class="chips" role="group" aria-label="Tags">${shown}${more > 0 && html`<span>and ${more} more</span>`}</span>`;
 }
 
 function endOf(now: number, expiresAt: number | undefined): Html {

@@ -13,6 +13,7 @@ const TITLES: Readonly<Partial<Record<Section, string>>> = {
   timeline: "Timeline",
   ending: "Expiring soon",
   tidy: "Tidy up",
+  unasked: "Unasked",
   health: "Health",
 };
 

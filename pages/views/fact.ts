@@ -6,14 +6,13 @@ import { firstWords } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { importsOf } from "../../engine/facts/import-tag.ts";
 import { ownTags } from "../../engine/facts/marks.ts";
-import { writerText } from "../../engine/projections/frame.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import { changesOf, commandList, doneNotice, factCommands } from "../components/changes.ts";
-import { factLink } from "../components/fact-row.ts";
+import { factLink, tagChips } from "../components/fact-row.ts";
 import { answerOrReason, chip, empty, heading, notice } from "../components/parts.ts";
 import { block, type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
-import { counted, exactTime, size, time } from "../words.ts";
+import { counted, exactTime, size, time, writerWords } from "../words.ts";
 
 const SIMILAR = 3;
 const EXCERPT = 160;
@@ -53,15 +52,16 @@ ${await similar(context, fact)}`;
   return { title: shortLine(key, 80), section: "facts", body };
 }
 
-function about({ now, links }: PageContext, fact: FactView): Html {
+function about(context: PageContext, fact: FactView): Html {
+  const { now, links } = context;
   const { category, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
   const tags = ownTags(fact.tags);
   const imports = importsOf(fact.tags);
   return html`<dl class="facts">
 <dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>
-<dt>Tags</dt><dd>${tags.length === 0 ? html`<span class="muted">none</span>` : html`<span class="chips">${tags.map((tag) => html`<a href="${links.to("/facts", { tag })}">${chip(line(tag))}</a>`)}</span>`}</dd>
+<dt>Tags</dt><dd>${tagChips(context, tags, tags.length) ?? html`<span class="muted">none</span>`}</dd>
 ${imports.map((id) => html`<dt>Imported with</dt><dd><a href="${links.to("/facts", { tag: `import:${id}` })}">import ${line(id)}</a></dd>`)}
-<dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerText(writer))}</dd>
+<dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerWords(writer))}</dd>
 <dt>First stored</dt><dd>${exactTime(now, createdAt)}</dd>
 <dt>Last stored</dt><dd>${exactTime(now, updatedAt)}</dd>
 <dt>Expires</dt><dd>${expiresAt === undefined ? (isKnownTime(updatedAt) ? "never" : exactTime(now, updatedAt)) : exactTime(now, expiresAt)}</dd>
@@ -92,7 +92,7 @@ function historyList(context: PageContext, key: string, former: readonly FormerV
 function formerRow({ now }: PageContext, key: string, former: FormerView): Html {
   const isOther = former.key !== key;
   return html`<li><details><summary>${firstWords(former.value, EXCERPT)}</summary><pre>${block(former.value)}</pre></details>
-<div class="meta"><span>stored ${time(now, former.updatedAt)}</span>${former.writer && html`<span>by ${shortLine(writerText(former.writer))}</span>`}${
+<div class="meta"><span>stored ${time(now, former.updatedAt)}</span>${former.writer && html`<span>by ${shortLine(writerWords(former.writer))}</span>`}${
     isOther
       ? html`<span>stored under <strong>${shortLine(former.key)}</strong>, which this fact superseded</span>`
       : undefined

@@ -7,7 +7,7 @@ import { importsOf } from "../../engine/facts/import-tag.ts";
 import type { ExpiringFacts } from "../../engine/projections/my-memory.ts";
 import { copyable, doneNotice, forgetImportCommand } from "../components/changes.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
-import { chip, empty, heading, hiddenFields, nothingStored, pager } from "../components/parts.ts";
+import { empty, heading, hiddenFields, nothingStored, pager } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted } from "../words.ts";
@@ -29,7 +29,7 @@ export async function factsPage(context: PageContext): Promise<Page> {
   const overview = await overviewOf(context);
   const found = query === undefined ? await list(context, overview) : await searchResults(context, query);
   const title = query === undefined ? "Facts" : `Search: ${shortLine(query, 80)}`;
-  const body = html`${doneNotice(context)}${heading("Facts", summary(context, overview), remember(context))}${searchForm(context, query)}${found}`;
+  const body = html`${doneNotice(context)}${heading("Facts", summary(context, overview), remember(context))}${searchForm(context, query)}${found}${overview.facts + overview.runs > 0 && forgetGroup(context)}`;
   return { title, section: "facts", body };
 }
 
@@ -60,7 +60,13 @@ const MOST_ENDING = 3;
 
 function remember({ viewer, links }: PageContext): Html | undefined {
   if (viewer.changes.kind !== "forms") return undefined;
-  return html`<div class="chips"><a class="button" href="${links.to("/forget")}">Forget…</a><a class="button primary" href="${links.to("/remember")}">Remember something</a></div>`;
+  return html`<a class="button primary" href="${links.to("/remember")}">Remember something</a>`;
+}
+
+/** At the end of the page, apart from the button that stores. */
+function forgetGroup({ viewer, links }: PageContext): Html | undefined {
+  if (viewer.changes.kind !== "forms") return undefined;
+  return html`<p class="actions"><a class="button small" href="${links.to("/forget")}">Forget several…</a></p>`;
 }
 
 function searchForm({ links }: PageContext, query: string | undefined): Html {
@@ -78,7 +84,7 @@ async function list(context: PageContext, overview: Overview): Promise<Html> {
   const asked = defined({ category, prefix, tag, cursor });
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, { ...asked, limit: PAGE_FACTS });
   if (facts.length + unreadable.length === 0) return nothing(context, overview, asked);
-  return html`${filters(context, overview, asked)}${tag !== undefined && tagged(context, tag)}${unreadableRows(context, unreadable)}
+  return html`${filters(context, overview, asked)}${tag !== undefined && imported(context, tag)}${unreadableRows(context, unreadable)}
 <ul class="card rows">${facts.map((fact) => factRow(context, fact))}</ul>${pager(context, "/facts", asked, nextCursor)}`;
 }
 
@@ -100,7 +106,7 @@ function filters(
   const isFiltered = (category ?? prefix ?? tag) !== undefined;
   const known = categories.some(({ name }) => name === category);
   const odd = category !== undefined && !known ? [{ name: category, count: 0 }] : [];
-  return html`<form class="filters" method="get" action="${links.path("/facts")}">${hiddenFields({ ...links.hidden, ...defined({ tag }) })}
+  return html`<form class="filters" method="get" action="${links.path("/facts")}">${hiddenFields(links.hidden)}
 <label>Category<select name="category"><option value="">All categories</option>${[...categories, ...odd].map(
     ({ name, count }) =>
       name === category
@@ -108,12 +114,14 @@ function filters(
         : html`<option value="${name}">${line(name)} (${count})</option>`,
   )}</select></label>
 <label>Key begins with<input type="text" name="prefix" value="${prefix ?? ""}" autocomplete="off"></label>
+<label>Tag<input type="text" name="tag" value="${tag ?? ""}" autocomplete="off"></label>
 <button>Filter</button>${isFiltered && html`<a class="button quiet" href="${links.to("/facts")}">Show all</a>`}</form>`;
 }
 
-function tagged({ links, viewer: { changes } }: PageContext, tag: string): Html {
+/** What came with an import. */
+function imported({ links, viewer: { changes } }: PageContext, tag: string): Html | undefined {
   const [id] = importsOf([tag]);
-  if (id === undefined) return html`<p>With the tag ${chip(line(tag))}</p>`;
+  if (id === undefined) return undefined;
   const change =
     changes.kind === "forms"
       ? html`<p><a class="button small" href="${links.to("/forget", { import: id })}">Forget this import…</a></p>`

@@ -6,6 +6,7 @@
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { DoctorReport, EngineStatus, Finding, MemoryStatus } from "../../app/memory.ts";
 import { doctorText } from "../../app/presenters/doctor-text.ts";
+import { shellWord } from "../../app/presenters/words.ts";
 import { extentText } from "../../app/remote/helmdeck/helmdeck-texts.ts";
 import { asHelmdeckError } from "../../engine/errors.ts";
 import { chip, heading, notice, type Tone } from "../components/parts.ts";
@@ -22,7 +23,7 @@ const LEVELS = {
 export async function healthPage(context: PageContext): Promise<Page> {
   const { memory, subject, viewer } = context;
   const status = await memory.status(subject);
-  if (viewer.doctor === undefined) return ownHealth(status);
+  if (viewer.doctor === undefined) return ownHealth(status, subject);
   const report = await viewer.doctor().catch((error: unknown) => failed(error));
   const body = html`${heading("Health", "What works, what does not, and how to fix it.")}
 ${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why)}
@@ -31,8 +32,10 @@ ${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why
   return { title: "Health", section: "health", body };
 }
 
-function ownHealth(status: MemoryStatus): Page {
-  const body = html`${heading("Health", "Whether your memory works. To see more, sign in with a token that has the scope admin.")}
+function ownHealth(status: MemoryStatus, subject: string): Page {
+  const command = `helmdeck-memory token --subject ${shellWord(line(subject))} --scope admin`;
+  const more = html`Whether your memory works. To see more, sign in with a token that has the scope admin. To make one, run on the server: <code>${command}</code>`;
+  const body = html`${heading("Health", more)}
 ${failure(status)}${memoryCard(status)}`;
   return { title: "Health", section: "health", body };
 }

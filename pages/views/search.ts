@@ -2,12 +2,11 @@
 import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
 import { firstWords, possiblyRelated, unmatchedText } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import { writerText } from "../../engine/projections/frame.ts";
 import { factLink } from "../components/fact-row.ts";
 import { chip, empty, nothingStored, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
-import { counted, time } from "../words.ts";
+import { counted, time, writerWords } from "../words.ts";
 
 const SNIPPET_CHARACTERS = 320;
 const KINDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run", tool: "tool call" } as const;
@@ -37,7 +36,7 @@ function found(context: PageContext, query: string, answer: SearchAnswer): Html 
   const words = askedWords(query);
   const said = best.possible
     ? "No sure answer. The agent sees these hits, marked as only possibly related:"
-    : `${counted(results.length, "answer")}, as the agent sees ${results.length === 1 ? "it" : "them"}:`;
+    : `${counted(results.length, "answer")}, as the agent sees ${results.length === 1 ? "it" : "them"}. Sure: it has what you asked for.`;
   return html`<p role="status">${said} <span class="muted">Searched by ${mode === "hybrid" ? "keywords and meaning" : "keywords"}.</span></p>
 <ol class="card rows">${results.map((hit) => hitRow(context, hit, words, mode))}</ol>`;
 }
@@ -70,7 +69,7 @@ function hitRow(
   return html`<li>
 <div class="head"><h3>${hitLink(context, hit)}</h3>${possible ? chip(possiblyRelated(why), "warn") : chip("sure", "ok")}</div>
 <p>${marked(firstWords(textOf(hit), SNIPPET_CHARACTERS), words)}</p>
-<div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerText(writer))}</span>`}</div>
+<div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerWords(writer))}</span>`}</div>
 ${conflictsWith.map((other) => html`<p class="meta">${chip("contradicts", "warn")}<span>${factLink(context, other.key)}, stored ${time(context.now, other.updatedAt)}</span></p>`)}
 <ul class="why" aria-label="Why it was found">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
 ${hit.parts && html`<details><summary>Score ${score.toFixed(2)}: features and weights</summary>${partsTable(hit.parts)}</details>`}

@@ -2,11 +2,10 @@
 
 import type { RunKind, RunsQuery, RunView } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
-import { writerText } from "../../engine/projections/frame.ts";
 import { chip, empty, heading, hiddenFields, notice, pager } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
-import { clockOf, counted, dayName, dayOf, duration, minuteOf } from "../words.ts";
+import { clockOf, counted, dayName, dayOf, duration, minuteOf, writerWords } from "../words.ts";
 
 const KINDS: Readonly<Record<RunKind, string>> = { tool: "Tool", pack: "Pack", pipeline: "Pipeline" };
 const OUTCOMES = { ok: "Succeeded", failed: "Failed" } as const;
@@ -84,7 +83,7 @@ function runRow({ at, name, kind, outcome, isOk, durationMs, inputs, findings, w
     KINDS[kind].toLowerCase(),
     ...(durationMs === undefined ? [] : [duration(durationMs)]),
     ...(findings === 0 ? [] : [counted(findings, "finding")]),
-    ...(writer === undefined ? [] : [`by ${shortLine(writerText(writer))}`]),
+    ...(writer === undefined ? [] : [`by ${shortLine(writerWords(writer))}`]),
   ];
   const kept = Object.entries(inputs);
   return html`<li class="run"><time datetime="${new Date(at).toISOString()}">${clockOf(at)}</time>

@@ -2,6 +2,7 @@
 import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MODEL_PACKAGE } from "../../model/artefact.ts";
+import { repositoryFields } from "./repository.ts";
 
 /** The fields taken from the root's package.json. */
 export interface EngineManifest {
@@ -25,7 +26,11 @@ export function engineManifest(root: EngineManifest): EngineManifest {
   const { scripts: _, devDependencies: __, private: ___, dependencies, ...published } = root;
   const version = dependencies[INSTALLED_WITH_IT];
   if (version === undefined) throw new Error(`package.json does not name ${INSTALLED_WITH_IT}.`);
-  return { ...published, dependencies: { [INSTALLED_WITH_IT]: version, [MODEL_PACKAGE]: root.version } };
+  return {
+    ...published,
+    ...repositoryFields(),
+    dependencies: { [INSTALLED_WITH_IT]: version, [MODEL_PACKAGE]: root.version },
+  };
 }
 
 export async function readEngineManifest(root: string): Promise<EngineManifest> {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MODEL_FILES, MODEL_PACKAGE } from "../../model/artefact.ts";
+import { repositoryFields } from "./repository.ts";
 
 /** Each file of the package, and where it comes from. The runtime's npm package has no licence; its Python package has these. */
 const COPIED: Readonly<Record<string, string>> = {
@@ -45,6 +46,7 @@ function manifest(version: string) {
     description:
       "The built-in embedding model of helmdeck memory: all-MiniLM-L6-v2 in 8 bits. It has no code.",
     license: "Apache-2.0 AND MIT",
+    ...repositoryFields(),
     type: "module",
     exports: { "./package.json": "./package.json" },
     files: [...Object.keys(COPIED), CHECKSUMS],

@@ -1,6 +1,7 @@
 /** package.json and manifest of the plugin's own package, made from the root's. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { repositoryFields } from "./repository.ts";
 
 /** The fields taken from the root's package.json. */
 export interface RootPackage {
@@ -29,6 +30,7 @@ export function pluginPackage(
     version: root.version,
     description,
     license: root.license,
+    ...repositoryFields(),
     type: "module",
     files: ["dist", "openclaw.plugin.json", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"],
     publishConfig: { access: "public" },

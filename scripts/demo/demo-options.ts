@@ -24,7 +24,7 @@ Exit codes: 0 found, 1 not found or failed, 2 usage error.`;
 export function readOptions(argv: readonly string[]): DemoOptions | { readonly exitCode: number } {
   const command = new Command("npm run demo --")
     .description(
-      "Starts the real OpenClaw gateway in a temporary home with the packed plugin, stores facts and audit rows, and asks memory_search for them.",
+      "Starts the real OpenClaw gateway in a temporary home with the packed plugin, stores facts, and asks memory_search for them in other words.",
     )
     .option(
       "--facts <file>",

@@ -12,7 +12,7 @@ import { packPlugin } from "../pack-plugin.ts";
 import { type Answer, askMemorySearch } from "./asking.ts";
 import { type DemoOptions, readOptions } from "./demo-options.ts";
 import { Screen } from "./screen.ts";
-import { historyLines, NOTES, QUESTIONS, TOLD } from "./story.ts";
+import { EARLIER, NOTES, QUESTIONS, TOLD } from "./story.ts";
 
 /** A question, and the hit that memory_search must return for the demo to succeed. */
 interface Question {
@@ -52,13 +52,13 @@ async function main(): Promise<number> {
 
 async function setUp(host: OpenClawHost, options: DemoOptions): Promise<void> {
   const facts = join(host.home.root, "facts.jsonl");
-  if (options.facts === undefined) await writeFile(facts, historyLines(new Date()));
+  if (options.facts === undefined) await writeFile(facts, EARLIER);
   else await copyFacts(options.facts, facts);
   const tarball = await host.step("build and pack the plugin", () =>
     packPlugin(join(host.home.root, "pack")),
   );
   // First, so that an error in a user's file shows before the long steps.
-  await host.step("import facts and audit rows", () => importFacts(host, facts));
+  await host.step("import earlier facts", () => importFacts(host, facts));
   await host.installPlugin(tarball);
   await host.step("install the built-in model", () => command(host, "model", "install"));
   await host.startGateway();
@@ -124,7 +124,7 @@ async function ask(host: OpenClawHost, options: DemoOptions, screen: Screen): Pr
   return answers;
 }
 
-/** The user's questions must find any hit from helmdeck; the demo's own must find a specific fact and a specific audit row. */
+/** The user's questions must find any hit from helmdeck; the demo's own must find a specific fact each. */
 function questionsOf({ facts, query }: DemoOptions): readonly Question[] {
   const own = query.map((text) => ({ query: text, mustFind: "helmdeck/" }));
   return facts === undefined ? [...QUESTIONS, ...own] : own;
@@ -153,9 +153,7 @@ function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcom
     return;
   }
   if (outcome.isFound)
-    screen.line(
-      "\nEvery question found its answer from helmdeck in memory_search's reply; the first one by its meaning.",
-    );
+    screen.line("\nEvery question found its answer from helmdeck in memory_search's reply.");
   if (!options.keep) return;
   screen.line(`\nThe gateway still runs: ${host.url}  (token in ${tokenPath})`);
   screen.line(`Use its memory:      ${use}`);

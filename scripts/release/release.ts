@@ -1,9 +1,10 @@
 /**
- * Makes a release: updates the version everywhere, closes the changelog's section, makes the four tarballs with their SBOMs and checksums, and
- * creates a commit and a tag. It does not publish or push.
+ * Makes a release: updates the version everywhere, closes the changelog's section, makes the four tarballs with their SBOMs and checksums,
+ * lets npm check each as it would publish it, and creates a commit and a tag. It does not publish or push.
  *
- *   npm run release -- 0.2.0 [--dry-run]
+ *   [HELMDECK_REPOSITORY=https://HOST/OWNER/NAME] npm run release -- 0.3.0 [--dry-run]
  *
+ * The packages name the repository only if the variable does.
  * `--dry-run` prints the changes. Exit 1 with a line for each problem; then nothing is changed.
  */
 import { createHash } from "node:crypto";
@@ -12,6 +13,7 @@ import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
+import { repositoryFields } from "../build/repository.ts";
 import { closeChangelog, newerVersion, type Release, withVersion } from "./release-texts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -36,9 +38,16 @@ async function main(): Promise<void> {
   const changes = await changesOf(release);
   for (const file of changes.keys()) console.log(`${file}: ${release.from} → ${release.version}`);
   console.log(`\n${release.notes}\n`);
+  const { homepage } = repositoryFields();
+  console.log(homepage ?? "The packages will not say where their source is: HELMDECK_REPOSITORY is not set.");
   if (values["dry-run"]) return console.log(`Nothing was changed. The tag would be ${release.tag}.`);
   for (const [file, text] of changes) await writeFile(join(ROOT, file), text);
-  for (const file of await packed(release)) console.log(file);
+  try {
+    for (const file of await packed(release)) console.log(file);
+  } catch (error) {
+    await git("checkout", "--quiet", "--", ...changes.keys());
+    throw error;
+  }
   await git("add", ...changes.keys());
   await git("commit", "--quiet", "--message", `Release ${release.version}`);
   await git("tag", "--annotate", release.tag, "--message", release.notes);
@@ -75,7 +84,9 @@ async function packed({ version }: Release): Promise<readonly string[]> {
       cwd: ROOT,
       stderr: "inherit",
     });
-    tarballs.push(relative(ROOT, stdout.trim().split("\n").at(-1) ?? ""));
+    const tarball = relative(ROOT, stdout.trim().split("\n").at(-1) ?? "");
+    await execa("npm", ["publish", "--dry-run", "--silent", join(ROOT, tarball)], { cwd: folder });
+    tarballs.push(tarball);
   }
   const files = tarballs.flatMap((tarball) => [tarball, tarball.replace(/\.tgz$/, ".cdx.json")]);
   return [...files, await checksummed(folder, files)];

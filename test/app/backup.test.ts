@@ -65,6 +65,17 @@ const namesIn = async (path: string) => (await readdir(dirname(path))).sort();
 
 // verifies P-backup-whole
 describe("a backup", () => {
+  test("into a folder that does not exist names the folder, also before it is tried", async () => {
+    const place = await madePlace();
+    const asked = { ...options(place), file: join(await tempFolder(), "b", "x") };
+    const refused = {
+      code: "invalid_input",
+      message: expect.stringMatching(/^There is no folder \S+\/b\. /),
+    };
+    await expect(backUp(asked)).rejects.toMatchObject(refused);
+    await expect(planBackUp(asked)).rejects.toMatchObject(refused);
+  });
+
   test.each([betterSqliteDriver, nodeSqliteDriver])(
     "through $name, restored into an empty home, contains everything",
     async (through) => {

@@ -100,6 +100,16 @@ describe("doctor", () => {
     expect(report.findings[0]?.message).toMatch(new RegExp(`^${code}: `));
   });
 
+  test("names the configured key if it is the wrong one, and gives each advice once", async () => {
+    const place = await madePlace();
+    await writeFile(place.keyPath, "0".repeat(64));
+    const [{ message = "", remedy = "" } = {}] = (await examine(place)).findings;
+    expect(message).toMatch(/does not open with the configured key [0-9a-f]{16}: .*HELMDECK_MEMORY_KEY_FILE/);
+    expect(message).not.toContain("Find the key");
+    expect(remedy).toMatch(/^Find the key .*\.former-/);
+    expect(remedy).not.toContain("HELMDECK_MEMORY_KEY");
+  });
+
   test("warns of a database that others can read", async () => {
     const place = await madePlace();
     await chmod(place.databasePath, 0o644);

@@ -63,9 +63,19 @@ describe("storing a fact", () => {
     expect(await memory.storeFact("main", alike)).toMatchObject({ key: alike.key });
   });
 
-  test("does not affect facts of an earlier version with refused keys: they can be read, listed and forgotten", async () => {
+  test("may have an emoji in its key, but not one that looks like another key", async () => {
     const memory = await openTestMemory();
     const key = "mood/\u2764\ufe0f";
+    expect(await memory.storeFact("main", { key, value: "good" })).toMatchObject({ key });
+    expect(await memory.getFact("main", { key })).toMatchObject({ value: "good" });
+    for (const alike of ["mood/\u2764", "mood/\u2764\ufe0e", "mood/\u2764\ufe0f\u200d"])
+      await expect(memory.storeFact("main", { key: alike, value: "bad" })).rejects.toThrow(/looks like|U\+/);
+    expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
+  });
+
+  test("does not affect facts of an earlier version with refused keys: they can be read, listed and forgotten", async () => {
+    const memory = await openTestMemory();
+    const key = "mood/a\ufe0f";
     const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;
     await memory.store.put({ ...row, category: "user_facts", tags: [] });
     expect(await memory.getFact("main", { key })).toMatchObject({ key, value: "fine" });

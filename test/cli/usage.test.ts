@@ -15,6 +15,7 @@ describe("a wrong command line", () => {
     ["an unknown command", ["remember", "x"], /no such command: 'remember'/],
     ["a command of a later version", ["replicate"], /no such command: 'replicate'/],
     ["a misspelt command", ["serch", "x"], /did you mean search\?/],
+    ["help for a misspelt command", ["help", "sotre"], /'sotre' \(did you mean store\?\)/],
     ["a word for a command", ["remember", "x"], /did you mean store\?/],
     ["another word for a command", ["delete", "x"], /did you mean forget\?/],
     ["a misspelt option", ["list", "--limt", "3"], /'--limt' \(did you mean --limit\?\)/],

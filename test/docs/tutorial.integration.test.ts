@@ -23,7 +23,7 @@ const PICTURES = join(ROOT, "docs", "pictures");
 const WRITES_PICTURES = process.env.HELMDECK_WRITE_PICTURES === "1";
 
 /** Time for a dozen `openclaw` commands and two starts of a gateway. */
-const LONGEST_MS = 600_000;
+const LONGEST_MS = 900_000;
 
 /** How the model responds to the page's sentences. */
 const READS = [
@@ -80,7 +80,10 @@ describe("the tutorial", () => {
       await writePicture(
         block.picture,
         block.heading,
-        shown.join("\n").replaceAll(join(host.home.root, "home"), "~"),
+        shown
+          .join("\n")
+          .replaceAll(join(host.home.root, "home"), "~")
+          .replaceAll(host.home.workspace, "~/.openclaw/workspace"),
       );
   }
 

@@ -23,21 +23,21 @@ const it = base.extend<{ place: Place }>({
 });
 
 describe.concurrent("npm run demo", () => {
-  it("finds the fact and the audit row beside OpenClaw's notes; --keep leaves the gateway until its stop command", async ({
+  it("finds facts in other words beside OpenClaw's notes, and shows what contradicts; --keep leaves the gateway until its stop command", async ({
     place,
   }) => {
     const { code, stdout } = await demo(place, ["--json", "--keep"]).ended;
     expect(code, stdout).toBe(0);
     const shown = JSON.parse(stdout);
     expect(shown.found).toBe(true);
-    const [meant, fact, row] = shown.answers.map(({ hits }: { hits: readonly unknown[] }) => hits);
+    const [meant, fact, times] = shown.answers.map(({ hits }: { hits: readonly unknown[] }) => hits);
     expect(meant[0]).toMatchObject({ corpus: "helmdeck", path: "helmdeck/user_facts/editor.md" });
     expect(meant[0].score).toBeGreaterThan(0.5);
     expect(fact).toContainEqual(
       expect.objectContaining({ corpus: "helmdeck", path: "helmdeck/user_facts/deployment-preference.md" }),
     );
     expect(fact).toContainEqual(expect.objectContaining({ corpus: "memory", path: "memory/2026-10-05.md" }));
-    expect(row[0]).toMatchObject({ corpus: "helmdeck", path: expect.stringContaining("slides.narrate") });
+    expect(times[0].snippet).toMatch(/contradicts "(office\/parking|garage\/hours)"/);
     expect(shown.steps.length).toBeGreaterThan(4);
 
     const token = (await readFile(shown.gateway.tokenPath, "utf8")).trim();

@@ -1,10 +1,24 @@
 /** Checks on each supported OpenClaw, in addition to the smoke test and the other files that vitest.config.ts lists with this one. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenClawClient, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { canSpeak } from "../../plugin/persons-turn.ts";
+import {
+  type JsonObject,
+  type OpenClawClient,
+  OpenClawHost,
+} from "../../scripts/openclaw-host/openclaw-host.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 import { timesOpen } from "./process-facts.ts";
-import { member, patchConfig, pathsOf, resultOfSetUp, sharedGateway, sharedOpenClaw } from "./shared.ts";
+import {
+  agentTurn,
+  member,
+  messageWith,
+  patchConfig,
+  pathsOf,
+  resultOfSetUp,
+  sharedGateway,
+  sharedOpenClaw,
+} from "./shared.ts";
 
 const INSTALLER_TIMEOUT_MS = 600_000;
 const FACT = { key: "ferry/timetable", value: "The ferry to the island leaves at seven." };
@@ -36,6 +50,25 @@ describe("the plugin", () => {
     expect(await found(openclaw)).toContain(PATH);
     const database = join(openclaw.home.stateDir, "helmdeck-memory", "memory.sqlite");
     expect(await timesOpen((await sharedGateway()).pid, database)).toBe(1);
+  });
+});
+
+// verifies P-unasked-person
+describe("memory that speaks up", () => {
+  it("adds a sure fact if OpenClaw tells whose words begin a turn; else doctor says that it cannot", async () => {
+    const { runtime } = await resultOfSetUp();
+    await openclaw.invokeTool("helmdeck__memory_store", FACT);
+    await configure(openclaw, { autoRecall: "sure" });
+    try {
+      const question = `${QUERY}, by itself`;
+      await agentTurn(openclaw, { message: question, sessionKey: "agent:main:telegram:direct:4711" });
+      const message = await messageWith(question);
+      expect(message.includes(FACT.value)).toBe(canSpeak(runtime.version));
+      const { stdout } = await openclaw.openclaw(["helmdeck", "doctor"]);
+      expect(stdout.includes(`do nothing on OpenClaw ${runtime.version}`)).toBe(!canSpeak(runtime.version));
+    } finally {
+      await configure(openclaw, { autoRecall: "off" });
+    }
   });
 });
 
@@ -78,6 +111,6 @@ describe("the installer with the built-in model", () => {
   }
 });
 
-function configure(openclaw: OpenClawClient, config: { searchByDefault: boolean }): Promise<void> {
+function configure(openclaw: OpenClawClient, config: JsonObject): Promise<void> {
   return patchConfig(openclaw, { plugins: { entries: { "helmdeck-memory": { config } } } });
 }

@@ -1,10 +1,8 @@
 /** If our memory fails, OpenClaw's own search continues, with one warning. When memory works again, our search continues too. */
 
-import { globSync } from "node:fs";
 import { copyFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type OpenClawHost,
@@ -12,7 +10,15 @@ import {
   type ToolReply,
 } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { NOTES } from "./setup.ts";
-import { hitsOf, patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";
+import {
+  hitsOf,
+  installFaultyWorker,
+  patchConfig,
+  pathsOf,
+  resultOfSetUp,
+  whilePluginIsOff,
+  workerFileOf,
+} from "./shared.ts";
 
 const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
 const QUERY = "what was that thing about my Konflux deployment preference";
@@ -25,11 +31,10 @@ let files: { readonly database: string; readonly key: string; readonly worker: s
 beforeAll(async () => {
   host = await startOpenClaw({ plugins: [(await resultOfSetUp()).tarball], notes: NOTES });
   const { stateDir } = host.home;
-  const [installed = ""] = globSync(join(stateDir, "npm/projects/*/node_modules/@helmdeck/helmdeck-memory"));
   files = {
     database: join(stateDir, "helmdeck-memory", "memory.sqlite"),
     key: join(stateDir, "helmdeck-memory.key"),
-    worker: join(installed, "dist", "worker.js"),
+    worker: workerFileOf(host),
   };
   const fact = { key: "konflux/deployment-preference", value: "Konflux: staging first, never on a Friday." };
   expect((await host.invokeTool("helmdeck__memory_store", fact)).status).toBe(200);
@@ -82,7 +87,7 @@ describe("an error with the key or the database", () => {
   it.each(troubles)(
     "$trouble: OpenClaw's notes are found with one warning, and nothing is written",
     async ({ cause, warning, code }) => {
-      const mend = await whilePluginIsOff(async () => {
+      const mend = await whilePluginIsOff(host, async () => {
         const undo = await keepCopies();
         await cause();
         return undo;
@@ -98,13 +103,13 @@ describe("an error with the key or the database", () => {
       expect(stored.error?.message).toContain(code);
       expect(await readFile(files.database)).toEqual(before);
 
-      await whilePluginIsOff(mend);
+      await whilePluginIsOff(host, mend);
       expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
     },
   );
 
   it("memory recovers without a reload after the key file is restored", async () => {
-    await whilePluginIsOff(() => rename(files.key, `${files.key}.away`));
+    await whilePluginIsOff(host, () => rename(files.key, `${files.key}.away`));
     expectOwnHitsAnd(await search(), "the memory key is missing");
     await rename(`${files.key}.away`, files.key);
     await expect.poll(async () => pathsOf(await search(), "helmdeck")).toEqual([PATH]);
@@ -127,7 +132,7 @@ describe("a database that another process has locked", () => {
   });
 
   it("for reading and writing: OpenClaw's notes are found with a warning, and facts again after the lock is released", async () => {
-    const other = await whilePluginIsOff(async () => {
+    const other = await whilePluginIsOff(host, async () => {
       const database = new DatabaseSync(files.database);
       database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
       return database;
@@ -179,21 +184,11 @@ describe("a faulty source", () => {
 
   beforeAll(async () => {
     real = await readFile(files.worker);
-    const entryPoints = [join(import.meta.dirname, "faulty-worker.ts")];
-    await whilePluginIsOff(async () => {
-      await build({
-        entryPoints,
-        outfile: files.worker,
-        bundle: true,
-        format: "esm",
-        platform: "node",
-        allowOverwrite: true,
-      });
-    });
+    await installFaultyWorker(host);
   });
 
   afterAll(async () => {
-    await whilePluginIsOff(() => writeFile(files.worker, real));
+    await whilePluginIsOff(host, () => writeFile(files.worker, real));
     expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
   });
 
@@ -258,18 +253,6 @@ function expectOwnHitsAnd(found: ToolReply, warning: string | RegExp): void {
 
 function configure(config: Parameters<typeof patchConfig>[1]): Promise<void> {
   return patchConfig(host, { plugins: { entries: { "helmdeck-memory": { config } } } });
-}
-
-/** Turns the plugin off meanwhile, so that nothing has its files open. */
-async function whilePluginIsOff<T>(work: () => Promise<T>): Promise<T> {
-  const enable = (enabled: boolean) =>
-    patchConfig(host, { plugins: { entries: { "helmdeck-memory": { enabled } } } });
-  await enable(false);
-  try {
-    return await work();
-  } finally {
-    await enable(true);
-  }
 }
 
 /** Copies key and database. Returns a function that restores them. */

@@ -13,6 +13,8 @@ const GOOD = {
   snippet: "the good hit",
   startLine: 1,
   endLine: 1,
+  // Sure enough to be added unasked.
+  parts: { isNamed: { value: 1, weight: 1 } },
 };
 
 /** Two hits with the same score, one of them without a path, make the host's merge fail. */

@@ -43,6 +43,8 @@ export async function startSharedGateway(
       tools: { sandbox: { tools: { allow: ["memory_search", "memory_get", "helmdeck__*"] } } },
       models: { providers: { "stand-in": providerAt(model.baseUrl) } },
       hooks: { enabled: true, token: HOOK_TOKEN },
+      // OpenClaw's consent to recall unasked, which each-host.test.ts turns on. It reads this when a plugin is loaded.
+      plugins: { entries: { "helmdeck-memory": { hooks: { allowConversationAccess: true } } } },
       mcp: {
         servers: {
           helmdeck: { command: process.execPath, args: [join(import.meta.dirname, "mcp-server.ts")] },

@@ -1,8 +1,10 @@
 /** What the test files use of their set-up: the packed plugin, and the shared gateway. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { build } from "esbuild";
 import { afterAll, inject, vi } from "vitest";
 import { DIST } from "../../scripts/build/build.ts";
 import {
@@ -162,6 +164,20 @@ export function subAgentIn(text: string): SubAgent {
 
 /** The system prompt of the latest request to the stand-in model whose messages contain the text. */
 export async function promptOf(text: string): Promise<string> {
+  const { messages } = await requestAbout(text);
+  return messages
+    .filter(({ role }) => role === "system" || role === "developer")
+    .map(textOf)
+    .join("\n");
+}
+
+/** The person's message in the latest request to the stand-in model that contains the text, with what was added to it. */
+export async function messageWith(text: string): Promise<string> {
+  const { messages } = await requestAbout(text);
+  return messages.map(textOf).findLast((message) => message.includes(text)) ?? "";
+}
+
+async function requestAbout(text: string): Promise<ModelRequest> {
   const { modelUrl } = await sharedGateway();
   const response = await fetch(`${modelUrl}/requests`);
   const requests = (await response.json()) as readonly ModelRequest[]; // the stand-in recorded these requests itself
@@ -169,10 +185,7 @@ export async function promptOf(text: string): Promise<string> {
     messages.some((message) => textOf(message).includes(text)),
   );
   if (asked === undefined) throw new Error(`the model was not asked about: ${text}`);
-  return asked.messages
-    .filter(({ role }) => role === "system" || role === "developer")
-    .map(textOf)
-    .join("\n");
+  return asked;
 }
 
 /** Runs the built command `helmdeck-memory` in the gateway's environment, and so by default with the same database. */
@@ -189,4 +202,35 @@ export async function patchConfig(
   const baseHash = member(await openclaw.rpc("config.get"), "hash") ?? null;
   const params = { raw: JSON.stringify(patch), baseHash, replacePaths };
   await openclaw.rpc("config.patch", params, { timeoutMs: PATCH_WITHIN_MS });
+}
+
+/** Turns the plugin off meanwhile, so that nothing has its files open. */
+export async function whilePluginIsOff<T>(openclaw: OpenClawClient, work: () => Promise<T>): Promise<T> {
+  const enable = (enabled: boolean) =>
+    patchConfig(openclaw, { plugins: { entries: { "helmdeck-memory": { enabled } } } });
+  await enable(false);
+  try {
+    return await work();
+  } finally {
+    await enable(true);
+  }
+}
+
+/** The worker of the installed plugin. */
+export function workerFileOf({ home }: OpenClawClient): string {
+  const [installed = ""] = globSync(
+    join(home.stateDir, "npm/projects/*/node_modules/@helmdeck/helmdeck-memory"),
+  );
+  return join(installed, "dist", "worker.js");
+}
+
+/** Replaces the worker of the installed plugin by faulty-worker.ts. */
+export async function installFaultyWorker(openclaw: OpenClawClient): Promise<void> {
+  await whilePluginIsOff(openclaw, () =>
+    build({
+      entryPoints: [join(import.meta.dirname, "faulty-worker.ts")],
+      outfile: workerFileOf(openclaw),
+      ...{ bundle: true, format: "esm", platform: "node", allowOverwrite: true },
+    }),
+  );
 }

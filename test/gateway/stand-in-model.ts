@@ -1,6 +1,6 @@
 /**
  * A model that follows a script: OpenAI's chat completions over SSE, with the tool calls of each turn written into the user's message.
- * GET /requests returns the requests that it received.
+ * GET /requests returns the requests that it received, and GET /bodies the same as the texts that came over the wire.
  *
  * A message that ends in `<<CALL [{"tool": …, "args": …}, …]>>` makes it call these tools in order and then answer with the last tool's
  * result. Any other message is answered with "ok".
@@ -47,9 +47,9 @@ export function scriptFor(text: string, calls: readonly ScriptedCall[]): string 
 }
 
 export async function startStandInModel(readings: readonly Reading[] = []): Promise<StandInModel> {
-  const requests: ModelRequest[] = [];
+  const bodies: string[] = [];
   const server = createServer((request, response) => {
-    answer(request, response, { requests, readings }).catch((error: unknown) =>
+    answer(request, response, { bodies, readings }).catch((error: unknown) =>
       response.destroy(toError(error)),
     );
   });
@@ -83,16 +83,21 @@ export function textOf({ content }: Message): string {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { requests, readings }: { readonly requests: ModelRequest[]; readonly readings: readonly Reading[] },
+  { bodies, readings }: { readonly bodies: string[]; readonly readings: readonly Reading[] },
 ): Promise<void> {
-  if (request.url === "/v1/requests") return sendJson(response, requests);
+  if (request.url === "/v1/bodies") return sendJson(response, bodies);
+  if (request.url === "/v1/requests") return sendJson(response, bodies.map(requestIn));
   if (request.url === "/v1/models")
     return sendJson(response, { object: "list", data: [{ id: MODEL_ID, object: "model" }] });
   if (request.url !== "/v1/chat/completions") return void response.writeHead(404).end();
-  // OpenClaw's request, in OpenAI's format.
-  const asked = JSON.parse(await textOfBody(request)) as ModelRequest;
-  requests.push(asked);
-  streamChunks(response, nextMove(asked, readings));
+  const body = await textOfBody(request);
+  bodies.push(body);
+  streamChunks(response, nextMove(requestIn(body), readings));
+}
+
+/** OpenClaw's request, in OpenAI's format. */
+function requestIn(body: string): ModelRequest {
+  return JSON.parse(body) as ModelRequest;
 }
 
 /** The next call, or the final text. OpenClaw may add context after the person's message. */

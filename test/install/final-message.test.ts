@@ -41,6 +41,18 @@ describe("after an installation", () => {
     expect(await said(IN_CONTAINER)).toContain("docker exec claw openclaw helmdeck search");
   });
 
+  it("suggests the short command where it finds the same memory", async () => {
+    const state = join(folder, ".openclaw");
+    const files = {
+      databasePath: join(state, "helmdeck-memory", "memory.sqlite"),
+      keyPath: join(state, "helmdeck-memory.key"),
+    };
+    const line = /in a shell +npx helmdeck-memory search "/;
+    expect(await said(withOpenClaw({ memory: { ...files, key: "file" } }))).toMatch(line);
+    expect(await said(withOpenClaw({ memory: { ...files, key: "given" } }))).not.toMatch(line);
+    expect(await said(withOpenClaw({ memory: memory("file") }))).not.toMatch(line);
+  });
+
   it("names the key's location and asks for a copy; for a new key also names the command to confirm it", async () => {
     const made = await said(withOpenClaw({ memory: memory("none") }));
     expect(made).toMatch(/The key is \S+\/m\.key\. Keep a copy in a safe place/);

@@ -120,6 +120,41 @@ describe("without Docker", () => {
   });
 });
 
+describe("with the command docker, but no engine", () => {
+  beforeEach(() => void programs.add("docker-without-engine"));
+
+  const PLANS = [
+    ["==> Plan", "let the built-in model embed helmdeck's facts", "install the built-in model"],
+    ["==> Plan once Docker can be used (--embeddings sidecar)", "start the embedding sidecar"],
+  ] as const;
+
+  it("shows in a dry run what it would do now and what with Docker, and says why", async () => {
+    const { code, text, asked } = await installLines(["--dry-run"], () => true);
+    expect([code, asked]).toEqual([0, []]);
+    expect(text).toContain("! Docker's engine does not answer. So the built-in model embeds your facts");
+    for (const line of PLANS.flat()) expect(text).toContain(line);
+    expect(text.trimEnd()).toMatch(/Nothing was changed\.$/);
+    const { report } = await installJson(["--dry-run"]);
+    expect(kinds(report)).toContain("install-model");
+    expect(kinds(report)).not.toContain("start-sidecar");
+    expectNothingChanged();
+  });
+
+  it("shows both in a dry run if the sidecar was asked for, asks nothing, and says what is missing", async () => {
+    const { code, text, asked } = await installLines(["--embeddings", "sidecar", "--dry-run"], () => true);
+    expect([code, asked]).toEqual([2, []]);
+    expect(text).toMatch(/! Docker's engine does not answer\.\n.*\n==> Plan without Docker/);
+    for (const line of PLANS.flat().slice(1)) expect(text).toContain(line);
+    expectNothingChanged();
+  });
+
+  it("says why the sidecar cannot be chosen before it asks", async () => {
+    const { text, asked } = await installLines([], () => false);
+    expect(asked[0]).not.toContain("sidecar");
+    expect(text).toMatch(/! Docker's engine does not answer\. So the sidecar.*cannot be chosen now/);
+  });
+});
+
 describe("with Docker", () => {
   it("offers the sidecar first, and installs the built-in model if that is chosen", async () => {
     const { asked, text } = await installLines([], (question) => question.includes("built in"));
@@ -295,7 +330,6 @@ describe("what an operator set for helmdeck's facts", () => {
 
 // verifies P-install-kept
 describe("a second run", () => {
-  const kinds = ({ plan }: Report) => plan.map(({ kind }) => kind);
   const earlier = (embeddings: object) =>
     writeJournal({
       ...{ version: 1, target: { kind: "host" }, installedPlugin: true },
@@ -349,7 +383,7 @@ describe("a second run", () => {
     const { code, report } = await installJson(["--yes"]);
     expect([code, report.plan]).toEqual([2, []]);
     expect(report.missing[0]?.remedy).toContain("--embeddings builtin");
-    const person = await installLines(["--dry-run"], (question) => question.includes("built in"));
+    const person = await installLines([], (question) => question.includes("built in"));
     expect(person.text).toContain("! Docker is not installed.");
     expect(person.text).toContain("let the built-in model embed helmdeck's facts");
   });
@@ -454,6 +488,8 @@ describe("the output", () => {
   });
 });
 
+const kinds = ({ plan }: Report) => plan.map(({ kind }) => kind);
+
 async function installJson(args: readonly string[]) {
   let text = "";
   const reporter = new JsonReporter({ write: (more) => (text += more) });
@@ -532,6 +568,8 @@ const machine: Run = async (file, args) => {
   ];
   if (search === null && command.startsWith("openclaw config get"))
     return { exitCode: 1, stdout: INVALID, stderr: "" };
+  if (file === "docker" && programs.has("docker-without-engine"))
+    return { exitCode: 1, stdout: "", stderr: "" };
   const answer = programs.has(file) ? answers.find(([pattern]) => pattern.test(command)) : undefined;
   const exitCode = answer !== undefined ? 0 : programs.has(file) ? 1 : undefined;
   return { exitCode, stdout: answer?.[1] ?? "", stderr: "" };

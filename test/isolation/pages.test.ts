@@ -54,6 +54,8 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   "/timeline": ["/timeline"],
   "/ending": ["/ending"],
   "/growth": ["/growth"],
+  // A server knows nothing of it.
+  "/unasked": ["/unasked"],
   "/health": ["/health"],
   "/callers": ["/callers"],
   "/edit": ofFact("/edit"),

@@ -76,6 +76,17 @@ describe("a key", () => {
     ]);
   });
 
+  test("of a fact with a category and tags is superseded by one that has them too", async () => {
+    const rig = await openRig();
+    const tags = ["it's", "-x", "a b"];
+    await rig.memory.storeFact("main", { key: "k", value: "one", category: "work", tags });
+    const command = (await commandsOf(rig, "k")).find((one) => one.includes("--supersedes")) ?? "";
+    expect((await argumentsOf(command)).slice(3)).toEqual([
+      ...["--supersedes", "k", "--category", "work", "--tag=it's", "--tag=-x", "--tag=a b"],
+      ...["--agent", "work"],
+    ]);
+  });
+
   test("of any characters identifies exactly this fact in the use cases behind the commands", async () => {
     const key = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
     await fc.assert(

@@ -45,6 +45,29 @@ describe("facts", () => {
     expect(text).toContain("stored 3 hours ago");
   });
 
+  test("are listed with their first tags, each of which lists the facts that have it", async () => {
+    const rig = await openRig({ changes: FORMS });
+    const tags = ["a&b", "two", "three", "four", "five"];
+    await rig.memory.storeFact("main", { ...DEPLOY, tags });
+    await rig.memory.storeFact("main", { key: "wifi", value: "Kolibri" });
+    const page = await rig.get("/facts");
+    expect(textOf(page)).toContain("user_facts a&b two three four and 1 more stored");
+    expect(page.text).toContain(`href="${BASE}/facts?tag=a%26b"`);
+    const filtered = await rig.get("/facts?tag=a%26b");
+    expect(textOf(filtered)).toContain("deploy/preference");
+    expect(textOf(filtered)).not.toContain("Kolibri");
+    expect(filtered.text).toContain('<input type="text" name="tag" value="a&amp;b"');
+  });
+
+  test("have the button that forgets apart from the one that remembers", async () => {
+    const rig = await openRig({ changes: FORMS });
+    expect(textOf(await rig.get("/facts"))).not.toContain("Forget several");
+    await rig.memory.storeFact("main", DEPLOY);
+    expect(textOf(await rig.get("/facts"))).toMatch(
+      /Remember something .*deploy\/preference.* Forget several…/,
+    );
+  });
+
   test("are listed fifty to a page, each once", async () => {
     const rig = await openRig();
     await inTurn([...Array(120).keys()], async (number) => {

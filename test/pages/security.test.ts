@@ -21,7 +21,15 @@ const GETS = [
     "/timeline",
     "/ending",
   ],
-  ...["/growth", "/health", "/callers", `/edit?key=${KEY}`, `/renew?key=${KEY}`, `/supersede?key=${KEY}`],
+  ...[
+    "/growth",
+    "/unasked",
+    "/health",
+    "/callers",
+    `/edit?key=${KEY}`,
+    `/renew?key=${KEY}`,
+    `/supersede?key=${KEY}`,
+  ],
   ...[`/undo?key=${KEY}`, `/forget?key=${KEY}`, "/forget", "/remember", "/nowhere"],
 ];
 const POSTS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
@@ -61,6 +69,11 @@ async function store(rig: Rig, text: string): Promise<void> {
   await rig.memory.recordToolCall("main", { ...run, tool: `${harmless} zebra`, outcome: "failed" }, writer);
 }
 
+/** A receipt with this text as a key. */
+const unaskedWith = (text: string) => () => [
+  { at: NOW, added: [{ key: text, why: text }], withheld: [{ key: text, why: text }], kept: text },
+];
+
 const TAG = /<(!?\/?[a-z][a-z0-9]*)((?:\s+[a-z0-9-]+(?:="[^"]*")?)*)\s*\/?>/gi;
 
 /** Tags and attributes as a browser would parse them. The rest is text, which may not contain "<". */
@@ -96,7 +109,7 @@ describe.each([
   ["forms", FORMS],
 ] as const)("with %s", (_, changes) => {
   test.each(HOSTILE)("%s is text on every page", async (hostile) => {
-    const rig = await openRig({ changes, seesCallers: true });
+    const rig = await openRig({ changes, seesCallers: true, unasked: unaskedWith(hostile) });
     await store(rig, hostile);
     const answers = await everyAnswer(rig);
     for (const { text } of answers) {
@@ -221,7 +234,7 @@ describe("a viewer who sees only counts", () => {
       .filter((word) => problemOfName(word) === undefined);
     await fc.assert(
       fc.asyncProperty(text, text, async (key, value) => {
-        const rig = await openRig({ sees: "counts", changes: FORMS });
+        const rig = await openRig({ sees: "counts", changes: FORMS, unasked: unaskedWith(key) });
         await rig.memory.storeFact("main", {
           key,
           value,

@@ -362,6 +362,11 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
         const width = await page.evaluate("document.documentElement.scrollWidth");
         expect([path.slice(0, 20), width]).toEqual([path.slice(0, 20), 360]);
       }
+      await go(page, "/growth");
+      const height = await page.evaluate(
+        "document.querySelector('svg.chart text').getBoundingClientRect().height",
+      );
+      expect(height, "of a number in the chart, in pixels").toBeGreaterThan(8);
     });
   });
 

@@ -31,7 +31,7 @@ describe("the timeline", () => {
     await recordTool(rig, "web_search", { outcome: "failed" });
     const page = await rig.get("/timeline");
     expect(textOf(page)).toContain(
-      "Saturday 21 November 2026 12:01:01 web_search tool by openclaw main ✗ failed Friday 20 November 2026 12:00:00 exec tool 1.2 s by openclaw main ✓ ok title: a <b>",
+      "Saturday 21 November 2026 12:01:01 web_search tool by main, through OpenClaw ✗ failed Friday 20 November 2026 12:00:00 exec tool 1.2 s by main, through OpenClaw ✓ ok title: a <b>",
     );
     expect(page.text).toMatch(/class="chip bad">✗ failed/);
     expect(page.text).toMatch(/class="chip ok">✓ ok/);
@@ -90,6 +90,43 @@ describe("the list of facts that expire soon", () => {
 
   test("says if nothing expires soon", async () => {
     expect(textOf(await (await openRig()).get("/ending"))).toContain("Nothing expires within 14 days.");
+  });
+});
+
+describe("what was done unasked", () => {
+  const turns = [
+    { at: NOW, added: [{ key: "tea", why: "sure, with a score of 0.91" }], withheld: [], kept: "stairs" },
+    { at: NOW - 60_000, added: [], withheld: [{ key: "car", why: "shares no word with the message" }] },
+    { at: NOW - 120_000, outcome: "too short to ask for anything", added: [], withheld: [] },
+  ];
+
+  test("is listed by message: what was added, held back and why, and kept", async () => {
+    const rig = await openRig({ unasked: () => turns });
+    const page = await rig.get("/unasked");
+    expect(textOf(page)).toContain(
+      "Message of 2026-11-20 12:00 UTC (just now) added tea : sure, with a score of 0.91 kept your request, as stairs , where it can be forgotten Message of 2026-11-20 11:59 UTC (1 minute ago) Nothing added: nothing is sure. held back car : shares no word with the message Message of 2026-11-20 11:58 UTC (2 minutes ago) Nothing added: too short to ask for anything.",
+    );
+    expect(page.text).toContain(`href="${BASE}/fact?key=stairs"`);
+    expect(page.text).toContain(`href="${BASE}/unasked" aria-current="page"`);
+  });
+
+  test("says how to turn it on if there is nothing", async () => {
+    const rig = await openRig({ unasked: () => [] });
+    expect(textOf(await rig.get("/unasked"))).toContain("autoRecall and captureRequests");
+  });
+
+  test("is no page in a process that does not know it", async () => {
+    const rig = await openRig();
+    expect((await rig.get("/facts")).text).not.toContain("/unasked");
+    const page = await rig.get("/unasked");
+    expect([page.status, textOf(page)]).toEqual([404, expect.stringContaining("in OpenClaw's Control UI")]);
+  });
+
+  test("shows no key to somebody who may see only counts", async () => {
+    const rig = await openRig({ unasked: () => turns, sees: "counts" });
+    const text = textOf(await rig.get("/unasked"));
+    expect(text).toContain("You see only counts.");
+    expect(text).not.toMatch(/tea|car|stairs/);
   });
 });
 
@@ -203,7 +240,7 @@ describe("health", () => {
     const rig = await openRig({ memory: broken, doctor: async () => ({ findings: [finding] }) });
     const text = textOf(await rig.get("/health"));
     expect(text).toContain(
-      "Memory does not open. The key does not belong to this database. What to do: Find the key of this database",
+      "Memory does not open. The key does not belong to this database. What to do: Find the key of this database, and put it",
     );
     expect(text).toContain("Memory ✗ error key_wrong: it does not open What to do: Find the key.");
     for (const path of ["/facts", "/facts?q=x", "/fact?key=x", "/timeline", "/ending", "/growth"]) {
@@ -244,7 +281,7 @@ describe("one fact", () => {
     expect(page.text).toContain(`<pre class="value">${value}</pre>`);
     const fact = await rig.memory.getFact("main", { key: "k" });
     expect(textOf(page)).toContain(
-      "Category c Tags t Stored by openclaw main (direct) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
+      "Category c Tags t Stored by main, through OpenClaw (direct) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
         `Path helmdeck/c/k.md Fingerprint ${fact?.fingerprint}`,
     );
   });

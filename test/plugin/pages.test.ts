@@ -6,6 +6,7 @@ import type { FactView, Finding, MemoryStatus } from "../../app/memory.ts";
 import { makePagesHandler, type RequestScope } from "../../plugin/pages-handler.ts";
 import { PAGES_PATH } from "../../plugin/pages-tab.ts";
 import { type PagesParts, viewerOf } from "../../plugin/pages-viewer.ts";
+import { makeReceipts, noteTurn } from "../../plugin/receipts.ts";
 import { configOf } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -42,6 +43,7 @@ function partsOf({ agents = ["home", "main", "work"], subjects = {}, ...parts }:
     config: configOf({ subjects }),
     hostConfig: () => ({ agents: { entries: Object.fromEntries(agents.map((id) => [id, {}])) } }),
     hostFindings: async () => [HOST_FINDING],
+    receipts: makeReceipts(),
     ...parts,
   };
 }
@@ -101,6 +103,16 @@ describe("the memory that is shown", () => {
   test("is that of the first configured agent if the default one is not configured", () => {
     expect(look("", { agents: ["home", "work"] }).subject).toBe("home");
   });
+});
+
+// verifies P-alone-tab
+test("what was done unasked is that of the shown memory alone", () => {
+  const nothing = { added: [], withheld: [] };
+  const receipts = makeReceipts();
+  noteTurn(receipts, "run-1", { at: 1, subject: "main", ...nothing });
+  noteTurn(receipts, "run-2", { at: 2, subject: "work", ...nothing });
+  const { unasked } = look("agent=work", { receipts });
+  expect(unasked?.().map(({ at }) => at)).toEqual([2]);
 });
 
 describe("a shown command that changes memory", () => {

@@ -156,7 +156,7 @@ describe("recall unasked", () => {
     const { recall, memory, receipts } = rig();
     expect(await recall({ ...ASKS, ...event }, contextOf(more))).toBeUndefined();
     expect(memory.calls).toEqual([]);
-    expect(whyText(receiptsOf(receipts, "main"))).toContain("keeps its own history");
+    expect(whyText(receiptsOf(receipts, "main", 5))).toContain("keeps its own history");
   });
 
   // verifies P-unasked-quiet
@@ -313,7 +313,7 @@ describe("a request that is kept", () => {
     expect(
       await recall({ prompt: "thank you so much", messages: [] }, contextOf({ runId: "run-3" })),
     ).toBeUndefined();
-    expect(whyText(receiptsOf(receipts, "main"))).toContain("kept your request as ada-takes-stairs");
+    expect(whyText(receiptsOf(receipts, "main", 5))).toContain("kept your request as ada-takes-stairs");
   });
 
   // verifies P-request-own-words
@@ -391,7 +391,7 @@ describe("a request that is kept", () => {
   test("is refused if it looks like a credential, which the receipt says without the value", async () => {
     const storeFact = () => Promise.reject(new HelmdeckError("secret_refused", "value looks like a key"));
     const { receipts, log } = await afterTurn(ended(user, says), { answers: { storeFact } });
-    expect(whyText(receiptsOf(receipts, "main"))).toContain("looks like a credential");
+    expect(whyText(receiptsOf(receipts, "main", 5))).toContain("looks like a credential");
     expect(log.lines).toEqual([]);
   });
 
@@ -409,8 +409,8 @@ test("receipts and turns are bounded, and a turn that is prepared again is count
   await recall(ASKS, contextOf({ runId: "run-119" }));
   expect(receipts.turns.size).toBe(50);
   expect(receipts.counts).toMatchObject({ turns: 120, turnsWithFacts: 120, facts: 120 });
-  expect(receiptsOf(receipts, "main")).toHaveLength(5);
-  expect(receiptsOf(receipts, "other")).toEqual([]);
+  expect(receiptsOf(receipts, "main", 5)).toHaveLength(5);
+  expect(receiptsOf(receipts, "other", 5)).toEqual([]);
 });
 
 test("an OpenClaw before 2026.9.6 does not tell enough", () => {

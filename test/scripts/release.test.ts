@@ -1,5 +1,6 @@
 /** The files that a release writes, and the states in which it is refused. */
 import { describe, expect, test } from "vitest";
+import { repositoryFields } from "../../scripts/build/repository.ts";
 import { closeChangelog, newerVersion, withVersion } from "../../scripts/release/release-texts.ts";
 
 describe("a version", () => {
@@ -59,4 +60,22 @@ describe("the changelog", () => {
   ])("%s is refused", (_name, text, message) => {
     expect(() => closeChangelog(text, "0.2.0", "2026-11-23")).toThrow(message);
   });
+});
+
+describe("the address of the repository", () => {
+  test("is in the packages only if HELMDECK_REPOSITORY names it", () => {
+    expect(repositoryFields({})).toEqual({});
+    expect(repositoryFields({ HELMDECK_REPOSITORY: "https://git.example/ada/memory" })).toEqual({
+      repository: { type: "git", url: "git+https://git.example/ada/memory.git" },
+      homepage: "https://git.example/ada/memory#readme",
+      bugs: { url: "https://git.example/ada/memory/issues" },
+    });
+  });
+
+  test.each(["git@git.example:ada/memory", "https://git.example", "https://git.example/a/b/", "http://x/a"])(
+    "is no %s",
+    (address) => {
+      expect(() => repositoryFields({ HELMDECK_REPOSITORY: address })).toThrow(/https:\/\/HOST\/OWNER/);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 /** The store's own row: identity, keys, observed time. */
 import { randomBytes } from "node:crypto";
 import { HelmdeckError } from "../../errors.ts";
-import { KeyRing, SealingKeys, type StoredKeys } from "../key-ring.ts";
+import { KeyRing, SealingKeys, type StoredKeys, wrongKey } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { StoreIdentity } from "../memory-store.ts";
 import { movedError } from "../moving/movable-store.ts";
@@ -57,12 +57,8 @@ export async function makeStoreRow(connection: Connection, master: MasterKey): P
 /** Throws `key_wrong` when the key does not belong to the database: then nothing is read or written. */
 export function openRing(master: MasterKey, { keys }: StoreRow, name: string): KeyRing {
   const ring = KeyRing.open(master, keys);
-  if (ring !== undefined) return ring;
-  throw new HelmdeckError(
-    "key_wrong",
-    `The memory database ${name} was created with another key. Nothing was read or written. ` +
-      "Find its key: it is in another key file, or an environment variable overrides it.",
-  );
+  if (ring === undefined) throw wrongKey(name, master);
+  return ring;
 }
 
 /** The keys were changed while the store was open. Throws `store_replaced` when this process cannot know the new one. */

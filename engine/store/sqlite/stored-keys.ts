@@ -1,6 +1,6 @@
 /** Matches the stored keys of a database with the available ones. */
 import { HelmdeckError } from "../../errors.ts";
-import { KeyRing, type StoredKeys } from "../key-ring.ts";
+import { KeyRing, type StoredKeys, wrongKey } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import { Sealer } from "../sealing.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -10,7 +10,7 @@ import { readStoredKeys } from "./store-row.ts";
 export function openSealer(session: SqliteSession, master: MasterKey): Sealer {
   const stored = readStoredKeys(session);
   const ring = KeyRing.open(master, stored);
-  if (ring === undefined) throw wrongKey(session.path);
+  if (ring === undefined) throw wrongKey(session.path, master);
   return new Sealer({
     ring,
     onUnknown: () => {
@@ -28,14 +28,5 @@ export function followKeys(session: SqliteSession, ring: KeyRing, stored: Stored
     `The key of the memory database ${session.path} has been changed. This connection no longer reads or writes; the ` +
       "next one loads the key again.",
     { details: { path: session.path, now: "key" } },
-  );
-}
-
-function wrongKey(path: string): HelmdeckError {
-  return new HelmdeckError(
-    "key_wrong",
-    `The memory database ${path} was created with another key. Nothing was read or written. ` +
-      "Find its key: it is in another key file, or an environment variable overrides it.",
-    { details: { path } },
   );
 }

@@ -1,0 +1,258 @@
+/** What the agent's tools do with memory, and what they tell the model. Loaded on demand. */
+import type {
+  FactHistory,
+  FactInput,
+  ForgetInput,
+  Forgotten,
+  FormerView,
+  Memory,
+  PinInput,
+  StoredFact,
+} from "../app/memory.ts";
+import { alsoInNotes, forgetPreview, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
+import { notesHolding } from "../app/traces/count-notes.ts";
+import { toWire } from "../app/wire/codec.ts";
+import { historyReply } from "../app/wire/replies.ts";
+import { STORE_PARAMETERS } from "../app/wire/tool-texts.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
+import { invalidField } from "../engine/errors.ts";
+import { frameOf, quotedKey, quotedText } from "../engine/projections/frame.ts";
+import { isKnownTime, rfc3339 } from "../engine/rfc3339.ts";
+import { FORGET_PARAMETERS, HISTORY_PARAMETERS, PIN_PARAMETERS, type ToolParts } from "./agent-tools.ts";
+import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
+import { type Admitted, writerOf } from "./identity.ts";
+import type { ToolResult } from "./openclaw-api.ts";
+
+/** Far above every limit of the facts policy, which reports the exact one. Keeps a 10 MB argument from reaching the worker. */
+const ARGUMENT_MAX_CHARS = 262_144;
+const MOST_TEXTS = 1_000;
+
+/** One call, for the caller that the host reports. */
+interface Called {
+  readonly memory: Memory;
+  readonly verdict: Admitted;
+  readonly params: unknown;
+  readonly workspaceOf: ToolParts["workspaceOf"];
+}
+
+export const TOOL_CALLS = { store, forget, history, pin } as const;
+
+async function store({ memory, verdict, params }: Called): Promise<ToolResult> {
+  return storeResult(await memory.storeFact(verdict.subject, factFrom(params), writerOf(verdict)));
+}
+
+async function forget(called: Called): Promise<ToolResult> {
+  const { memory, verdict, params } = called;
+  const asked = forgetFrom(params);
+  const noted = await inNotes(called, asked.scope);
+  const forgotten = await memory.forget(verdict.subject, asked);
+  const preview = asked.dryRun ? await forgetPreview(memory, verdict.subject, asked.scope) : [];
+  return forgetResult(forgotten, preview, noted);
+}
+
+async function history({ memory, verdict, params }: Called): Promise<ToolResult> {
+  const key = text("key", argumentsFor(HISTORY_PARAMETERS, params).key);
+  return historyAnswer(await memory.factHistory(verdict.subject, { key }));
+}
+
+async function pin({ memory, verdict, params }: Called): Promise<ToolResult> {
+  const fact = await memory.pinFact(verdict.subject, pinFrom(params), writerOf(verdict));
+  const until = fact.expiresAt === undefined ? "" : ` until ${dayOf(fact.expiresAt)}`;
+  const story = fact.pinned
+    ? `${quotedKey(fact.key)} is pinned${until}. Only the user can keep it longer: /pin with its key.`
+    : `${quotedKey(fact.key)} is not pinned; it is kept${until}.`;
+  return answer(story, toWire(fact));
+}
+
+/** The host validates arguments against the schema on some paths only. The facts policy is checked when a fact is stored. */
+function factFrom(params: unknown): FactInput {
+  const given = argumentsFor(STORE_PARAMETERS, params);
+  const { category, ttl_seconds: ttlSeconds } = given;
+  if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
+    throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
+  }
+  const tags = textsFrom("tags", given.tags);
+  const supersedes = textsFrom("supersedes", given.supersedes);
+  return {
+    key: text("key", given.key),
+    value: text("value", given.value),
+    ...(isGiven(category) ? { category: text("category", category) } : {}),
+    ...defined({ tags, supersedes }),
+    ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
+  };
+}
+
+function forgetFrom(params: unknown): ForgetInput & { readonly dryRun: boolean } {
+  const given = argumentsFor(FORGET_PARAMETERS, params);
+  const dryRun = given.dry_run ?? false;
+  // A value that is not a boolean could have meant true, and a deletion cannot be undone.
+  if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
+  const upTo = given.up_to ?? undefined;
+  if (upTo !== undefined && typeof upTo !== "number")
+    throw invalidField("up_to", "must be a whole number, the revision of a dry run");
+  return { scope: text("scope", given.scope), dryRun, ...defined({ upTo }) };
+}
+
+function pinFrom(params: unknown): PinInput {
+  const given = argumentsFor(PIN_PARAMETERS, params);
+  const pinned = given.pinned ?? true;
+  if (typeof pinned !== "boolean") throw invalidField("pinned", "must be true or false");
+  const ifRevision = given.if_revision ?? undefined;
+  if (ifRevision !== undefined && typeof ifRevision !== "number")
+    throw invalidField("if_revision", "must be a whole number");
+  return { key: text("key", given.key), pinned, ...defined({ ifRevision }) };
+}
+
+/** The arguments that were given. Refuses any argument that the tool does not take. */
+function argumentsFor(
+  { properties }: { readonly properties: Readonly<Record<string, unknown>> },
+  params: unknown,
+): Readonly<Record<string, unknown>> {
+  const given = fieldsOf(params);
+  const foreign = Object.keys(given).find((name) => !Object.hasOwn(properties, name));
+  if (foreign === undefined) return given;
+  const known = Object.keys(properties).join(", ");
+  throw invalidField(lineOf(foreign) ?? "an argument", `is not known; this tool takes ${known}`);
+}
+
+function textsFrom(field: string, texts: unknown): readonly string[] | undefined {
+  if (!isGiven(texts)) return undefined;
+  if (!Array.isArray(texts)) throw invalidField(field, "must be a list of texts");
+  if (texts.length > MOST_TEXTS) throw invalidField(field, "are too many; keep those that matter");
+  return texts.map((one: unknown) => text(field, one));
+}
+
+function text(field: string, value: unknown): string {
+  if (typeof value !== "string")
+    throw invalidField(field, isGiven(value) ? "must be a string" : "is missing");
+  if (value.length > ARGUMENT_MAX_CHARS)
+    throw invalidField(field, "is too long; a value may have up to 65,536 bytes, other fields less");
+  return value;
+}
+
+function isGiven<T>(value: T | undefined | null): value is T {
+  return value !== undefined && value !== null;
+}
+
+function storeResult(stored: StoredFact): ToolResult {
+  const { replaced } = stored;
+  const until = dayOf(stored.expiresAt);
+  const name = `${quotedKey(stored.key)} in ${stored.category}`;
+  const story = replaced?.refreshed
+    ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
+    : `Remembered ${name} until ${until}.`;
+  const change =
+    replaced && !replaced.refreshed
+      ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dayOf(replaced.updatedAt)}` : ""}.`
+      : "";
+  const told = `${story}${change} It can be read at ${stored.path}.${similarFactsText(stored)}`;
+  return answer(told, toWire(stored));
+}
+
+/**
+ * How many of the agent's own notes hold what it forgets; 0 where it may not know: in a sandbox, and in a group to which memory
+ * was opened but not the notes.
+ */
+async function inNotes({ memory, verdict, workspaceOf }: Called, scope: string): Promise<number> {
+  const { subject, agentId, opened } = verdict;
+  const folder = workspaceOf?.(agentId);
+  if (folder === undefined || opened !== undefined) return 0;
+  return notesHolding({ memory, subject, scope, workspaces: [folder] });
+}
+
+function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes: number): ToolResult {
+  const { deleted, former = 0 } = forgotten;
+  const isDone = deleted + former > 0;
+  const newer = newerText(forgotten);
+  const also = isDone && inNotes > 0 ? alsoInNotes(inNotes) : undefined;
+  const story = isDone ? forgetStory(forgotten, preview) : missStory(forgotten);
+  const parts = [story, newer, also].filter((part) => part !== undefined);
+  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes }) });
+}
+
+function forgetStory(
+  { scope, deleted, former = 0, dryRun, erased, revision }: Forgotten,
+  preview: readonly string[],
+): string {
+  const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
+  const count = former === 0 ? entries : `${entries} and ${former} former values of other facts`;
+  const shown = lineOf(scope) ?? "";
+  if (dryRun)
+    return [
+      `${count} would be forgotten for ${shown}. Nothing was changed.${revision === undefined ? "" : ` To forget exactly these, give up_to ${revision}.`}`,
+      ...quoted(preview),
+    ].join("\n");
+  const pending =
+    erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
+  return `Forgot ${count} for ${shown}.${pending}`;
+}
+
+function quoted(preview: readonly string[]): readonly string[] {
+  if (preview.length === 0) return [];
+  return [
+    "Newest first, each with its key and first words as stored:",
+    ...preview.map((line) => `> ${line}`),
+  ];
+}
+
+function missStory(forgotten: Forgotten): string {
+  const outcome = forgotten.dryRun ? "would be" : "was";
+  if (forgotten.newer !== undefined) return `Nothing ${outcome} forgotten.`;
+  const near = similarKeysText(forgotten);
+  const hint = near ?? `${MY_MEMORY_PATH} lists what is stored.`;
+  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
+}
+
+function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
+  return { content: [{ type: "text", text: story }], details };
+}
+
+function dayOf(unixMs: number): string {
+  return rfc3339(unixMs).slice(0, "2026-01-01".length);
+}
+
+function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
+  return typeof params === "object" && params !== null ? { ...params } : {};
+}
+
+/**
+ * Tells a model which facts the stored one retired, repeats or resembles.
+ *
+ * One sentence for each thing that may need correction; the model decides.
+ */
+function similarFactsText({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
+  const retired =
+    superseded.length === 0 ? "" : ` It retired ${superseded.map((key) => quotedKey(key)).join(", ")}.`;
+  const same =
+    sameAs.length === 0
+      ? ""
+      : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
+  if (similar.length === 0) return retired + same;
+  const found = similar.map(({ key, value, updatedAt, contradicts }) => {
+    const stored = isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before";
+    return `\n- ${quotedKey(key)}, ${stored}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
+  });
+  const advice =
+    " Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes:";
+  return `${retired}${same}${advice}${found.join("")}`;
+}
+
+/** `undefined` if no such fact is known. */
+function historyAnswer(history: FactHistory | undefined): ToolResult {
+  if (history === undefined) {
+    const story = "No such fact: it is not stored, and no fact superseded it. Keys are exact.";
+    return answer(story, { former: [] });
+  }
+  const key = quotedKey(history.key);
+  const story =
+    history.former.length === 0
+      ? `${key} has no former values.`
+      : `Former values of ${key}, newest first; none of them is current:`;
+  return answer([story, ...history.former.map(formerText)].join("\n\n"), historyReply(history));
+}
+
+function formerText(former: FormerView): string {
+  const frame = frameOf({ kind: "fact", ...former }, { time: rfc3339 });
+  return `${frame}:\n${quotedText(former.value, ANSWER_LIMITS.snippetCharacters)}`;
+}
