@@ -25,10 +25,21 @@ export function mean(values: readonly number[]): number {
 
 /** A Markdown table. All columns but the first contain numbers. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return linesOf(head, rows, (column) => (column === 0 ? "---" : "---:"));
+}
+
+/** A Markdown table of texts. */
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return linesOf(head, rows, () => "---");
+}
+
+function linesOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  alignOf: (column: number) => string,
+): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    line(head),
-    `|${head.map((_, column) => (column === 0 ? "---" : "---:")).join("|")}|`,
-    ...rows.map(line),
-  ].join("\n");
+  return [line(head), `|${head.map((_, column) => alignOf(column)).join("|")}|`, ...rows.map(line)].join(
+    "\n",
+  );
 }

@@ -1,8 +1,6 @@
 /**
- * `npm run bench:host [-- --embedder URL] [--model M] [--write]`: compares the real gateway's own search of Markdown notes with our search
- * of the same facts, and measures how many of the host's own notes our hits displace.
- *
- * `npm run bench:host -- --notes [--write]` compares what may embed OpenClaw's notes instead.
+ * `npm run bench:host [-- --embedder URL] [--model M] [--write]`: measures how many of the host's own notes our hits displace, in the
+ * real gateway. `npm run bench:peers` compares its search of notes with ours.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +12,7 @@ import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import type { FactLine } from "../recall/conversations.ts";
 import { AskedHost, type Shown } from "./asked-host.ts";
-import { factsOfSize, type HostQuestion, heldOutQuestions, mixedQuestions } from "./host-questions.ts";
-import { notesSection } from "./notes-providers.ts";
+import { type HostQuestion, mixedQuestions } from "./host-questions.ts";
 
 interface Asked extends HostQuestion, Shown {}
 
@@ -26,19 +23,11 @@ interface Setting {
   readonly settings: JsonObject;
 }
 
-interface SizeFigures {
-  readonly facts: number;
-  readonly notes: readonly Asked[];
-  readonly ours: readonly Asked[];
-}
-
 interface CostFigures {
   readonly without: readonly Asked[];
   readonly with: readonly Asked[];
 }
 
-const SIZES = [20, 200];
-const FIRST = 3;
 const NOTES = "memory";
 const OURS = "helmdeck";
 
@@ -69,14 +58,6 @@ async function twice<T>(
   }
 }
 
-async function measureSize(setting: Setting, size: number): Promise<SizeFigures> {
-  const facts = factsOfSize(size);
-  const [notes, ours] = await twice(setting, [facts, facts], (host, hasPlugin) =>
-    askAll(host, heldOutQuestions(), hasPlugin ? "wiki" : undefined),
-  );
-  return { facts: size, notes, ours };
-}
-
 async function measureCost(setting: Setting): Promise<CostFigures> {
   const { notes, facts, aboutNotes, aboutFacts } = mixedQuestions();
   const questions = [...aboutNotes, ...aboutFacts];
@@ -84,41 +65,13 @@ async function measureCost(setting: Setting): Promise<CostFigures> {
   return { without, with: withPlugin };
 }
 
-function hostSection(sizes: readonly SizeFigures[], cost: CostFigures, embeddedBy: string): Measured {
+function hostSection(cost: CostFigures, embeddedBy: string): Measured {
   return {
     title: `Beside OpenClaw's own notes, ${embeddedBy}`,
     command: "npm run bench:host",
-    markdown: [
-      "The same facts, once as OpenClaw's own Markdown notes and once in helmdeck's memory. Both are asked through `memory_search` in the real gateway (helmdeck with `corpus: \"wiki\"`). The questions are the held-out half of the everyday questions. A figure counts the questions whose fact is among the first three hits.",
-      table(
-        ["facts", "search", "own", "part", "paraphrase", "all", "hits per unanswerable question"],
-        sizes.flatMap(({ facts, notes, ours }) => [
-          sizeRow(facts, "OpenClaw's notes", notes),
-          sizeRow(facts, "**helmdeck**", ours),
-        ]),
-      ),
-      costText(cost),
-      costTable(cost),
-    ].join("\n\n"),
-    json: { sizes, cost },
+    markdown: [costText(cost), costTable(cost)].join("\n\n"),
+    json: { cost },
   };
-}
-
-function sizeRow(facts: number, name: string, asked: readonly Asked[]): readonly string[] {
-  const answerable = asked.filter(({ wanted }) => wanted !== undefined);
-  const ofKind = (kind: HostQuestion["kind"]) => answerable.filter((one) => one.kind === kind);
-  const hits = mean(asked.filter(({ wanted }) => wanted === undefined).map((one) => one.hits.length));
-  return [
-    String(facts),
-    name,
-    ...[ofKind("own"), ofKind("part"), ofKind("paraphrase"), answerable].map(shareShown),
-    hits.toFixed(2),
-  ];
-}
-
-function shareShown(asked: readonly Asked[]): string {
-  const shown = asked.filter(({ hits, wanted }) => hits.slice(0, FIRST).some(({ key }) => key === wanted));
-  return `${shown.length} of ${asked.length}`;
 }
 
 function costText({ without, with: withPlugin }: CostFigures): string {
@@ -182,28 +135,17 @@ async function main(): Promise<void> {
       embedder: { type: "string" },
       model: { type: "string", default: "all-minilm:l6-v2" },
       write: { type: "boolean", default: false },
-      notes: { type: "boolean", default: false },
     },
   });
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-host-"));
-  const report = (section: Measured) => {
+  try {
+    const setting = settingOf(await packPlugin(folder), values.embedder, values.model);
+    const cost = await measureCost(setting);
+    const by = values.embedder === undefined ? "keyword search" : `semantic search with ${values.model}`;
+    const section = hostSection(cost, by);
     showSection(section);
     console.log(`\nRaw answers: ${keepRaw("host", [section])}`);
     if (values.write) writeSection(section);
-  };
-  try {
-    if (values.notes) return report(await notesSection(folder, SIZES));
-    const setting = settingOf(await packPlugin(folder), values.embedder, values.model);
-    const sizes: SizeFigures[] = [];
-    for (const size of SIZES) sizes.push(await measureSize(setting, size));
-    const cost = await measureCost(setting);
-    report(
-      hostSection(
-        sizes,
-        cost,
-        values.embedder === undefined ? "keyword search" : `semantic search with ${values.model}`,
-      ),
-    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,11 +1,10 @@
-/** The questions to the real gateway: the held-out half of the everyday questions, and 200 mixed questions about notes and memory. */
+/** The questions to the real gateway: 200 mixed ones about notes and memory. */
 import { fileURLToPath } from "node:url";
 import { type FactLine, readJsonLines } from "../recall/conversations.ts";
 import { linesOfHalf, type NaturalAnswer } from "../recall/natural.ts";
 import { readNaturalSet } from "../recall/natural-set.ts";
 import { lineOf } from "../recall/paraphrases.ts";
 import { peopleQuestions } from "../recall/people-facts.ts";
-import { unrelatedFact } from "../recall/unrelated-facts.ts";
 
 export interface HostQuestion {
   readonly kind: NaturalAnswer["kind"];
@@ -26,28 +25,10 @@ export interface Mixed {
 
 const ABOUT_EACH = 100;
 
-/** The facts of the held-out half, filled up with unrelated ones. */
-export function factsOfSize(size: number): readonly FactLine[] {
-  const own = linesOfHalf("held-out");
-  return [...own, ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number))];
-}
-
-/** The English questions of the held-out half, including those without an answer. */
-export function heldOutQuestions(): readonly HostQuestion[] {
-  return naturalQuestions("held-out", true);
-}
-
-function naturalQuestions(half: "dev" | "held-out", withUnanswerable: boolean): readonly HostQuestion[] {
-  const { questions, unanswerable } = readNaturalSet();
-  const answerable = questions
-    .filter((one) => one.half === half)
+function naturalQuestions(half: "dev" | "held-out"): readonly HostQuestion[] {
+  return readNaturalSet()
+    .questions.filter((one) => one.half === half)
     .map(({ kind, question, expect }) => ({ kind, question, wanted: expect }));
-  if (!withUnanswerable) return answerable;
-  const others = unanswerable.filter((one) => one.half === half);
-  return [
-    ...answerable,
-    ...others.map(({ question }) => ({ kind: "unanswerable" as const, question, wanted: undefined })),
-  ];
 }
 
 /** Notes: the facts of the dev half and the 20 everyday ones. Memory: the facts of the held-out half and the 187 facts that people store. */
@@ -65,13 +46,13 @@ export function mixedQuestions(): Mixed {
       ...linesAt<FactLine>("facts-people-store.jsonl").filter(({ key }) => key !== undefined),
     ],
     aboutNotes: [
-      ...naturalQuestions("dev", false),
+      ...naturalQuestions("dev"),
       ...asked.flatMap(({ question, expect }) =>
         expect === undefined ? [] : [{ kind: "part" as const, question, wanted: `note/${expect}` }],
       ),
     ].slice(0, ABOUT_EACH),
     aboutFacts: [
-      ...naturalQuestions("held-out", false),
+      ...naturalQuestions("held-out"),
       ...people.map(({ question, expect }) => ({ kind: "part" as const, question, wanted: expect[0] })),
     ].slice(0, ABOUT_EACH),
   };

@@ -39,7 +39,10 @@ export async function askNatural(bench: Bench): Promise<readonly NaturalAnswer[]
   for (const half of NATURAL_HALVES) {
     for (const size of NATURAL_SIZES) {
       for (const [name, questions] of questionSets(half)) {
-        const systems = await bench.fill(`natural-${half}-${size}-${name}`, memoryOf(half, questions, size));
+        const systems = await bench.fill(
+          `natural-${half}-${size}-${name}`,
+          memoryOf(half, wantedOf(questions), size),
+        );
         answers.push(...(await askAll(systems, questions)).map((answer) => ({ half, size, ...answer })));
       }
     }
@@ -74,9 +77,16 @@ function questionSets(half: NaturalHalf): readonly (readonly [string, readonly A
   ];
 }
 
+function wantedOf(questions: readonly Asked[]): ReadonlySet<string | undefined> {
+  return new Set(questions.map(({ wanted }) => wanted));
+}
+
 /** The wanted facts, then others of the same half and language as far as they fit, then unrelated ones. */
-function memoryOf(half: NaturalHalf, questions: readonly Asked[], size: number): readonly FactLine[] {
-  const wanted = new Set(questions.map((asked) => asked.wanted));
+export function memoryOf(
+  half: NaturalHalf,
+  wanted: ReadonlySet<string | undefined>,
+  size: number,
+): readonly FactLine[] {
   const facts = readNaturalSet().facts.filter((fact) => fact.half === half);
   const others = facts.filter(({ key, language }) => !wanted.has(key) && language === undefined);
   const own = [...facts.filter(({ key }) => wanted.has(key)), ...others].slice(0, size).map(lineOfFact);

@@ -1,0 +1,421 @@
+/** The tables of the page, as data: which raw lines a figure is made of, and whether more or less of it is better. */
+import { mean, quantile } from "../measured.ts";
+import { WAYS } from "./system.ts";
+
+/** One raw line. `measure` says which fields it has. */
+export interface Line {
+  readonly system: string;
+  readonly group: string;
+  readonly measure: string;
+  readonly way?: string;
+  readonly set?: string;
+  readonly kind?: string;
+  readonly wanted?: readonly string[];
+  readonly shown?: readonly string[] | boolean;
+  readonly files?: readonly string[];
+  readonly agent?: string;
+  readonly moment?: string;
+  readonly state?: string;
+  readonly outcome?: string;
+  readonly log?: string;
+  readonly isError?: boolean;
+  readonly isFirst?: boolean;
+  readonly saysSo?: boolean;
+  readonly found?: boolean | number;
+  readonly has?: boolean;
+  readonly [number: string]: unknown;
+}
+
+export interface Column {
+  readonly title: string;
+  readonly better: "more" | "less";
+  /** Undefined: this system has no such figure. */
+  readonly of: (lines: readonly Line[]) => number | undefined;
+  readonly show: (figure: number) => string;
+  /** Why helmdeck may not be first, and what would mend it. */
+  readonly cause?: string;
+}
+
+export interface Table {
+  readonly title: string;
+  readonly text: string;
+  /** One row for each way of asking, or one for each system. */
+  readonly byWay: boolean;
+  /** Its figures mean nothing on a busy machine. */
+  readonly needsQuiet?: true;
+  readonly columns: readonly Column[];
+}
+
+const percent = (figure: number) => `${(figure * 100).toFixed(0)} %`;
+const number = (figure: number) => figure.toFixed(figure < 10 ? 1 : 0);
+const whole = (figure: number) => Math.round(figure).toLocaleString("en");
+const megabytes = (figure: number) => whole(figure / 2 ** 20);
+
+const FEW_HITS =
+  "helmdeck withholds hits that it is not sure of, and shows at most two possible ones. `recall: eager` shows three. Not mended by default: each more possible hit is nearly always wrong.";
+const SMALL_MODEL =
+  "A cut-off on a small model's vectors loses right hits with the wrong ones. A larger model through `embeddings` mends most of it.";
+const WHOLE_FILE = "All of MEMORY.md is in every prompt, so nothing can be missed while it fits.";
+const LIST_OF_NAMES =
+  "A hit of helmdeck carries where it comes from, when it was stored, and frames that keep stored text apart.";
+
+type Test = (line: Line) => boolean;
+
+function asked(test: Test, figure: (line: Line) => number): Column["of"] {
+  return (lines) => {
+    const of = lines.filter((line) => line.measure === "question" && test(line));
+    return of.length === 0 ? undefined : mean(of.map(figure));
+  };
+}
+
+function keysOf({ shown }: Line): readonly string[] {
+  return Array.isArray(shown) ? shown : [];
+}
+
+/** Asking takes no time and its hits have no order, so a figure of these is not one. */
+const isPrompt = ({ system }: Line) => system === "memory-md";
+
+/** Of what a prompt holds, ten means all. */
+function firstOf(line: Line, depth: number): readonly string[] {
+  return depth === 10 && isPrompt(line) ? keysOf(line) : keysOf(line).slice(0, depth);
+}
+
+const any = (depth: number) => (line: Line) => {
+  if (depth < 10 && isPrompt(line)) return Number.NaN;
+  return firstOf(line, depth).some((key) => line.wanted?.includes(key)) ? 1 : 0;
+};
+const all = (depth: number) => (line: Line) => {
+  const shown = firstOf(line, depth);
+  return line.wanted?.every((key) => shown.includes(key)) ? 1 : 0;
+};
+const tokens = ({ characters }: Line) => Number(characters) / 4;
+const facts = (line: Line) => keysOf(line).length;
+const inSet =
+  (set: string): Test =>
+  (line) =>
+    line.set === set && (line.wanted?.length ?? 0) > 0;
+const ofKind =
+  (set: string, kind: string): Test =>
+  (line) =>
+    line.set === set && line.kind === kind;
+const unanswerable =
+  (set: string): Test =>
+  (line) =>
+    line.set === set && line.wanted?.length === 0;
+
+function precision(test: Test): Column["of"] {
+  return (lines) => {
+    const of = lines.filter((line) => line.measure === "question" && test(line));
+    const shown = of.reduce((sum, line) => sum + keysOf(line).length, 0);
+    const right = of.flatMap((line) => keysOf(line).filter((key) => line.wanted?.includes(key))).length;
+    return shown === 0 ? undefined : right / shown;
+  };
+}
+
+const found = (title: string, of: Column["of"], cause = FEW_HITS): Column => ({
+  ...{ title, better: "more", of, show: percent, cause },
+});
+const spent = (title: string, of: Column["of"], cause?: string, show = whole): Column => ({
+  ...{ title, better: "less", of, show, ...(cause !== undefined && { cause }) },
+});
+
+function foundColumns(set: string): readonly Column[] {
+  return [
+    found("any@1", asked(inSet(set), any(1))),
+    found("any@3", asked(inSet(set), any(3))),
+    found("any@10", asked(inSet(set), any(10)), `${FEW_HITS} ${WHOLE_FILE}`),
+    found(
+      "precision",
+      precision(inSet(set)),
+      "A search that shows only exact matches shows fewer wrong ones, and fewer right ones.",
+    ),
+    spent("tokens", asked(inSet(set), tokens), LIST_OF_NAMES),
+  ];
+}
+
+/** A median, in milliseconds. */
+function median(measure: string, field = "ms"): Column["of"] {
+  return (lines) => {
+    const of = lines.filter((line) => line.measure === measure);
+    return of.length === 0
+      ? undefined
+      : quantile(
+          of.map((line) => Number(line[field])),
+          0.5,
+        );
+  };
+}
+
+function time(share: number): Column["of"] {
+  return (lines) => {
+    const of = lines.filter(({ measure }) => measure === "question");
+    return of.length === 0
+      ? undefined
+      : quantile(
+          of.map(({ ms }) => Number(ms)),
+          share,
+        );
+  };
+}
+
+function meanOf(test: Test, figure: (line: Line) => number): Column["of"] {
+  return (lines) => {
+    const of = lines.filter(test);
+    return of.length === 0 ? undefined : mean(of.map(figure));
+  };
+}
+
+const isTrue = (field: string) => (line: Line) => (line[field] === true ? 1 : 0);
+const isFirst = (line: Line) => (isPrompt(line) ? Number.NaN : line.isFirst === true ? 1 : 0);
+const canary = (moment: string): Column["of"] =>
+  meanOf(
+    ({ measure, moment: at }) => measure === "canary" && at === moment,
+    ({ files }) => files?.length ?? 0,
+  );
+const shownTo = (agent: string, moment: string): Column["of"] =>
+  meanOf(
+    (line) => line.measure === "canary shown" && line.agent === agent && line.moment === moment,
+    isTrue("shown"),
+  );
+const yesNo = (figure: number) => (figure === 0 ? "no" : "**yes**");
+const contradiction =
+  (kind: string): Test =>
+  (line) =>
+    line.measure === "contradiction" && line.kind === kind;
+const provider =
+  (state: string): Test =>
+  (line) =>
+    line.measure === "provider" && line.state === state;
+const expiry = (moment: string): Column["of"] =>
+  meanOf(({ measure, moment: at }) => measure === "expiry" && at === moment, isTrue("found"));
+
+export const TABLES: readonly Table[] = [
+  {
+    title: "Everyday questions",
+    text: "200 facts; questions as people ask them, in the fact's words, in some of them, and in none (other words); and questions that no fact answers. any@k: a wanted fact is among the first k. Precision: wanted facts among all facts shown. Tokens of the answer, at four characters each.",
+    byWay: true,
+    columns: [
+      found("own words, any@3", asked(ofKind("everyday", "own"), any(3))),
+      found("some words, any@3", asked(ofKind("everyday", "part"), any(3))),
+      found("other words, any@3", asked(ofKind("everyday", "paraphrase"), any(3)), SMALL_MODEL),
+      ...foundColumns("everyday"),
+      spent(
+        "unanswerable: facts shown",
+        asked(unanswerable("everyday"), facts),
+        "Possible hits are shown for questions without an answer, marked as such. `recall: quiet` shows none.",
+        number,
+      ),
+      spent("unanswerable: tokens", asked(unanswerable("everyday"), tokens), LIST_OF_NAMES),
+    ],
+  },
+  {
+    title: "Other words and other languages",
+    text: "Questions that share no word with their fact, among 327 facts; and questions in other languages about facts in these, among 200.",
+    byWay: true,
+    columns: [
+      ...["any@1", "any@3", "any@10"].map((title, at) =>
+        found(`other words, ${title}`, asked(inSet("paraphrase"), any([1, 3, 10][at] ?? 1)), SMALL_MODEL),
+      ),
+      spent("other words, tokens", asked(inSet("paraphrase"), tokens), LIST_OF_NAMES),
+      found("languages, any@3", asked(inSet("languages"), any(3))),
+    ],
+  },
+  {
+    title: "A set from a seed",
+    text: "120 facts with made-up names, and as many questions in some of their words; and 60 questions about things that were never stored. Choose another seed with `--seed`.",
+    byWay: true,
+    columns: [
+      ...foundColumns("seeded"),
+      spent(
+        "never stored: facts shown",
+        asked(unanswerable("seeded"), facts),
+        "Possible hits are shown for questions without an answer.",
+        number,
+      ),
+    ],
+  },
+  {
+    title: "LoCoMo",
+    text: "Each turn of one conversation is a fact. all@10: every turn of the evidence is among the first 10. LoCoMo's own answers are not used, only the turns that it names as evidence.",
+    byWay: true,
+    columns: [
+      ...foundColumns("locomo"),
+      found("all@10", asked(inSet("locomo"), all(10)), `${FEW_HITS} ${WHOLE_FILE}`),
+      found(
+        "adversarial, any@10",
+        asked(ofKind("locomo", "adversarial"), any(10)),
+        `${FEW_HITS} ${WHOLE_FILE}`,
+      ),
+    ],
+  },
+  {
+    title: "Time of a question",
+    needsQuiet: true,
+    text: "Milliseconds at the client, one question at a time, over all sets. A gateway's tool call takes some 30 ms by itself; a tool that is called directly does not pay for it.",
+    byWay: true,
+    columns: [
+      spent(
+        "p50 ms",
+        time(0.5),
+        "`memory_search` in the gateway has a cost of its own, and the built-in model embeds each question.",
+      ),
+      spent(
+        "p95 ms",
+        time(0.95),
+        "`memory_search` in the gateway has a cost of its own, and the built-in model embeds each question.",
+      ),
+      spent(
+        "longest block of the gateway, ms",
+        meanOf(
+          ({ measure }) => measure === "blocked",
+          ({ ms }) => Number(ms),
+        ),
+        "Tool calls through the gateway block it; a tool that is called directly does not.",
+      ),
+      spent("errors", (lines) => {
+        const of = lines.filter(({ measure }) => measure === "question");
+        return of.length === 0 ? undefined : of.filter(({ isError }) => isError).length;
+      }),
+    ],
+  },
+  {
+    title: "Cost of having it",
+    needsQuiet: true,
+    text: "`openclaw --help` and the start of the gateway: milliseconds, medians. Processor time: of the gateway until it is ready. Resident: proportional set size of all processes of the home, after the start and after all questions.",
+    byWay: false,
+    columns: [
+      spent(
+        "`openclaw --help`, ms",
+        median("help"),
+        "OpenClaw reads and scans each installed plugin; a server over MCP costs nothing there.",
+      ),
+      spent("gateway, ms", median("gateway"), "The gateway loads the plugin twice and starts its worker."),
+      spent(
+        "its processor ms",
+        median("gateway", "processorMs"),
+        "The gateway loads the plugin twice and starts its worker.",
+      ),
+      spent(
+        "resident MB, idle",
+        median("resident, idle", "bytes"),
+        "A worker with the index, and the model as a process of its own.",
+        megabytes,
+      ),
+      spent(
+        "resident MB, after the questions",
+        median("resident", "bytes"),
+        "A worker with the index, and the model as a process of its own; it ends when it is not used.",
+        megabytes,
+      ),
+    ],
+  },
+  {
+    title: "On the disk and between agents",
+    text: "A fact with a random word is stored, asked for, forgotten as the system's documents say. Files: how many of the home hold the word in clear. Found by the other agent: in the same gateway, with the settings above.",
+    byWay: false,
+    columns: [
+      spent("files after store", canary("stored"), "", whole),
+      spent("after forget", canary("forgotten"), "", whole),
+      spent("after the end", canary("ended"), "", whole),
+      { ...spent("found by another agent", shownTo("other", "stored")), show: yesNo },
+      { ...spent("found after forget", shownTo("main", "forgotten")), show: yesNo },
+    ],
+  },
+  {
+    title: "What contradicts, expires, or is being written",
+    text: "Three values of one thing, stored one after the other, under one name or under three; and a habit that ended. First: the newest is the first hit that shows any of them. Old: how many old ones the answer shows as well. `kill -9`: the share of acknowledged facts that is found afterwards.",
+    byWay: true,
+    columns: [
+      found("one name: newest first", meanOf(contradiction("correction, same name"), isTrue("isFirst")), ""),
+      spent(
+        "old shown",
+        meanOf(contradiction("correction, same name"), ({ old }) => Number(old)),
+        "",
+        number,
+      ),
+      found(
+        "other names: newest first",
+        meanOf(contradiction("correction, other names"), isFirst),
+        "helmdeck tells the agent which facts are similar and lets it replace them (`supersedes`), but replaces nothing by itself; the bench's agent never does.",
+      ),
+      spent(
+        "old shown",
+        meanOf(contradiction("correction, other names"), ({ old }) => Number(old)),
+        "The same.",
+        number,
+      ),
+      found(
+        "negation: newest first",
+        meanOf(contradiction("negation"), isFirst),
+        "The same. The older statement is often nearer to the question.",
+      ),
+      found("expiring: found before", expiry("before"), ""),
+      spent("found after", expiry("after"), "", percent),
+      found(
+        "`kill -9`: found",
+        meanOf(
+          ({ measure }) => measure === "kill",
+          (line) => Number(line.found) / Math.max(1, Number(line.acknowledged)),
+        ),
+        "",
+      ),
+    ],
+  },
+  {
+    title: "In the prompt",
+    text: "Ten turns of one conversation; a fact is stored before every third. Repeated: the part of a request that the next one begins with, which a provider's prompt cache can reuse.",
+    byWay: false,
+    columns: [
+      spent(
+        "system prompt, tokens",
+        meanOf(
+          ({ measure }) => measure === "turn",
+          ({ systemCharacters }) => Number(systemCharacters) / 4,
+        ),
+        "helmdeck's lines tell the agent what to store where. `promptHints: false` removes them.",
+      ),
+      spent(
+        "tools, tokens",
+        meanOf(
+          ({ measure }) => measure === "turn",
+          ({ toolCharacters }) => Number(toolCharacters) / 4,
+        ),
+        "Three more tools.",
+      ),
+      found(
+        "repeated, mean",
+        meanOf(
+          ({ measure, turn }) => measure === "turn" && turn !== 1,
+          ({ kept }) => Number(kept),
+        ),
+        "The prompt lines name categories, which change when a fact of a new category is stored.",
+      ),
+      found(
+        "repeated, least",
+        (lines) => {
+          const of = lines.filter(({ measure, turn }) => measure === "turn" && turn !== 1);
+          return of.length === 0 ? undefined : Math.min(...of.map(({ kept }) => Number(kept)));
+        },
+        "The prompt lines name categories, which change when a fact of a new category is stored.",
+      ),
+    ],
+  },
+  {
+    title: "When the embedder fails",
+    text: "Six everyday questions with the shared embedder up, then slow (5 s), lying (random vectors) and down. Says so: the share of answers that name the problem. A liar cannot be told from a good embedder by one answer.",
+    byWay: true,
+    columns: ["up", "slow", "lying", "down"].flatMap((state) => [
+      found(`${state}: any@3`, meanOf(provider(state), any(3)), FEW_HITS),
+      spent(`${state}: longest ms`, (lines) => {
+        const of = lines.filter(provider(state));
+        return of.length === 0 ? undefined : Math.max(...of.map(({ ms }) => Number(ms)));
+      }),
+      ...(state === "up" ? [] : [found(`${state}: says so`, meanOf(provider(state), isTrue("saysSo")), "")]),
+    ]),
+  },
+];
+
+/** The ways that a system was asked in. */
+export function waysIn(lines: readonly Line[]): readonly string[] {
+  return WAYS.filter((way) => lines.some((line) => line.way === way));
+}

@@ -1,0 +1,174 @@
+/** Makes the page from the raw lines: what helmdeck is not first in, then every figure. */
+import { existsSync, globSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { table, textTable } from "../measured.ts";
+import { readJsonLines } from "../recall/conversations.ts";
+import { type Column, type Line, TABLES, type Table, waysIn } from "./page-tables.ts";
+import { PRIOR_ART } from "./prior-art.ts";
+import type { System } from "./system.ts";
+
+export interface PageOptions {
+  /** One for each run. */
+  readonly folders: readonly string[];
+  readonly systems: readonly System[];
+  readonly machine: string;
+  readonly seed: number;
+  readonly path: string;
+  /** A few questions, asked on a machine that may be busy. */
+  readonly isQuick: boolean;
+}
+
+type Run = readonly Line[];
+
+interface Row {
+  readonly system: System;
+  readonly way?: string;
+  /** One for each column; undefined if the system has no such figure. The least and the most of the runs. */
+  readonly figures: readonly (readonly [number, number] | undefined)[];
+}
+
+const OURS = new Set(["helmdeck", "helmdeck-model"]);
+const QUICK =
+  "**This is a quick run**: at most eight questions of a kind, on a busy machine, and not of every set. So a difference of one question is none, and there are no times. A full run replaces it.";
+/** It has nothing to find, so it is no rival. */
+const FLOOR = "nothing";
+
+export function writePage(options: PageOptions): string {
+  writeFileSync(options.path, pageText(options));
+  return options.path;
+}
+
+function pageText({ folders, systems, machine, seed, isQuick }: PageOptions): string {
+  const runs = folders.filter((folder) => existsSync(folder)).map(linesIn);
+  const tables = TABLES.filter(({ needsQuiet = false }) => !(isQuick && needsQuiet))
+    .map((one) => ({ table: one, rows: rowsOf(one, systems, runs) }))
+    .filter(({ rows }) => rows.length > 0);
+  return [
+    "<!-- Made by `npm run bench:peers -- --write`. Do not edit. -->",
+    "# Which memory should an OpenClaw user take?",
+    `Memories for OpenClaw, asked the same questions in the same pinned gateway, without a language model as judge. We build helmdeck, one of them. [The protocol](../../bench/peers/README.md) was committed before the first run, and says how each figure is made and how a vendor changes its file. \`npm run bench:peers\` makes this page again.`,
+    `${new Date().toISOString().slice(0, 10)}, ${machine}; seed ${seed}; ${runs.length} ${runs.length === 1 ? "run" : "runs"}. Where runs differ, both ends are shown. Figures of questions are the same in each run, but for vectors. Times and memory vary by some 10 % on a quiet machine.`,
+    ...(isQuick ? [QUICK] : []),
+    "## Where helmdeck is not first",
+    "Every figure in which another system is better than the better of helmdeck's two usual settings, with the cause. An empty plugin is the floor and no rival.",
+    lostTable(tables),
+    ...tables.flatMap(({ table: { title, text, columns }, rows }) => [
+      `## ${title}`,
+      text,
+      table(
+        ["system", ...columns.map((column) => column.title)],
+        rows.map((row) => cellsOf(row, columns)),
+      ),
+    ]),
+    "## The systems",
+    systemsTable(systems, runs),
+    "## Others that measure memories",
+    PRIOR_ART,
+    "",
+  ].join("\n\n");
+}
+
+function linesIn(folder: string): Run {
+  return globSync("*.jsonl", { cwd: folder }).flatMap((name) => readJsonLines<Line>(join(folder, name)));
+}
+
+function rowsOf({ byWay, columns }: Table, systems: readonly System[], runs: readonly Run[]): readonly Row[] {
+  return systems.flatMap((system) => {
+    const ofSystem = runs.map((run) => run.filter((line) => line.system === system.id));
+    const ways = byWay ? waysIn(ofSystem.flat()) : [undefined];
+    return ways.flatMap((way) => {
+      const ofWay = ofSystem.map((lines) => lines.filter((line) => way === undefined || line.way === way));
+      const figures = columns.map((column) => rangeOf(ofWay.map((lines) => column.of(lines))));
+      const row = { system, figures, ...(way !== undefined && { way }) };
+      return figures.some((figure) => figure !== undefined) ? [row] : [];
+    });
+  });
+}
+
+function rangeOf(figures: readonly (number | undefined)[]): readonly [number, number] | undefined {
+  const known = figures.filter((figure) => figure !== undefined && !Number.isNaN(figure)) as number[];
+  return known.length === 0 ? undefined : [Math.min(...known), Math.max(...known)];
+}
+
+function cellsOf({ system, way, figures }: Row, columns: readonly Column[]): readonly string[] {
+  const name = OURS.has(system.id) ? `**${system.title}**` : system.title;
+  return [
+    way === undefined ? name : `${name}, ${way}`,
+    ...columns.map((column, at) => shown(column, figures[at])),
+  ];
+}
+
+function shown({ show }: Column, range: readonly [number, number] | undefined): string {
+  if (range === undefined) return "";
+  const [least, most] = range.map(show);
+  return least === most ? `${least}` : `${least} – ${most}`;
+}
+
+/** One line for each figure that helmdeck loses by more than the spread of the runs. */
+function lostTable(tables: readonly { readonly table: Table; readonly rows: readonly Row[] }[]): string {
+  const lost = tables.flatMap(({ table: { title, columns }, rows }) =>
+    columns.flatMap((column, at) => {
+      const ours = bestOf(
+        rows.filter(({ system }) => OURS.has(system.id)),
+        column,
+        at,
+      );
+      const rivals = rows.filter(({ system }) => !OURS.has(system.id) && system.id !== FLOOR);
+      const best = bestOf(
+        rivals.filter(({ system }) => !system.id.startsWith("helmdeck")),
+        column,
+        at,
+      );
+      if (ours === undefined || best === undefined || !isBetter(column, best.range, ours.range)) return [];
+      const who = [best.row.system.title, ...(best.row.way === undefined ? [] : [best.row.way])].join(", ");
+      const figure = `${title}: ${column.title}`;
+      return [
+        [figure, `${who}: ${shown(column, best.range)}`, shown(column, ours.range), column.cause ?? ""],
+      ];
+    }),
+  );
+  return textTable(["figure", "first", "helmdeck", "cause, and what mends it"], lost);
+}
+
+interface Best {
+  readonly row: Row;
+  readonly range: readonly [number, number];
+}
+
+function bestOf(rows: readonly Row[], { better }: Column, at: number): Best | undefined {
+  const known = rows.flatMap((row) => {
+    const range = row.figures[at];
+    return range === undefined ? [] : [{ row, range }];
+  });
+  const sign = better === "more" ? -1 : 1;
+  return known.toSorted((left, right) => sign * (left.range[0] - right.range[0]))[0];
+}
+
+/** Beyond the spread of the runs. */
+function isBetter(
+  { better }: Column,
+  [least, most]: readonly [number, number],
+  [ourLeast, ourMost]: readonly [number, number],
+): boolean {
+  return better === "more" ? least > ourMost : most < ourLeast;
+}
+
+function systemsTable(systems: readonly System[], runs: readonly Run[]): string {
+  const rows = systems.map((system) => {
+    const ends = runs.flat().filter((line) => line.system === system.id && line.measure === "end");
+    const bad = ends.filter(({ outcome }) => outcome !== "done");
+    const state =
+      system.absent ??
+      (ends.length === 0 ? "not run" : bad.length === 0 ? "admitted" : bad.map(told).join("; "));
+    const link = system.settings.startsWith("http")
+      ? `[settings](${system.settings})`
+      : `[settings](../../${system.settings})`;
+    return [system.title, system.version, link, state, system.note];
+  });
+  return textTable(["system", "version", "", "", "what a reader must know"], rows);
+}
+
+function told({ group, outcome, log = "" }: Line): string {
+  const [first = ""] = log.split("\n");
+  return `**${outcome}** (${group}): \`${first.replaceAll("|", "/").replaceAll("`", "'").slice(0, 160)}\``;
+}
