@@ -8,11 +8,10 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { Logger } from "pino";
-import { errorReply } from "../app/wire/error-reply.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
-import { answerFailures } from "./answer-failures.ts";
+import { answerFailures, answerWith } from "./answer-failures.ts";
 import { authenticate, countOpen } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
@@ -44,6 +43,8 @@ export interface AppParts extends HostRules {
   readonly pages?: PagesSettings;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** Names each caller in request lines; absent: request lines name nobody. */
+  readonly callerName?: (subject: string) => string;
   readonly now: () => number;
   readonly isStopping: () => boolean;
   readonly onUnexpected?: (error: unknown) => void;
@@ -54,14 +55,14 @@ export function makeApp(parts: AppParts): ServerApp {
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), staggerRequests()];
-  app.use(observeRequests(parts.metrics, parts.log), headEveryAnswer(parts.isStopping));
+  app.use(observeRequests(parts), headEveryAnswer(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
   app.use(guardOrigin(parts));
   addOpenPart(app, parts);
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts);
-  app.notFound(async (c) => c.json(errorReply(noSuchRoute()), 404));
+  app.notFound((c) => answerWith(c, noSuchRoute()));
   return app;
 }
 
@@ -91,8 +92,8 @@ function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
     onMethodNotAllowed: (c, methods) => {
       const allow = [...methods, "OPTIONS"].join(", ");
       if (c.req.method === "OPTIONS") return c.body(null, 204, { Allow: allow });
-      const refusal = new HelmdeckError("method_not_allowed", `This route takes ${allow}.`);
-      return c.json(errorReply(refusal), 405, { Allow: allow });
+      c.header("Allow", allow);
+      return answerWith(c, new HelmdeckError("method_not_allowed", `This route takes ${allow}.`));
     },
   });
 }

@@ -9,6 +9,7 @@ import { IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
+import { hashedName } from "./observing.ts";
 import type { PagesSettings } from "./pages/add-pages.ts";
 import { hasSessionCookie } from "./pages/page-sessions.ts";
 
@@ -35,6 +36,8 @@ export interface ServerOptions {
   readonly pages?: PagesSettings;
   /** Default: nothing is logged. */
   readonly log?: Logger;
+  /** Request lines tell callers apart by keyed hashes of their subjects. */
+  readonly logsCallers?: boolean;
   readonly now?: () => number;
   /** Called for every unexpected error, whatever its status. */
   readonly onUnexpected?: (error: unknown) => void;
@@ -74,6 +77,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
     mounts,
     metrics,
     log: options.log ?? pino({ enabled: false }),
+    ...(options.logsCallers && secret && { callerName: (subject) => hashedName(secret, subject) }),
     now: options.now ?? Date.now,
     isStopping: () => stopping,
     ...defined({ onUnexpected }),

@@ -14,6 +14,10 @@ export const errorReplySchema = z.object({
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
     .meta({ description: "The details of the message, for programs." }),
+  request_id: z
+    .string()
+    .optional()
+    .meta({ description: "As in X-Request-Id and in the server's log. Absent if the request was not read." }),
 });
 
 export type ErrorReply = z.infer<typeof errorReplySchema>;
