@@ -1,5 +1,6 @@
 /** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { MemoryState } from "../../app/memory-state.ts";
 import type { ReadinessReply } from "../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
@@ -90,8 +91,13 @@ export function addOpenRoutes(
 const READ_ONLY =
   "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
 
+export interface ReadinessParts {
+  readonly memory: Pick<ServerContext["memory"], "status">;
+  readonly memoryState: MemoryState;
+}
+
 /** Whether the store answers now. */
-async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
+export async function readinessOf({ memory, memoryState }: ReadinessParts): Promise<ReadinessReply> {
   const { error, readOnly } = await memory.status();
   if (error !== undefined) {
     return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };

@@ -21,6 +21,7 @@ import type {
   PutResult,
   ReferenceVectors,
   RenewOptions,
+  StoreGauges,
   Undone,
   UndoOptions,
   VectorsQuery,
@@ -72,6 +73,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
+  }
+
+  get gauges(): StoreGauges {
+    return { quota: this.#putting.quota, isKeyChanging: this.sealer.ring.former !== undefined };
   }
 
   put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
