@@ -31,7 +31,9 @@ import { refuseInvalid } from "./rest/rest-answers.ts";
 
 export type ServerApp = OpenAPIHono<ServerEnv>;
 
-export interface AppParts extends HostRules {
+export interface AppParts {
+  /** Asked for each request. */
+  readonly hostRules: () => HostRules;
   readonly serverContext: ServerContext;
   readonly version: string;
   /** Raw bytes; absent: no authentication. */
@@ -43,8 +45,8 @@ export interface AppParts extends HostRules {
   readonly pages?: PagesSettings;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Names each caller in request lines; absent: request lines name nobody. */
-  readonly callerName?: (subject: string) => string;
+  /** The caller's name in request lines, if they have one. */
+  readonly callerName: (subject: string) => string | undefined;
   readonly now: () => number;
   readonly isStopping: () => boolean;
   readonly onUnexpected?: (error: unknown) => void;
@@ -56,9 +58,9 @@ export function makeApp(parts: AppParts): ServerApp {
   app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), staggerRequests()];
   app.use(observeRequests(parts), headEveryAnswer(parts.isStopping));
-  app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
+  app.use(guardHost(parts.hostRules), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
-  app.use(guardOrigin(parts));
+  app.use(guardOrigin(parts.hostRules));
   addOpenPart(app, parts);
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts);

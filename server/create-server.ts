@@ -5,7 +5,7 @@ import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
-import { IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
+import { changingLimits, IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
@@ -20,15 +20,21 @@ const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 /** Time for accepted requests to finish when the server stops. */
 const GRACE_MS = 10_000;
 
-export interface ServerOptions {
-  /** Raw bytes, at least 32. Absent: no authentication, every caller is `unknown`, and loopback only. */
-  readonly secret?: Uint8Array;
+/** What can be changed while a server runs. */
+export interface LiveSettings {
   /** Host names that clients use, in addition to the loopback names. */
   readonly allowedHosts?: readonly string[];
   /** Allowed browser origins; none by default. */
   readonly allowedOrigins?: readonly string[];
   /** Per caller, and per address without a caller. 0: no limit. Default 6,000. */
   readonly requestsPerMinute?: number;
+  /** Request lines tell callers apart by keyed hashes of their subjects. */
+  readonly logsCallers?: boolean;
+}
+
+export interface ServerOptions extends LiveSettings {
+  /** Raw bytes, at least 32. Absent: no authentication, every caller is `unknown`, and loopback only. */
+  readonly secret?: Uint8Array;
   /** Concurrent requests; default 256 per caller, 384 in total. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
@@ -36,8 +42,6 @@ export interface ServerOptions {
   readonly pages?: PagesSettings;
   /** Default: nothing is logged. */
   readonly log?: Logger;
-  /** Request lines tell callers apart by keyed hashes of their subjects. */
-  readonly logsCallers?: boolean;
   readonly now?: () => number;
   /** Called for every unexpected error, whatever its status. */
   readonly onUnexpected?: (error: unknown) => void;
@@ -59,31 +63,43 @@ export interface HelmdeckServer {
   /** For tests without a socket: `app.request()`. */
   readonly app: ServerApp;
   listen(options?: ListenOptions): Promise<Listening>;
+  /** For the requests that follow. What is left out gets its default. */
+  change(settings: LiveSettings): void;
 }
 
 export function createServer(serverContext: ServerContext, options: ServerOptions = {}): HelmdeckServer {
-  const { secret, allowedOrigins = [], mounts = [], pages, onUnexpected } = options;
+  const { secret, mounts = [], pages, onUnexpected } = options;
+  let live: LiveSettings = options;
   const metrics = makeMetrics(serverContext);
-  const limits = makeRateLimits(options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE);
+  const perMinute = () => live.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
+  let currentLimits = makeRateLimits(perMinute());
+  const limits = changingLimits(() => currentLimits);
   let stopping = false;
   const app = makeApp({
     serverContext,
     version: manifest.version,
     ...defined({ secret, pages }),
-    allowedHosts: [...(options.allowedHosts ?? []), ...publicHostOf(pages)],
-    allowedOrigins,
+    hostRules: () => ({
+      allowedHosts: [...(live.allowedHosts ?? []), ...publicHostOf(pages)],
+      allowedOrigins: live.allowedOrigins ?? [],
+    }),
     limits,
     inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
     mounts,
     metrics,
     log: options.log ?? pino({ enabled: false }),
-    ...(options.logsCallers && secret && { callerName: (subject) => hashedName(secret, subject) }),
+    callerName: (subject) => (live.logsCallers && secret ? hashedName(secret, subject) : undefined),
     now: options.now ?? Date.now,
     isStopping: () => stopping,
     ...defined({ onUnexpected }),
   });
   return {
     app,
+    change: (settings) => {
+      const before = perMinute();
+      live = settings;
+      if (perMinute() !== before) currentLimits = makeRateLimits(perMinute());
+    },
     listen: async ({
       host = DEFAULT_HOST,
       port = DEFAULT_PORT,

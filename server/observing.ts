@@ -24,7 +24,7 @@ const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 export interface Observing {
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly callerName?: (subject: string) => string;
+  readonly callerName: (subject: string) => string | undefined;
 }
 
 export function observeRequests(observing: Observing): MiddlewareHandler<ServerEnv> {
@@ -57,8 +57,7 @@ function failureIn(c: Context<ServerEnv>): { readonly code?: string; readonly pr
 
 function callerIn(c: Context<ServerEnv>, { callerName }: Observing): { readonly caller?: string } {
   const caller = c.get("caller") ?? c.get("pageSession")?.caller;
-  if (callerName === undefined || caller === undefined) return {};
-  return { caller: callerName(caller.subject) };
+  return caller === undefined ? {} : defined({ caller: callerName(caller.subject) });
 }
 
 /** Enough for a million callers to be told apart. */
