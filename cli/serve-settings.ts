@@ -163,7 +163,7 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
 /** The file with settings. */
 export const CONFIG_VARIABLE = "HELMDECK_SERVE_CONFIG";
 
-export type Source = "option" | "environment" | "file" | "default";
+type Source = "option" | "environment" | "file" | "default";
 
 export interface ReadSetting {
   readonly value: Value | readonly Value[] | undefined;

@@ -7,7 +7,7 @@ import type { MemoryGauges } from "../app/compose.ts";
 import { ERROR_CODES } from "../engine/errors.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
-import { type ReadinessParts, readinessOf } from "./rest/operator-routes.ts";
+import { type ReadinessParts, readinessOf } from "./readiness.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 

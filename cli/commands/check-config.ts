@@ -8,12 +8,12 @@ import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { reachPostgres } from "../../app/database-server/postgres-server.ts";
 import { embeddingSettingsOfEnv } from "../../app/embedding/embedding-environment.ts";
+import { hasKey } from "../../app/memory-to-serve.ts";
 import { readSecretFile } from "../../app/secret-file.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
 import { asHelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { findKey } from "../../engine/store/find-key.ts";
 import { addressToListenOn } from "../../server/listening.ts";
 import { loadSecret } from "../../server/tokens.ts";
 import { memoryOptions, serverAddress } from "../memory-options.ts";
@@ -104,7 +104,7 @@ async function requireKey(context: CommandContext, requiresMemory: boolean): Pro
     options,
     shell: { ...context.shell, env: { ...context.shell.env, HELMDECK_MEMORY_STORE: undefined } },
   });
-  if ((await findKey(places)) !== undefined) return;
+  if (await hasKey(places)) return;
   if (requiresMemory || serverAddress(context) !== undefined)
     throw new WrongSetting("There is no key; name its file. Every engine of a memory needs the same one.");
 }

@@ -20,7 +20,7 @@ import { serverContextOptions } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
 import { type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
 
-export interface ServeRequest extends LiveSettings {
+interface ServeRequest extends LiveSettings {
   readonly host: string;
   readonly port: number;
   /** Absent: the server has no pages. */

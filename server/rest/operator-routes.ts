@@ -1,13 +1,12 @@
 /** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { MemoryState } from "../../app/memory-state.ts";
-import type { ReadinessReply } from "../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
 import type { Metrics } from "../metrics.ts";
+import { readinessOf } from "../readiness.ts";
 import * as schemas from "./rest-answers.ts";
 import { failures, json } from "./rest-answers.ts";
 
@@ -86,25 +85,4 @@ export function addOpenRoutes(
     if (readiness.status === "ready") return c.json(readiness, 200);
     return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
   });
-}
-
-const READ_ONLY =
-  "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
-
-export interface ReadinessParts {
-  readonly memory: Pick<ServerContext["memory"], "status">;
-  readonly memoryState: MemoryState;
-}
-
-/** Whether the store answers now. */
-export async function readinessOf({ memory, memoryState }: ReadinessParts): Promise<ReadinessReply> {
-  const { error, readOnly } = await memory.status();
-  if (error !== undefined) {
-    return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
-  }
-  if (memoryState.state === "ephemeral") {
-    return { status: "ready", memory: "ephemeral", message: memoryState.warning };
-  }
-  if (readOnly === true) return { status: "ready", memory: "read_only", message: READ_ONLY };
-  return { status: "ready", memory: "ready" };
 }
