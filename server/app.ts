@@ -13,7 +13,7 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
 import { answerFailures } from "./answer-failures.ts";
-import { authenticate, countOpen } from "./authentication.ts";
+import { authenticate, countOpen, type Tokens } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
@@ -35,8 +35,8 @@ export type ServerApp = OpenAPIHono<ServerEnv>;
 export interface AppParts extends HostRules {
   readonly serverContext: ServerContext;
   readonly version: string;
-  /** Raw bytes; absent: no authentication. */
-  readonly secret?: Uint8Array;
+  /** Absent: no authentication. */
+  readonly tokens?: Tokens;
   readonly limits: RateLimits;
   readonly inFlight: ShareLimits;
   readonly mounts: readonly Mount[];
@@ -75,12 +75,12 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 }
 
 /** Routes for callers. */
-function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
+function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, tokens }: AppParts): void {
   addOperationRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);
-  addMetricsRoute(app, metrics, { isOpen: secret === undefined });
+  addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
   for (const mount of mounts) addMount(app, mount);
 }
 

@@ -1,6 +1,7 @@
 /** The caller of a request, and the context in which handlers find it. */
 import type { HttpBindings } from "@hono/node-server";
 import type { RequestConnection } from "./connections.ts";
+import type { VerifiedToken } from "./tokens.ts";
 
 /** Without authentication, every caller is `unknown` and unauthenticated. */
 export interface Caller {
@@ -18,6 +19,8 @@ export interface PageSession {
   readonly caller: Caller;
   /** Included in each form of this session, and nowhere else. */
   readonly formToken: string;
+  /** What it was signed in with; absent where nobody signs in. */
+  readonly token?: VerifiedToken;
 }
 
 /** May see other callers' defaults and counts. */

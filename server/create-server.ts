@@ -5,12 +5,14 @@ import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
+import { type TokenListener, Tokens } from "./authentication.ts";
 import { IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
-import { makeMetrics } from "./metrics.ts";
+import { type Metrics, makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
 import type { PagesSettings } from "./pages/add-pages.ts";
 import { hasSessionCookie } from "./pages/page-sessions.ts";
+import { rulesOf, type TokenRules } from "./token-files.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";
@@ -20,8 +22,11 @@ const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 const GRACE_MS = 10_000;
 
 export interface ServerOptions {
-  /** Raw bytes, at least 32. Absent: no authentication, every caller is `unknown`, and loopback only. */
-  readonly secret?: Uint8Array;
+  /**
+   * Raw bytes, at least 32, or what reads secrets and revocations: it is called again while requests come, at most once a second.
+   * Absent: no authentication, every caller is `unknown`, and loopback only.
+   */
+  readonly secret?: Uint8Array | (() => Promise<TokenRules>);
   /** Host names that clients use, in addition to the loopback names. */
   readonly allowedHosts?: readonly string[];
   /** Allowed browser origins; none by default. */
@@ -62,19 +67,22 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   const { secret, allowedOrigins = [], mounts = [], pages, onUnexpected } = options;
   const metrics = makeMetrics(serverContext);
   const limits = makeRateLimits(options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE);
+  const log = options.log ?? pino({ enabled: false });
+  const now = options.now ?? Date.now;
+  const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log));
   let stopping = false;
   const app = makeApp({
     serverContext,
     version: manifest.version,
-    ...defined({ secret, pages }),
+    ...defined({ tokens, pages }),
     allowedHosts: [...(options.allowedHosts ?? []), ...publicHostOf(pages)],
     allowedOrigins,
     limits,
     inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
     mounts,
     metrics,
-    log: options.log ?? pino({ enabled: false }),
-    now: options.now ?? Date.now,
+    log,
+    now,
     isStopping: () => stopping,
     ...defined({ onUnexpected }),
   });
@@ -108,6 +116,24 @@ export function createServer(serverContext: ServerContext, options: ServerOption
         },
       };
     },
+  };
+}
+
+function readerOf(secret: NonNullable<ServerOptions["secret"]>): () => Promise<TokenRules> {
+  if (typeof secret === "function") return secret;
+  const rules = rulesOf(secret);
+  return async () => rules;
+}
+
+function listenerOf(metrics: Metrics, log: Logger): TokenListener {
+  return {
+    used: metrics.tokenUsed,
+    metOther: (subject) => log.info({ subject }, "a token that the first secret did not sign is in use"),
+    failedToRead: ({ code, message }) =>
+      log.error(
+        { code, problem: message },
+        "secrets and revocations are not read again; the former ones hold",
+      ),
   };
 }
 

@@ -18,6 +18,7 @@ export interface Metrics {
   }): void;
   failed(code: string): void;
   unexpected(kind: string): void;
+  tokenUsed(isOfFirstSecret: boolean): void;
   /** Adds open connections and this process's memory, CPU and event loop. Called once, when the server listens. */
   watchProcess(countConnections: () => Promise<number>): void;
 }
@@ -51,6 +52,12 @@ export function makeMetrics({ memory }: Pick<ServerContext, "memory">): Metrics 
     labelNames: ["kind"],
     registers,
   });
+  const tokenUses = new Counter({
+    name: "helmdeck_token_requests_total",
+    help: "Requests with an accepted token, by the secret that signed it: the first one, or another.",
+    labelNames: ["secret"],
+    registers,
+  });
   new Gauge({
     name: "helmdeck_memory_available",
     help: "1 when memory answers now, else 0.",
@@ -68,6 +75,7 @@ export function makeMetrics({ memory }: Pick<ServerContext, "memory">): Metrics 
     },
     failed: (code) => failures.inc({ code }),
     unexpected: (kind) => defects.inc({ kind }),
+    tokenUsed: (isOfFirstSecret) => tokenUses.inc({ secret: isOfFirstSecret ? "first" : "other" }),
     watchProcess: (countConnections) => {
       collectDefaultMetrics({ register: registry });
       new Gauge({

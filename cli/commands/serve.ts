@@ -13,7 +13,7 @@ import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { createServer, type Listening } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
-import { loadSecret } from "../../server/tokens.ts";
+import { loadTokenRules, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
 
 export interface ServeRequest {
@@ -38,7 +38,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   const stopped = stopSignal();
   const lines = new LogLines(context.shell.stderr);
   const log = logger(lines, request.logLevel);
-  const secret = await loadSecret(context.shell.env);
+  const rules = await loadTokenRules(context.shell.env);
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     withoutKey: "ephemeral",
@@ -50,12 +50,12 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
-    const security = { log, ...(secret && { secret: secret.bytes }) };
+    const security = { log, ...(rules && { secret: rulesReader(context, rules) }) };
     const listening = await listen(serverContext, request, security, () => workspacesOf(context));
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
       pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
-      authentication: secret?.source,
+      authentication: rules?.source,
     });
     void embedStoredEntries(serverContext.memory);
     const signal = await stopped;
@@ -67,6 +67,11 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   log.info("stopped");
   lines.flush();
   return EXIT_DONE;
+}
+
+/** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
+function rulesReader({ shell }: CommandContext, first: TokenRules): () => Promise<TokenRules> {
+  return async () => (await loadTokenRules(shell.env)) ?? first;
 }
 
 /** A second SIGINT or SIGTERM ends the process at once. A closed terminal may send SIGHUP twice, so that one stays caught. */
@@ -92,7 +97,7 @@ async function workspacesOf(context: CommandContext): Promise<readonly string[]>
 function listen(
   serverContext: ServerContext,
   request: ServeRequest,
-  security: { readonly log: Logger; readonly secret?: Uint8Array },
+  security: { readonly log: Logger; readonly secret?: () => Promise<TokenRules> },
   workspaces: () => Promise<readonly string[]>,
 ): Promise<Listening> {
   const { allowedHosts, allowedOrigins, pages, requestsPerMinute, host, port } = request;

@@ -8,8 +8,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { defined } from "../../engine/defined.ts";
 import type { ShareLimits } from "../../engine/fair-share.ts";
 import type { Caller, PageSession, ServerEnv } from "../caller.ts";
+import type { VerifiedToken } from "../tokens.ts";
 
 const SECRET_BYTES = 32;
 
@@ -43,13 +45,14 @@ export class PageSessions {
   }
 
   /** Returns the new session's id, only for the caller's browser. */
-  open(caller: Caller, tokenExpiresAt: number): string {
+  open(caller: Caller, tokenExpiresAt: number, token?: VerifiedToken): string {
     const now = this.#now();
     this.#endThoseThatAreOver();
     this.#makeRoomFor(caller);
     const id = randomSecret();
     const endsAt = Math.min(now + this.#limits.lifeMs, tokenExpiresAt);
-    this.#sessions.set(hashOf(id), { caller, formToken: randomSecret(), endsAt, lastSeenAt: now });
+    const session = { caller, formToken: randomSecret(), ...defined({ token }) };
+    this.#sessions.set(hashOf(id), { ...session, endsAt, lastSeenAt: now });
     return id;
   }
 

@@ -1,0 +1,139 @@
+/**
+ * The secrets that sign tokens and the list of revoked tokens, as an operator keeps them: in files, which a server reads again.
+ *
+ * Threat: another account that reads a secret or edits a file (see app/secret-file.ts), guessing of a short secret, and a
+ * damaged list that revokes nothing. Defence: a secret below 32 bytes and a line that is not a revocation are refused with the
+ * whole file, and no message shows any part of a secret. The list lies with the secrets, not in the memory database: whoever
+ * can write to the database, or restores an old backup of it, brings no revoked token back.
+ */
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { appendFile, readFile } from "node:fs/promises";
+import { readSecretFile } from "../app/secret-file.ts";
+import { HelmdeckError } from "../engine/errors.ts";
+import { rfc3339 } from "../engine/rfc3339.ts";
+
+const VARIABLE = "HELMDECK_JWT_SECRET";
+const FILE_VARIABLE = "HELMDECK_JWT_SECRET_FILE";
+const REVOKED_VARIABLE = "HELMDECK_JWT_REVOKED_FILE";
+const LEAST_SECRET_BYTES = 32;
+/** Room for some ten thousand lines. */
+const MOST_REVOKED_BYTES = 2 ** 20;
+/** A secret of several lines is a list only if each line is text that a person could type. */
+const LINES = /^[\x21-\x7e]+(?:\r?\n[\x21-\x7e]+)+$/;
+const REVOCATION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?: (.+))?$/;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a server requires of tokens. */
+export interface TokenRules {
+  /** Each of them is accepted; the first one signs new tokens. */
+  readonly secrets: readonly [KeyObject, ...KeyObject[]];
+  readonly revocations: Revocations;
+  /** Where the secrets come from: a variable or a file's path, for people. */
+  readonly source: string;
+}
+
+/** By subject, or for everybody: tokens that were issued until a time are revoked. */
+export class Revocations {
+  readonly #until = new Map<string | undefined, number>();
+
+  /** `until` in milliseconds since 1970. */
+  add(until: number, subject?: string): this {
+    this.#until.set(subject, Math.max(until, this.#until.get(subject) ?? until));
+    return this;
+  }
+
+  /** A token without a time of issue (`issued` undefined) counts as older than every revocation. */
+  cover({ subject, issued }: { readonly subject: string; readonly issued: number | undefined }): boolean {
+    const ends = [this.#until.get(subject), this.#until.get(undefined)];
+    return ends.some((until) => until !== undefined && (issued === undefined || issued <= until));
+  }
+}
+
+/**
+ * Undefined if neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. A secret is the raw bytes of the variable or of
+ * the file, without one final line end of the file; several lines of text without spaces are several secrets. Throws
+ * `key_unreadable` and `key_malformed`.
+ */
+export async function loadTokenRules(env: Env): Promise<TokenRules | undefined> {
+  const found = await findSecrets(env);
+  if (found === undefined) return undefined;
+  const revokedPath = env[REVOKED_VARIABLE];
+  const revocations = revokedPath === undefined ? new Revocations() : await readRevocations(revokedPath);
+  return { secrets: secretsIn(found.bytes, found.source), revocations, source: found.source };
+}
+
+/** The rules of one secret without revocations. */
+export function rulesOf(secret: Uint8Array, source = "the secret"): TokenRules {
+  return { secrets: secretsIn(secret, source), revocations: new Revocations(), source };
+}
+
+async function findSecrets(env: Env): Promise<{ bytes: Uint8Array; source: string } | undefined> {
+  const value = env[VARIABLE];
+  const path = env[FILE_VARIABLE];
+  if (value !== undefined && path !== undefined) {
+    throw malformed(`${VARIABLE} and ${FILE_VARIABLE} are both set`, "keep one of them");
+  }
+  if (value !== undefined) return { bytes: Buffer.from(value), source: VARIABLE };
+  return path === undefined ? undefined : { bytes: await readSecretFile(path), source: path };
+}
+
+function secretsIn(bytes: Uint8Array, source: string): TokenRules["secrets"] {
+  const text = Buffer.from(bytes).toString("latin1");
+  const [first = bytes, ...others] = LINES.test(text)
+    ? text.split(/\r?\n/).map((line) => Buffer.from(line, "latin1"))
+    : [];
+  return [secretKey(first, source), ...others.map((other) => secretKey(other, source))];
+}
+
+function secretKey(bytes: Uint8Array, source: string): KeyObject {
+  if (bytes.byteLength >= LEAST_SECRET_BYTES) return createSecretKey(bytes);
+  throw malformed(
+    `${source} has a secret of ${bytes.byteLength} bytes, and a secret for tokens needs ${LEAST_SECRET_BYTES}`,
+    "make one with: openssl rand -hex 32",
+  );
+}
+
+async function readRevocations(path: string): Promise<Revocations> {
+  const revocations = new Revocations();
+  const text = Buffer.from(await readSecretFile(path, MOST_REVOKED_BYTES)).toString();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line === "") continue;
+    const [, time = "", subject] = REVOCATION.exec(line) ?? [];
+    const until = Date.parse(time);
+    if (Number.isNaN(until)) {
+      throw malformed(
+        `Line ${index + 1} of ${path} is not a time, a space and a subject, as in: 2026-11-20T12:00:00Z main`,
+        "nothing else in the file counts until it is mended",
+      );
+    }
+    revocations.add(until, subject);
+  }
+  return revocations;
+}
+
+/**
+ * Adds a line to the file that HELMDECK_JWT_REVOKED_FILE names, which is created if needed. Throws `invalid_input` if none is
+ * named, `key_unreadable` and `key_malformed` if servers would refuse the file, and returns its path.
+ */
+export async function revokeTokens(env: Env, until: number, subject?: string): Promise<string> {
+  const path = env[REVOKED_VARIABLE];
+  if (path === undefined) {
+    throw new HelmdeckError(
+      "invalid_input",
+      `Set ${REVOKED_VARIABLE} to the file that lists revoked tokens, here and for every server; it is created if needed.`,
+      { details: { field: REVOKED_VARIABLE } },
+    );
+  }
+  const line = `${[rfc3339(until), ...(subject === undefined ? [] : [subject])].join(" ")}\n`;
+  await appendFile(path, "", { mode: 0o600 });
+  await readRevocations(path);
+  // Somebody may have edited it by hand, and left the last line without its end.
+  const isOpen = /[^\n]$/.test(await readFile(path, "latin1"));
+  await appendFile(path, isOpen ? `\n${line}` : line);
+  return path;
+}
+
+function malformed(what: string, remedy: string): HelmdeckError {
+  return new HelmdeckError("key_malformed", `${what}; ${remedy}.`);
+}
