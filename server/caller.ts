@@ -1,7 +1,6 @@
 /** The caller of a request, and the context in which handlers find it. */
 import type { HttpBindings } from "@hono/node-server";
 import type { RequestConnection } from "./connections.ts";
-import type { VerifiedToken } from "./tokens.ts";
 
 /** Without authentication, every caller is `unknown` and unauthenticated. */
 export interface Caller {
@@ -19,8 +18,8 @@ export interface PageSession {
   readonly caller: Caller;
   /** Included in each form of this session, and nowhere else. */
   readonly formToken: string;
-  /** What it was signed in with; absent where nobody signs in. */
-  readonly token?: VerifiedToken;
+  /** Whether the token that it was signed in with is still accepted. */
+  readonly isAccepted: () => Promise<boolean>;
 }
 
 /** May see other callers' defaults and counts. */

@@ -34,7 +34,7 @@ export interface TokenRules {
 }
 
 /** By subject, or for everybody: tokens that were issued until a time are revoked. */
-export class Revocations {
+class Revocations {
   readonly #until = new Map<string | undefined, number>();
 
   /** `until` in milliseconds since 1970. */

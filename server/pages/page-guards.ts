@@ -84,7 +84,7 @@ export function makePageAccess({ tokens, ...parts }: PageAccessParts): PageAcces
 
 /** One form token for everybody: anyone who reaches this server may do everything, except pages of other sites. */
 function accessForAnybody(): PageAccess {
-  const session = { caller: NOBODY, formToken: randomSecret() };
+  const session = { caller: NOBODY, formToken: randomSecret(), isAccepted: async () => true };
   return { sessionOf: async () => session };
 }
 
@@ -96,7 +96,7 @@ function accessByToken(tokens: Tokens, { publicOrigin, limits, now }: PageAccess
     sessionOf: async (c) => {
       const { id } = cookieOf(c);
       const session = id === undefined ? undefined : sessions.find(id);
-      return session?.token && (await tokens.accepts(session.token)) ? session : undefined;
+      return (await session?.isAccepted()) === true ? session : undefined;
     },
     signing: {
       signIn: async (c, token) => {
@@ -107,7 +107,7 @@ function accessByToken(tokens: Tokens, { publicOrigin, limits, now }: PageAccess
         await limits.countCaller(caller);
         const cookie = cookieOf(c);
         end(cookie);
-        cookie.set(sessions.open(caller, expiresAt, verified));
+        cookie.set(sessions.open(caller, expiresAt, () => tokens.accepts(verified)));
       },
       signOut: (c) => {
         const cookie = cookieOf(c);

@@ -8,10 +8,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { defined } from "../../engine/defined.ts";
 import type { ShareLimits } from "../../engine/fair-share.ts";
 import type { Caller, PageSession, ServerEnv } from "../caller.ts";
-import type { VerifiedToken } from "../tokens.ts";
 
 const SECRET_BYTES = 32;
 
@@ -45,13 +43,13 @@ export class PageSessions {
   }
 
   /** Returns the new session's id, only for the caller's browser. */
-  open(caller: Caller, tokenExpiresAt: number, token?: VerifiedToken): string {
+  open(caller: Caller, tokenExpiresAt: number, isAccepted: PageSession["isAccepted"]): string {
     const now = this.#now();
     this.#endThoseThatAreOver();
     this.#makeRoomFor(caller);
     const id = randomSecret();
     const endsAt = Math.min(now + this.#limits.lifeMs, tokenExpiresAt);
-    const session = { caller, formToken: randomSecret(), ...defined({ token }) };
+    const session = { caller, formToken: randomSecret(), isAccepted };
     this.#sessions.set(hashOf(id), { ...session, endsAt, lastSeenAt: now });
     return id;
   }
