@@ -19,7 +19,7 @@ const LEAST_SECRET_BYTES = 32;
 /** Room for some ten thousand lines. */
 const MOST_REVOKED_BYTES = 2 ** 20;
 /** A secret of several lines is a list only if each line is text that a person could type. */
-const LINES = /^[\x21-\x7e]+(?:\r?\n[\x21-\x7e]+)+$/;
+const LINES = /^[\x21-\x7e]+(?:(?:\r?\n)+[\x21-\x7e]+)+$/;
 const REVOCATION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?: (.+))?$/;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -81,7 +81,7 @@ async function findSecrets(env: Env): Promise<{ bytes: Uint8Array; source: strin
 function secretsIn(bytes: Uint8Array, source: string): TokenRules["secrets"] {
   const text = Buffer.from(bytes).toString("latin1");
   const [first = bytes, ...others] = LINES.test(text)
-    ? text.split(/\r?\n/).map((line) => Buffer.from(line, "latin1"))
+    ? text.split(/[\r\n]+/).map((line) => Buffer.from(line, "latin1"))
     : [];
   return [secretKey(first, source), ...others.map((other) => secretKey(other, source))];
 }

@@ -94,6 +94,7 @@ describe.skipIf(missing !== undefined)(
       expect(await run("newkey")).toMatch(/The key is now .* no longer opens this database\./);
     });
 
+    // verifies P-postgres-restored
     test("restores a backup while an engine runs, which then answers from it", async () => {
       const engine = await serve();
       await engine.store("kept", "before the backup");
@@ -101,6 +102,9 @@ describe.skipIf(missing !== undefined)(
       await engine.store("later", "after the backup");
       expect(await engine.find("after backup")).toContain("later");
       expect(await run("restore")).toMatch(/Every row opens: 2 entries.*ALTER DATABASE\nALTER DATABASE\n$/s);
+      // Other engines write until the numbers of changes are those that this one has read.
+      const store = ["--store", `postgres://helmdeck_engine@127.0.0.1:${port}/helmdeck`];
+      for (const key of ["a", "b", "c"]) await home.run(["store", key, "new", "--caller", "unknown", ...store]);
       await until(async () => (await engine.valueOf("kept")) === "before the backup");
       expect(await engine.valueOf("later")).toBeUndefined();
       expect(await engine.find("after backup")).not.toContain("later");
@@ -118,7 +122,7 @@ describe.skipIf(missing !== undefined)(
       server = await startPostgres({ port });
       env = { ...env, PGHOST: server.socketFolder };
       await run("database");
-      expect(await run("fresh")).toContain("Every row opens: 3 entries");
+      expect(await run("fresh")).toContain("Every row opens: 6 entries");
       await until(async () => (await engine.valueOf("again")) === "after the restore");
       expect(await engine.valueOf("later")).toBeUndefined();
       expect(await engine.store("last", "after the loss")).toBe(200);
@@ -127,7 +131,7 @@ describe.skipIf(missing !== undefined)(
 
     test("moves the memory back, and reopens the old database after a loss", async () => {
       expect(await run("back")).toContain("deploy/konflux");
-      expect(await run("move")).toContain("Moved 4 entries");
+      expect(await run("move")).toContain("Moved 7 entries");
       expect(await run("lost")).toContain("is in use again");
     });
 
