@@ -90,6 +90,7 @@ describe.skipIf(missing !== undefined)(
 
     test("backs the memory up, and changes its key", async () => {
       expect(await run("backup")).toContain("TABLE DATA helmdeck_memory entries");
+      expect(await run("onekey")).toMatch(/The key is now .* no longer opens this database\./);
       expect(await run("key")).toMatch(/Both keys open it/);
       expect(await run("newkey")).toMatch(/The key is now .* no longer opens this database\./);
     });
@@ -104,7 +105,8 @@ describe.skipIf(missing !== undefined)(
       expect(await run("restore")).toMatch(/Every row opens: 2 entries.*ALTER DATABASE\nALTER DATABASE\n$/s);
       // Other engines write until the numbers of changes are those that this one has read.
       const store = ["--store", `postgres://helmdeck_engine@127.0.0.1:${port}/helmdeck`];
-      for (const key of ["a", "b", "c"]) await home.run(["store", key, "new", "--caller", "unknown", ...store]);
+      for (const key of ["a", "b", "c"])
+        await home.run(["store", key, "new", "--caller", "unknown", ...store]);
       await until(async () => (await engine.valueOf("kept")) === "before the backup");
       expect(await engine.valueOf("later")).toBeUndefined();
       expect(await engine.find("after backup")).not.toContain("later");

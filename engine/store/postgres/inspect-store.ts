@@ -89,7 +89,7 @@ export interface VerifyHooks {
   readonly onUnreadable?: (row: UnreadableRow) => void;
 }
 
-export interface UnreadableRow {
+interface UnreadableRow {
   readonly table: "entries" | "vectors" | "history";
   /** The change number of the entry, also for its vectors; in the history, the row's own. */
   readonly number: number;

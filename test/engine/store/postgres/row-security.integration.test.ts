@@ -57,7 +57,11 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await tamper(`UPDATE ${schema}.vectors SET dimensions = 2 WHERE owner = 'ana'::bytea`);
       const rows: unknown[] = [];
       const onUnreadable = (row: unknown) => void rows.push(row);
-      expect(await verifyPostgres(options, { onUnreadable })).toEqual({ ...whole, vectors: 1, unreadable: 1 });
+      expect(await verifyPostgres(options, { onUnreadable })).toEqual({
+        ...whole,
+        vectors: 1,
+        unreadable: 1,
+      });
       expect(rows).toEqual([{ table: "vectors", number: expect.any(Number), key: "kept", namespace: ANA }]);
     }));
 
