@@ -7,6 +7,7 @@
  * can write to the database, or restores an old backup of it, brings no revoked token back.
  */
 import { createSecretKey, type KeyObject } from "node:crypto";
+import { existsSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
 import { readSecretFile } from "../app/secret-file.ts";
 import { HelmdeckError } from "../engine/errors.ts";
@@ -58,9 +59,17 @@ class Revocations {
 export async function loadTokenRules(env: Env): Promise<TokenRules | undefined> {
   const found = await findSecrets(env);
   if (found === undefined) return undefined;
-  const revokedPath = env[REVOKED_VARIABLE];
-  const revocations = revokedPath === undefined ? new Revocations() : await readRevocations(revokedPath);
+  const revokedPath = revokedPathOf(env);
+  const isThere =
+    revokedPath !== undefined && (env[REVOKED_VARIABLE] !== undefined || existsSync(revokedPath));
+  const revocations = isThere ? await readRevocations(revokedPath) : new Revocations();
   return { secrets: secretsIn(found.bytes, found.source), revocations, source: found.source };
+}
+
+/** A named list must exist, or a slip in its name would revoke nothing. The one beside the secret need not. */
+function revokedPathOf(env: Env): string | undefined {
+  const beside = env[FILE_VARIABLE] === undefined ? undefined : `${env[FILE_VARIABLE]}.revoked`;
+  return env[REVOKED_VARIABLE] ?? beside;
 }
 
 /** The rules of one secret without revocations. */
@@ -113,16 +122,17 @@ async function readRevocations(path: string): Promise<Revocations> {
 }
 
 /**
- * Adds a line to the file that HELMDECK_JWT_REVOKED_FILE names, which is created if needed. Throws `invalid_input` if none is
- * named, `key_unreadable` and `key_malformed` if servers would refuse the file, and returns its path.
+ * Adds a line to the list: the file that HELMDECK_JWT_REVOKED_FILE names, or the one beside the secret's. It is created if needed.
+ * Throws `invalid_input` if there is neither name, `key_unreadable` and `key_malformed` if servers would refuse the file, and
+ * returns its path.
  */
 export async function revokeTokens(env: Env, until: number, subject?: string): Promise<string> {
-  const path = env[REVOKED_VARIABLE];
+  const path = revokedPathOf(env);
   if (path === undefined) {
     throw new HelmdeckError(
       "invalid_input",
-      `Set ${REVOKED_VARIABLE} to the file that lists revoked tokens, here and for every server; it is created if needed.`,
-      { details: { field: REVOKED_VARIABLE } },
+      `Set ${FILE_VARIABLE} to the file of the servers' secret: the list of revoked tokens is beside it. Or name the list with ${REVOKED_VARIABLE}.`,
+      { details: { field: FILE_VARIABLE } },
     );
   }
   const line = `${[rfc3339(until), ...(subject === undefined ? [] : [subject])].join(" ")}\n`;

@@ -27,7 +27,7 @@ export function declareToken(program: Command, runs: Runs): void {
     .command("token")
     .summary("Make, show or revoke a token of a client of the server.")
     .description(
-      "Make a bearer token for a server with the same secret; with --show, say what a token may do; with --revoke, revoke tokens. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names. A file of several lines has several secrets: all are accepted, the first one signs. Revoked tokens are listed in the file that HELMDECK_JWT_REVOKED_FILE names.",
+      "Make a bearer token for a server with the same secret; with --show, say what a token may do; with --revoke, revoke tokens. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names. A file of several lines has several secrets: all are accepted, the first one signs. Revoked tokens are listed in the file beside it whose name ends with .revoked, or that HELMDECK_JWT_REVOKED_FILE names.",
     )
     .option("--subject <name>", "The subject whose memory the token opens.", nonEmpty)
     .option("--ttl <span>", "How long it is valid: 12h, 30d; at most 366d. (default: 30d)", seconds)
@@ -173,6 +173,6 @@ async function requireRules({ shell }: CommandContext): Promise<TokenRules> {
 function stillRevoked(): HelmdeckError {
   return invalidField(
     "subject",
-    "has its tokens revoked until a time to come; remove that line from the file that HELMDECK_JWT_REVOKED_FILE names",
+    "has its tokens revoked until a time to come; remove that line from the list of revoked tokens",
   );
 }

@@ -98,6 +98,21 @@ describe("token", () => {
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
   });
 
+  it("keeps the list of revoked tokens beside the secret unless another place is named", async () => {
+    const env = { HELMDECK_JWT_SECRET_FILE: home.path("secret") };
+    await writeFile(env.HELMDECK_JWT_SECRET_FILE, SECRET, { mode: 0o600 });
+    const input = (await home.run(["token", "--subject", "alice"], { env })).stdout;
+    await home.run(["token", "--revoke"], { env });
+    expect((await home.run(["token", "--show"], { env, input })).stdout).toContain("revoked   yes");
+    expect((await stat(home.path("secret.revoked"))).size).toBeGreaterThan(0);
+    const elsewhere = { ...env, HELMDECK_JWT_REVOKED_FILE: home.path("none") };
+    expect((await home.run(["token", "--show"], { env: elsewhere, input })).stderr).toContain(
+      "key_unreadable",
+    );
+    const nowhere = { HELMDECK_JWT_SECRET: SECRET };
+    expect((await home.run(["token", "--revoke"], { env: nowhere })).stderr).toContain("invalid_input");
+  });
+
   it.each([
     [["--show", "--subject", "a"]],
     [["--revoke", "--scope", "admin"]],

@@ -99,7 +99,7 @@ function healthCheck(): string {
   const [, command] =
     /^HEALTHCHECK .*\\\n\s+(CMD .+)$/m.exec(readFileSync(join(root, "Dockerfile"), "utf8")) ?? [];
   if (command === undefined) throw new Error("The Dockerfile has no health check.");
-  return `HEALTHCHECK --interval=1s --timeout=5s --retries=3 ${command}`;
+  return `HEALTHCHECK --interval=1s --timeout=5s --retries=1 ${command}`;
 }
 
 export const POSTGRES_IMAGE = "postgres-stand-in";

@@ -54,7 +54,6 @@ async function startMachine(name: string): Promise<Machine> {
   const folder = home.path(name);
   await mkdir(folder);
   await writeFile(join(folder, "secret"), `${"former-secret".repeat(3)}\n`, { mode: 0o600 });
-  await writeFile(join(folder, "revoked"), "", { mode: 0o600 });
   const store = server.url({ user: "engine", database: "memory" });
   const args = [
     "serve",
@@ -78,10 +77,7 @@ async function startMachine(name: string): Promise<Machine> {
 }
 
 function filesIn(folder: string) {
-  return {
-    HELMDECK_JWT_SECRET_FILE: join(folder, "secret"),
-    HELMDECK_JWT_REVOKED_FILE: join(folder, "revoked"),
-  };
+  return { HELMDECK_JWT_SECRET_FILE: join(folder, "secret") };
 }
 
 function run(name: string, { folder }: Machine): Promise<string> {
@@ -163,7 +159,7 @@ describe.skipIf(missing !== undefined)(
       const [stolen, others] = [await tokenFor("main", one), await tokenFor("work", one)];
       expect(await statusesOf(stolen)).toEqual([200, 200]);
       await run("revoke", one);
-      await copyFile(join(one.folder, "revoked"), join(two.folder, "revoked"));
+      await copyFile(join(one.folder, "secret.revoked"), join(two.folder, "secret.revoked"));
       await until(async () => (await statusesOf(stolen)).every((status) => status === 401));
       const later = (await readFile(join(one.folder, "main.token"), "utf8")).trim();
       expect(await statusesOf(later)).toEqual([200, 200]);
