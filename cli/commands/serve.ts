@@ -54,7 +54,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
     const listening = await listen(serverContext, request, security, () => workspacesOf(context));
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
-      pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
+      pagesUrl: request.pages && `${request.pages.publicOrigin ?? hereOf(listening.url)}/`,
       authentication: rules?.source,
     });
     void embedStoredEntries(serverContext.memory);
@@ -67,6 +67,11 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   log.info("stopped");
   lines.flush();
   return EXIT_DONE;
+}
+
+/** An address that listens everywhere is no name that a browser can use. */
+function hereOf(url: string): string {
+  return url.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, "http://localhost:");
 }
 
 /** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
