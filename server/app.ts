@@ -25,7 +25,7 @@ import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
 import { addHostRoutes } from "./rest/host-routes.ts";
 import { addOperationRoutes } from "./rest/operation-routes.ts";
-import { addMetricsRoute, addOpenRoutes } from "./rest/operator-routes.ts";
+import { addMetricsRoute, addOpenRoutes, addTokensRoute } from "./rest/operator-routes.ts";
 import { addPackRoutes } from "./rest/pack-routes.ts";
 import { addPipelineRoutes } from "./rest/pipeline-routes.ts";
 import { refuseInvalid } from "./rest/rest-answers.ts";
@@ -80,6 +80,7 @@ function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, tokens
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);
+  addTokensRoute(app, tokens);
   addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
   for (const mount of mounts) addMount(app, mount);
 }

@@ -70,10 +70,20 @@ const READ_AGAIN_AFTER_MS = 1_000;
 export interface TokenListener {
   /** A request with an accepted token. */
   used(isOfFirstSecret: boolean): void;
-  /** A token of another secret than the first one is in use: once for each token. */
-  metOther(subject: string): void;
   /** The files cannot be read as they are now; those read before stay in force. */
   failedToRead(error: HelmdeckError): void;
+}
+
+interface UsedToken {
+  readonly verified: VerifiedToken;
+  lastUsedAt: number;
+}
+
+/** Times in milliseconds since 1970. */
+export interface TokenInUse extends Pick<VerifiedToken, "caller" | "issued"> {
+  /** The place of the secret that signed it, from 1. */
+  readonly secret: number;
+  readonly lastUsedAt: number;
 }
 
 /**
@@ -89,8 +99,7 @@ export class Tokens {
   readonly #read: () => Promise<TokenRules>;
   readonly #now: () => number;
   readonly #listener: TokenListener;
-  readonly #known = new BoundedMap<string, VerifiedToken>(MOST_TOKENS);
-  readonly #told = new WeakSet<VerifiedToken>();
+  readonly #known = new BoundedMap<string, UsedToken>(MOST_TOKENS);
   #rules: Promise<TokenRules> | undefined;
   #readAt = 0;
   #problem: string | undefined;
@@ -106,12 +115,26 @@ export class Tokens {
     const rules = await this.#current();
     const name = hash("sha256", token, "base64");
     const known = this.#known.get(name);
-    const verified =
-      known !== undefined && isInForce(rules, known, this.#now())
-        ? known
-        : await this.#verifyAnew(rules, name, token);
-    this.#tell(rules, verified);
-    return verified;
+    const isKnown = known !== undefined && isInForce(rules, known.verified, this.#now());
+    if (!isKnown) this.#known.delete(name);
+    const used = isKnown ? known : await this.#verifyAnew(rules, name, token);
+    used.lastUsedAt = this.#now();
+    this.#listener.used(rules.secrets[0].equals(used.verified.secret));
+    return used.verified;
+  }
+
+  /** The tokens that requests came with, of those that are still accepted; the most recently verified ones. */
+  async inUse(): Promise<readonly TokenInUse[]> {
+    const rules = await this.#current();
+    const accepted = [...this.#known.values()].filter(({ verified }) =>
+      isInForce(rules, verified, this.#now()),
+    );
+    return accepted.map(({ verified: { caller, issued, secret }, lastUsedAt }) => ({
+      caller,
+      issued,
+      secret: rules.secrets.findIndex((known) => known.equals(secret)) + 1,
+      lastUsedAt,
+    }));
   }
 
   /** Whether a token that was verified before is still accepted. */
@@ -119,19 +142,10 @@ export class Tokens {
     return isInForce(await this.#current(), verified, this.#now());
   }
 
-  async #verifyAnew(rules: TokenRules, name: string, token: string): Promise<VerifiedToken> {
-    this.#known.delete(name);
-    const verified = await verifyToken(rules, token, this.#now());
-    this.#known.set(name, verified);
-    return verified;
-  }
-
-  #tell({ secrets: [first] }: TokenRules, verified: VerifiedToken): void {
-    const isOfFirst = first.equals(verified.secret);
-    this.#listener.used(isOfFirst);
-    if (isOfFirst || this.#told.has(verified)) return;
-    this.#told.add(verified);
-    this.#listener.metOther(verified.caller.subject);
+  async #verifyAnew(rules: TokenRules, name: string, token: string): Promise<UsedToken> {
+    const used = { verified: await verifyToken(rules, token, this.#now()), lastUsedAt: this.#now() };
+    this.#known.set(name, used);
+    return used;
   }
 
   #current(): Promise<TokenRules> {

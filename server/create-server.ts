@@ -128,7 +128,6 @@ function readerOf(secret: NonNullable<ServerOptions["secret"]>): () => Promise<T
 function listenerOf(metrics: Metrics, log: Logger): TokenListener {
   return {
     used: metrics.tokenUsed,
-    metOther: (subject) => log.info({ subject }, "a token that the first secret did not sign is in use"),
     failedToRead: ({ code, message }) =>
       log.error(
         { code, problem: message },

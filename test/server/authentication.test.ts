@@ -287,22 +287,27 @@ describe("secrets and revocations in files", () => {
     expect([await statusOf(former), await statusOf(next)]).toEqual([401, 200]);
   });
 
-  it("counts requests by secret, and names each subject that uses another one than the first once", async () => {
+  it("counts requests by secret, and lists the tokens in use for an operator, without the tokens", async () => {
     const [former, next] = [await tokenOf("alice", old), await tokenOf("bob", fresh)];
     await put("secret", `${dashed(fresh)}\n${dashed(old)}\n`);
     for (const token of [former, former, next]) await statusOf(token);
-    const admin = await mintToken(
-      Buffer.from(dashed(fresh)),
-      { subject: "p", scopes: ["metrics"], ttlSeconds: 60 },
-      time,
-    );
-    const { text } = await changing.as(admin.token).get("/metrics");
+    const asked = { subject: "operator", scopes: ["admin"], ttlSeconds: 60 };
+    const operator = changing.as((await mintToken(Buffer.from(dashed(fresh)), asked, time)).token);
+    const { text } = await operator.get("/metrics");
     expect(text).toContain('helmdeck_token_requests_total{secret="other"} 2');
     expect(text).toContain('helmdeck_token_requests_total{secret="first"} 2');
-    expect(lines.filter(({ subject }) => subject !== undefined)).toMatchObject([
-      { level: 30, subject: "alice" },
+    const listed = await operator.get("/api/v1/tokens");
+    expect(listed.body.tokens).toMatchObject([
+      { subject: "alice", secret: 2, scopes: [], last_used_at: new Date(time).toISOString() },
+      { subject: "bob", secret: 1 },
+      { subject: "operator", secret: 1, scopes: ["admin"] },
     ]);
-    expect(JSON.stringify(lines)).not.toContain(former);
+    expect(listed.text).not.toContain(former.split(".")[2]);
+    await revokeTokens(env(), time, "alice");
+    time += 1_000;
+    expect((await operator.get("/api/v1/tokens")).text).not.toContain("alice");
+    expect((await changing.as(next).get("/api/v1/tokens")).status).toBe(403);
+    expect(lines.filter(({ msg }) => msg !== "request")).toEqual([]);
   });
 
   // verifies P-alone-tokens
