@@ -19,8 +19,8 @@ const REVOKED_VARIABLE = "HELMDECK_JWT_REVOKED_FILE";
 const LEAST_SECRET_BYTES = 32;
 /** Room for some ten thousand lines. */
 const MOST_REVOKED_BYTES = 2 ** 20;
-/** A secret of several lines is a list only if each line is text that a person could type. */
-const LINES = /^[\x21-\x7e]+(?:(?:\r?\n)+[\x21-\x7e]+)+$/;
+/** Not in a text. */
+const CONTROL_CHARACTER = /[^\P{Cc}\r\n]/u;
 const REVOCATION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?: (.+))?$/;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -53,7 +53,7 @@ class Revocations {
 
 /**
  * Undefined if neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. A secret is the raw bytes of the variable or of
- * the file, without one final line end of the file; several lines of text without spaces are several secrets. Throws
+ * the file, without one final line end; each line of a text is a secret. Throws
  * `key_unreadable` and `key_malformed`.
  */
 export async function loadTokenRules(env: Env): Promise<TokenRules | undefined> {
@@ -88,11 +88,15 @@ async function findSecrets(env: Env): Promise<{ bytes: Uint8Array; source: strin
 }
 
 function secretsIn(bytes: Uint8Array, source: string): TokenRules["secrets"] {
-  const text = Buffer.from(bytes).toString("latin1");
-  const [first = bytes, ...others] = LINES.test(text)
-    ? text.split(/[\r\n]+/).map((line) => Buffer.from(line, "latin1"))
-    : [];
+  const [first = bytes, ...others] = linesIn(bytes).map((line) => Buffer.from(line));
   return [secretKey(first, source), ...others.map((other) => secretKey(other, source))];
+}
+
+/** None for bytes that are no text: they are one secret. Empty lines are passed over, also while a line is being added. */
+function linesIn(bytes: Uint8Array): readonly string[] {
+  const text = Buffer.from(bytes).toString();
+  const isText = Buffer.from(text).equals(bytes) && !CONTROL_CHARACTER.test(text);
+  return isText ? text.split(/[\r\n]+/).filter((line) => line !== "") : [];
 }
 
 function secretKey(bytes: Uint8Array, source: string): KeyObject {

@@ -287,6 +287,21 @@ describe("secrets and revocations in files", () => {
     expect([await statusOf(former), await statusOf(next)]).toEqual([401, 200]);
   });
 
+  it.each(["\n", "\n\n\n", `\n\n${"a second secret, with spaces".repeat(2)}\n`])(
+    "accepts the tokens of a secret with spaces before %j, as while a line is added",
+    async (rest) => {
+      await put("secret", `${old}${rest}`);
+      const { token } = await mintToken(Buffer.from(old), { subject: "alice", ttlSeconds: 60 }, time);
+      expect(await statusOf(token)).toBe(200);
+    },
+  );
+
+  it("takes a secret that is no text as one, whatever line ends are in it", async () => {
+    const bytes = Buffer.from(`\xff${old}\n${fresh}`, "latin1");
+    await writeFile(join(folder, "secret"), bytes);
+    expect((await rules()).secrets.map((secret) => secret.export())).toEqual([bytes]);
+  });
+
   it("counts requests by secret, and lists the tokens in use for an operator, without the tokens", async () => {
     const [former, next] = [await tokenOf("alice", old), await tokenOf("bob", fresh)];
     await put("secret", `${dashed(fresh)}\n${dashed(old)}\n`);
