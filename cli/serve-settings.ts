@@ -141,9 +141,15 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
   },
   "jwt-secret-file": {
     argument: "<file>",
-    help: "A file of mode 0600 with the secret that signs tokens.",
+    help: "A file of mode 0600 with the secret that signs tokens, and others that are accepted, one a line.",
     env: "HELMDECK_JWT_SECRET_FILE",
     instead: ["HELMDECK_JWT_SECRET"],
+    ...{ parse: nonEmpty, isOfAllCommands: true },
+  },
+  "jwt-revoked-file": {
+    argument: "<file>",
+    help: "The list of revoked tokens; default: beside the secret's file, if it is there.",
+    env: "HELMDECK_JWT_REVOKED_FILE",
     ...{ parse: nonEmpty, isOfAllCommands: true },
   },
   "max-entries": {

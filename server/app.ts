@@ -12,7 +12,7 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
 import { answerFailures, answerWith } from "./answer-failures.ts";
-import { authenticate, countOpen } from "./authentication.ts";
+import { authenticate, countOpen, type Tokens } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
@@ -24,7 +24,7 @@ import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
 import { addHostRoutes } from "./rest/host-routes.ts";
 import { addOperationRoutes } from "./rest/operation-routes.ts";
-import { addMetricsRoute, addOpenRoutes } from "./rest/operator-routes.ts";
+import { addMetricsRoute, addOpenRoutes, addTokensRoute } from "./rest/operator-routes.ts";
 import { addPackRoutes } from "./rest/pack-routes.ts";
 import { addPipelineRoutes } from "./rest/pipeline-routes.ts";
 import { refuseInvalid } from "./rest/rest-answers.ts";
@@ -36,8 +36,8 @@ export interface AppParts {
   readonly hostRules: () => HostRules;
   readonly serverContext: ServerContext;
   readonly version: string;
-  /** Raw bytes; absent: no authentication. */
-  readonly secret?: Uint8Array;
+  /** Absent: no authentication. */
+  readonly tokens?: Tokens;
   readonly limits: RateLimits;
   readonly inFlight: ShareLimits;
   readonly mounts: readonly Mount[];
@@ -78,12 +78,13 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 }
 
 /** Routes for callers. */
-function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
+function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, tokens }: AppParts): void {
   addOperationRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);
-  addMetricsRoute(app, metrics, { isOpen: secret === undefined });
+  addTokensRoute(app, tokens);
+  addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
   for (const mount of mounts) addMount(app, mount);
 }
 

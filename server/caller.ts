@@ -19,6 +19,8 @@ export interface PageSession {
   readonly caller: Caller;
   /** Included in each form of this session, and nowhere else. */
   readonly formToken: string;
+  /** Whether the token that it was signed in with is still accepted. */
+  readonly isAccepted: () => Promise<boolean>;
 }
 
 /** May see other callers' defaults and counts. */

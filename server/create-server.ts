@@ -5,13 +5,15 @@ import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
+import { type TokenListener, Tokens } from "./authentication.ts";
 import { changingLimits, IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
-import { makeMetrics } from "./metrics.ts";
+import { type Metrics, makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
 import { hashedName } from "./observing.ts";
 import type { PagesSettings } from "./pages/add-pages.ts";
 import { hasSessionCookie } from "./pages/page-sessions.ts";
+import { rulesOf, type TokenRules } from "./token-files.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";
@@ -33,8 +35,11 @@ export interface LiveSettings {
 }
 
 export interface ServerOptions extends LiveSettings {
-  /** Raw bytes, at least 32. Absent: no authentication, every caller is `unknown`, and loopback only. */
-  readonly secret?: Uint8Array;
+  /**
+   * Raw bytes, at least 32, or what reads secrets and revocations: it is called again while requests come, at most once a second.
+   * Absent: no authentication, every caller is `unknown`, and loopback only.
+   */
+  readonly secret?: Uint8Array | (() => Promise<TokenRules>);
   /** Concurrent requests; default 256 per caller, 384 in total. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
@@ -74,11 +79,14 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   const perMinute = () => live.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
   let currentLimits = makeRateLimits(perMinute());
   const limits = changingLimits(() => currentLimits);
+  const log = options.log ?? pino({ enabled: false });
+  const now = options.now ?? Date.now;
+  const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log));
   let stopping = false;
   const app = makeApp({
     serverContext,
     version: manifest.version,
-    ...defined({ secret, pages }),
+    ...defined({ tokens, pages }),
     hostRules: () => ({
       allowedHosts: [...(live.allowedHosts ?? []), ...publicHostOf(pages)],
       allowedOrigins: live.allowedOrigins ?? [],
@@ -87,9 +95,12 @@ export function createServer(serverContext: ServerContext, options: ServerOption
     inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
     mounts,
     metrics,
-    log: options.log ?? pino({ enabled: false }),
-    callerName: (subject) => (live.logsCallers && secret ? hashedName(secret, subject) : undefined),
-    now: options.now ?? Date.now,
+    log,
+    callerName: (subject) => {
+      const signing = live.logsCallers === true ? tokens?.signing : undefined;
+      return signing && hashedName(signing, subject);
+    },
+    now,
     isStopping: () => stopping,
     ...defined({ onUnexpected }),
   });
@@ -128,6 +139,23 @@ export function createServer(serverContext: ServerContext, options: ServerOption
         },
       };
     },
+  };
+}
+
+function readerOf(secret: NonNullable<ServerOptions["secret"]>): () => Promise<TokenRules> {
+  if (typeof secret === "function") return secret;
+  const rules = rulesOf(secret);
+  return async () => rules;
+}
+
+function listenerOf(metrics: Metrics, log: Logger): TokenListener {
+  return {
+    used: metrics.tokenUsed,
+    failedToRead: ({ code, message }) =>
+      log.error(
+        { code, problem: message },
+        "secrets and revocations are not read again; the former ones hold",
+      ),
   };
 }
 

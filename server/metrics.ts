@@ -22,6 +22,7 @@ export interface Metrics {
   }): void;
   failed(code: string): void;
   unexpected(kind: string): void;
+  tokenUsed(isOfFirstSecret: boolean): void;
   /** Adds open connections and this process's memory, CPU and event loop. Called once, when the server listens. */
   watchProcess(countConnections: () => Promise<number>): void;
 }
@@ -124,6 +125,12 @@ export function makeMetrics(context: ReadinessParts & Pick<ServerContext, "gauge
     labelNames: ["kind"],
     registers,
   });
+  const tokenUses = new Counter({
+    name: "helmdeck_token_requests_total",
+    help: "Requests with an accepted token, by the secret that signed it: the first one, or another.",
+    labelNames: ["secret"],
+    registers,
+  });
   const build = new Gauge({
     name: "helmdeck_build_info",
     help: "Always 1; the labels are the version of this program and of Node.",
@@ -172,6 +179,7 @@ export function makeMetrics(context: ReadinessParts & Pick<ServerContext, "gauge
     },
     failed: (code) => failures.inc({ code }),
     unexpected: (kind) => defects.inc({ kind }),
+    tokenUsed: (isOfFirstSecret) => tokenUses.inc({ secret: isOfFirstSecret ? "first" : "other" }),
     watchProcess: (countConnections) => {
       collectDefaultMetrics({ register: registry });
       new Gauge({

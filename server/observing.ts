@@ -5,7 +5,7 @@
  * header or body is logged, and of a client's request id only hexadecimal digits of a fixed number. A caller's name is a keyed
  * hash, which cannot be computed from a list of likely subjects.
  */
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac, type KeyObject, randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Logger } from "pino";
@@ -63,8 +63,8 @@ function callerIn(c: Context<ServerEnv>, { callerName }: Observing): { readonly 
 /** Enough for a million callers to be told apart. */
 const NAME_DIGITS = 16;
 
-/** Names a caller the same in every engine with this secret. */
-export function hashedName(secret: Uint8Array, subject: string): string {
+/** Names a caller the same in every engine whose first secret this is. */
+export function hashedName(secret: KeyObject, subject: string): string {
   return createHmac("sha256", secret)
     .update(`caller in logs: ${subject}`)
     .digest("hex")

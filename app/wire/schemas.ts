@@ -42,6 +42,22 @@ export const callerReplySchema = z.object({
   expires_at: rfc3339Schema("When the token expires; left out when it does not.").optional(),
 });
 
+export const tokensReplySchema = z.object({
+  tokens: z.array(
+    z.object({
+      subject: z.string(),
+      scopes: z.array(z.string()),
+      secret: z
+        .int()
+        .min(1)
+        .meta({ description: "The place of the secret that signed it: 1 is the first one." }),
+      issued_at: rfc3339Schema("When it was made; left out if it does not say.").optional(),
+      expires_at: rfc3339Schema("When it expires."),
+      last_used_at: rfc3339Schema("The last request with it."),
+    }),
+  ),
+});
+
 export const ownStatusReplySchema = z.object({
   mode: z.enum(["keyword", "hybrid"]).meta({ description: "How it is currently searched." }),
   facts: z.int().min(0),

@@ -15,7 +15,7 @@ import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
 import { asHelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { addressToListenOn } from "../../server/listening.ts";
-import { loadSecret } from "../../server/tokens.ts";
+import { loadTokenRules } from "../../server/token-files.ts";
 import { memoryOptions, serverAddress } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
 import type { ReadSetting, SettingProblem } from "../serve-settings.ts";
@@ -65,9 +65,9 @@ async function problemsOf({ settings, context }: ServeSettings): Promise<readonl
   const { env } = context.shell;
   const text = (name: string) => settings.get(name)?.value as string | undefined; // these are texts
   const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-    "jwt-secret-file": () => loadSecret(env),
+    "jwt-secret-file": () => loadTokenRules(env),
     host: async () => {
-      const secret = await loadSecret(env).catch(() => "unusable");
+      const secret = await loadTokenRules(env).catch(() => "unusable");
       return addressToListenOn({ host: text("host") ?? "", hasAuthentication: secret !== undefined });
     },
     store: async () => {

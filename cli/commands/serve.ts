@@ -15,7 +15,7 @@ import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { createServer, type HelmdeckServer, type LiveSettings } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
-import { loadSecret } from "../../server/tokens.ts";
+import { loadTokenRules, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
 import { type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
@@ -42,7 +42,7 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   const signals = new Signals();
   const lines = new LogLines(context.shell.stderr);
   const log = logger(lines, request.logLevel);
-  const secret = await loadSecret(context.shell.env);
+  const rules = await loadTokenRules(context.shell.env);
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     withoutKey: "ephemeral",
@@ -54,14 +54,14 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
-    const security = { log, ...(secret && { secret: secret.bytes }) };
+    const security = { log, ...(rules && { secret: rulesReader(context, rules) }) };
     const server = serverOf(serverContext, request, security, () => workspacesOf(context));
     const listening = await server.listen(request);
     signals.onReload(settingsReader({ asked, command, server, log }, read));
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
-      pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
-      authentication: secret?.source,
+      pagesUrl: request.pages && `${request.pages.publicOrigin ?? hereOf(listening.url)}/`,
+      authentication: rules?.source,
     });
     void embedStoredEntries(serverContext.memory);
     const signal = await signals.stopped;
@@ -73,6 +73,16 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   log.info("stopped");
   lines.flush();
   return EXIT_DONE;
+}
+
+/** An address that listens everywhere is no name that a browser can use. */
+function hereOf(url: string): string {
+  return url.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, "http://localhost:");
+}
+
+/** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
+function rulesReader({ shell }: CommandContext, first: TokenRules): () => Promise<TokenRules> {
+  return async () => (await loadTokenRules(shell.env)) ?? first;
 }
 
 /** Throws `invalid_input` for the first problem. */
@@ -195,7 +205,7 @@ async function workspacesOf(context: CommandContext): Promise<readonly string[]>
 function serverOf(
   serverContext: ServerContext,
   { pages, ...live }: ServeRequest,
-  security: { readonly log: Logger; readonly secret?: Uint8Array },
+  security: { readonly log: Logger; readonly secret?: () => Promise<TokenRules> },
   workspaces: () => Promise<readonly string[]>,
 ): HelmdeckServer {
   return createServer(serverContext, {

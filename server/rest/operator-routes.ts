@@ -1,9 +1,10 @@
 /** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError } from "../../engine/errors.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
-import { hasScope } from "../authentication.ts";
+import { hasScope, type TokenInUse, type Tokens } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
 import type { Metrics } from "../metrics.ts";
 import { readinessOf } from "../readiness.ts";
@@ -59,6 +60,36 @@ const metricsRoute = createRoute({
     ...failures(),
   },
 });
+
+const tokensRoute = createRoute({
+  method: "get",
+  path: "/api/v1/tokens",
+  tags,
+  operationId: "tokens",
+  summary: "The tokens that requests came with since the server started; requires the scope admin.",
+  responses: {
+    200: json("At most 4,096 accepted tokens, without the tokens.", schemas.tokens),
+    ...failures(),
+  },
+});
+
+export function addTokensRoute(app: OpenAPIHono<ServerEnv>, tokens: Tokens | undefined): void {
+  app.openapi(tokensRoute, async (c) => {
+    if (!hasScope(c.get("caller"), ADMIN_SCOPE)) {
+      throw new HelmdeckError("forbidden", "The list of tokens requires a token with the scope admin.");
+    }
+    return c.json({ tokens: ((await tokens?.inUse()) ?? []).map(tokenReply) }, 200);
+  });
+}
+
+function tokenReply({ caller, issued, secret, lastUsedAt }: TokenInUse) {
+  const { subject, scopes, expiresAt } = caller;
+  return {
+    ...{ subject, scopes: [...scopes], secret, last_used_at: rfc3339(lastUsedAt) },
+    expires_at: rfc3339(expiresAt),
+    ...(issued !== undefined && { issued_at: rfc3339(issued) }),
+  };
+}
 
 export function addMetricsRoute(
   app: OpenAPIHono<ServerEnv>,

@@ -170,6 +170,12 @@ describe("the pages of serve", () => {
     expect((await atHost(url, "evil.example")).status).toBe(403);
   });
 
+  it("have an address that a browser on this machine can open, wherever the server listens", async () => {
+    const { url, summary } = await serve(["--host", "0.0.0.0"], { HELMDECK_JWT_SECRET: SECRET });
+    expect(summary.pages).toBe(`http://localhost:${new URL(url).port}/`);
+    expect((await fetch(`${summary.pages}`)).status).toBe(401);
+  });
+
   it("are absent with --no-pages", async () => {
     const { url, summary } = await serve(["--no-pages"]);
     expect(summary.pages).toBeNull();
