@@ -15,6 +15,7 @@ export class Availability {
   readonly #ask: () => Promise<unknown>;
   #cancel: (() => void) | undefined;
   #isLost = false;
+  losses = 0;
 
   /** @param ask a cheap call, whose outcome is noted like that of every other one */
   constructor(options: AvailabilityOptions, everyMs: number, ask: () => Promise<unknown>) {
@@ -32,6 +33,7 @@ export class Availability {
   /** It did not open at the start, and whoever opened it tells that. */
   beginLost(): void {
     this.#isLost = true;
+    this.losses += 1;
     this.#askLater();
   }
 

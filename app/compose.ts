@@ -3,13 +3,19 @@
 import type { RecallMode } from "../engine/answer-limits.ts";
 import { RunClock } from "../engine/audit/audit-keys.ts";
 import { defined } from "../engine/defined.ts";
-import type { InspectOptions, MemoryStore, UnixMs } from "../engine/store/memory-store.ts";
+import type {
+  InspectOptions,
+  MemoryStore,
+  StoreGauges,
+  TotalUsage,
+  UnixMs,
+} from "../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { processTimer, type Timer } from "../engine/timing.ts";
 import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
-import type { RecallQuery } from "../recall/search-contract.ts";
+import type { IndexCounts, RecallQuery } from "../recall/search-contract.ts";
 import { keepApart } from "./apart.ts";
 import { getFactAsOf, listFactsAsOf } from "./as-of.ts";
 import { corpusPage } from "./corpus-pages.ts";
@@ -89,6 +95,14 @@ export interface OpenMemory extends CommandMemory {
   readonly store: MemoryStore;
   /** Absent if the store tells of no changes: then only `revision` does. Some changes may be missed. The answer ends it. */
   readonly watch?: WatchOf<Subject>;
+  /** Counts for operators, without subjects. Never throws. */
+  gauges(): Promise<MemoryGauges>;
+}
+
+export interface MemoryGauges extends StoreGauges {
+  readonly indexes: IndexCounts;
+  /** Absent while the store does not answer. */
+  readonly usage?: TotalUsage;
 }
 
 type WatchOf<Whose> = (whose: Whose, listener: () => void) => () => void;
@@ -236,6 +250,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     embed: inNamespace((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
     sweep,
+    gauges: async () => {
+      const usage = await store.totalUsage().catch(() => undefined);
+      return { ...store.gauges, indexes: context.recall.indexes, ...defined({ usage }) };
+    },
     status: async (subject) => {
       // A command has no index yet and has asked the service nothing; a gateway must not wait.
       if (semantic !== undefined && !embedsEntries && subject !== undefined) {

@@ -69,6 +69,11 @@ async function hasNothing(options: MemoryToServeOptions): Promise<boolean> {
   }
 }
 
+/** Whether there is a key. Creates none. Throws a `key_…` error if it cannot be used. */
+export async function hasKey(options: OpenMemoryOptions): Promise<boolean> {
+  return (await findKey(options)) !== undefined;
+}
+
 /** A wrong path, state folder or schema shows as an empty memory. */
 async function noticeOf({ notice, callers }: OpenMemory): Promise<{ readonly notice?: string }> {
   const isEmpty = await callers().then(

@@ -10,6 +10,7 @@
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
 import type {
@@ -34,6 +35,7 @@ import type {
   ReferenceVectors,
   RenewOptions,
   StoreCapabilities,
+  StoreGauges,
   StoreIdentity,
   Undone,
   UndoOptions,
@@ -110,6 +112,10 @@ export class ReopeningStore implements MemoryStore {
     return this.#store.identity;
   }
 
+  get gauges(): StoreGauges {
+    return { ...this.#store.gauges, ...defined({ losses: this.#availability?.losses }) };
+  }
+
   now(): UnixMs {
     return this.#store.now();
   }
@@ -152,6 +158,10 @@ export class ReopeningStore implements MemoryStore {
 
   usage(namespace: Namespace) {
     return this.#ask((store) => store.usage(namespace));
+  }
+
+  totalUsage() {
+    return this.#ask((store) => store.totalUsage());
   }
 
   categories(namespace: Namespace) {

@@ -15,7 +15,7 @@ const OTHERS = 0o077;
 const CONTAINER_SECRETS = "/run/secrets/";
 
 /** The bytes without one trailing line break. Throws `key_unreadable`. */
-export async function readSecretFile(path: string): Promise<Uint8Array> {
+export async function readSecretFile(path: string, mostBytes = MOST_FILE_BYTES): Promise<Uint8Array> {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw unreadable(path, "cannot be opened; check its path, owner and mode", cause);
@@ -27,7 +27,7 @@ export async function readSecretFile(path: string): Promise<Uint8Array> {
       isFile: all.isFile(),
     }));
     if (!stats.isFile) throw unreadable(path, "is not a regular file");
-    if (size > MOST_FILE_BYTES) throw unreadable(path, `has ${size} bytes; this is not a secret file`);
+    if (size > mostBytes) throw unreadable(path, `has ${size} bytes; this is not a secret file`);
     if ((mode & OTHERS) !== 0 && !path.startsWith(CONTAINER_SECRETS)) {
       throw unreadable(
         path,

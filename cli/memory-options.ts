@@ -72,7 +72,7 @@ export async function fileOptions(context: Asking): Promise<OpenMemoryOptions> {
   if (options.server === undefined) return options;
   throw invalidField(
     "store",
-    "is on a database server, and this is for a database file: back up, restore and check it with the server's own tools (pg_dump, pg_basebackup, pg_amcheck), and name a file with --db",
+    "is on a database server, and this is for a database file: back up and restore it with the server's own tools (pg_dump, pg_restore, pg_basebackup), check it with verify, and name a file with --db",
     { named: "This memory" },
   );
 }

@@ -21,6 +21,7 @@ export interface ServerContext {
   readonly memory: Memory;
   readonly memoryState: MemoryState;
   readonly watch?: OpenMemory["watch"];
+  readonly gauges?: OpenMemory["gauges"];
   readonly packs: PackEngine;
   readonly pipelines: PipelineRunner;
   readonly artifacts: ArtifactStore;
@@ -91,6 +92,7 @@ async function openOver(opened: MemoryToServe, options: OpenServerContextOptions
     memory,
     memoryState: state,
     ...defined({ watch: memory.watch }),
+    gauges: memory.gauges,
     packs,
     pipelines,
     artifacts: work.artifacts,

@@ -26,7 +26,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   entry_unreadable: "an entry cannot be decrypted",
   not_found: "it does not exist",
   changed_meanwhile: "it was changed meanwhile",
-  memory_unavailable: "it did not start",
+  memory_unavailable: "it did not start, or lost its database",
   engine_unavailable: "its engine cannot be reached, or sent an unexpected answer",
   deadline_exceeded: "it did not answer in time",
   identity_refused: "this context is closed",

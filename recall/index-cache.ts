@@ -3,6 +3,7 @@
 import type { Namespace } from "../engine/store/namespace.ts";
 import { backgroundTimer, systemClock, type Timer } from "../engine/timing.ts";
 import { closedError, NamespaceIndex, type NamespaceIndexOptions } from "./namespace-index.ts";
+import type { IndexCounts } from "./search-contract.ts";
 
 export interface IndexLimits {
   /**
@@ -27,6 +28,7 @@ const IDLE_STEPS = 4;
 
 interface Kept {
   readonly index: NamespaceIndex;
+  readonly begunAt: number;
   /** When last measured. */
   sizeBytes: number;
   usedAt: number;
@@ -41,6 +43,7 @@ export class IndexCache {
   /** How many exceed the limit alone, and the size of the others. */
   #oversized = 0;
   #totalBytes = 0;
+  readonly #happened = { begun: 0, evicted: 0, readings: 0, readingMs: 0 };
   #cancelCheck: (() => void) | undefined;
   #isClosed = false;
 
@@ -48,6 +51,18 @@ export class IndexCache {
     this.#options = options;
     this.#limitBytes = options.limits?.limitBytes ?? LIMIT_BYTES;
     this.#clock = options.clock ?? systemClock.now;
+  }
+
+  get counts(): IndexCounts {
+    const now = this.#clock();
+    const all = [...this.#kept.values()];
+    return {
+      kept: all.length,
+      sizeBytes: all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      limitBytes: this.#limitBytes,
+      ageMs: all.reduce((oldest, { begunAt }) => Math.max(oldest, now - begunAt), 0),
+      ...this.#happened,
+    };
   }
 
   /** An index in use is not evicted, so that no search loses it. */
@@ -79,8 +94,13 @@ export class IndexCache {
   }
 
   #begin(namespace: Namespace): Kept {
-    const index = new NamespaceIndex(namespace, this.#options, () => this.#measure(namespace));
-    return { index, sizeBytes: 0, usedAt: 0 };
+    this.#happened.begun += 1;
+    const onRead = (tookMs: number): void => {
+      this.#happened.readings += 1;
+      this.#happened.readingMs += tookMs;
+    };
+    const index = new NamespaceIndex(namespace, { ...this.#options, onRead }, () => this.#measure(namespace));
+    return { index, begunAt: this.#clock(), sizeBytes: 0, usedAt: 0 };
   }
 
   #measure(namespace: Namespace): void {
@@ -112,6 +132,7 @@ export class IndexCache {
     if (kept === undefined) return;
     this.#kept.delete(namespace);
     this.#count(kept, -1);
+    this.#happened.evicted += 1;
     kept.index.drop();
   }
 

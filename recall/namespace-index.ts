@@ -14,6 +14,8 @@ export interface NamespaceIndexOptions {
   readonly semantic?: SemanticIndex;
   /** Rows to request from the source at a time. Default 250. */
   readonly batchSize?: number;
+  /** A reading of the source ended after this time. */
+  readonly onRead?: (tookMs: number) => void;
 }
 
 const BATCH_ROWS = 250;
@@ -91,9 +93,11 @@ export class NamespaceIndex implements IndexView {
 
   #start(): Promise<IndexView> {
     this.#next = undefined;
+    const begun = performance.now();
     this.#running = this.#readAll().finally(() => {
       for (const index of [this.index, this.toolCalls]) index?.endBatch();
       this.#running = undefined;
+      this.#options.onRead?.(performance.now() - begun);
       this.#onChange();
     });
     return this.#running;

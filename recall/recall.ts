@@ -39,6 +39,7 @@ import {
 import type {
   AlikeHit,
   CorpusSource,
+  IndexCounts,
   LeftOut,
   Recall,
   RecallAnswer,
@@ -164,6 +165,10 @@ class HybridRecall implements Recall {
     const embedder = semantic?.serving(namespace);
     // When the index does not embed entries, this would only delay the question.
     if (embedder !== undefined && semantic?.status().embeds) this.#questions.prepare(embedder);
+  }
+
+  get indexes(): IndexCounts {
+    return this.#indexes.counts;
   }
 
   close(): void {

@@ -107,11 +107,26 @@ export interface RecallAnswer {
   readonly incomplete?: true;
 }
 
+/** What happened to the indexes of all namespaces together. */
+export interface IndexCounts {
+  readonly kept: number;
+  readonly sizeBytes: number;
+  readonly limitBytes: number;
+  /** Of the oldest one since it was begun; 0 without one. */
+  readonly ageMs: number;
+  readonly begun: number;
+  readonly evicted: number;
+  /** Readings of the source to its end, those that failed included. */
+  readonly readings: number;
+  readonly readingMs: number;
+}
+
 export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
   /** The facts that are about the same thing as this one, best first. */
   alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeHit[]>;
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
+  readonly indexes: IndexCounts;
   close(): void;
 }

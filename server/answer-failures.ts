@@ -3,13 +3,13 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { errorReply } from "../app/wire/error-reply.ts";
-import { asHelmdeckError, HelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, HelmdeckError } from "../engine/errors.ts";
 import type { ServerEnv } from "./caller.ts";
 import { statusOf } from "./status.ts";
 
 /** Called for every failure that is answered. */
 export interface FailureListener {
-  failed(error: HelmdeckError, requestId: string): void;
+  failed(code: ErrorCode): void;
   /** A bug: `error` is the thrown value. Called before `failed`. */
   unexpected(error: unknown, requestId: string): void;
 }
@@ -17,15 +17,27 @@ export interface FailureListener {
 /** Hono's handler for errors from routes, guards and mounts. */
 export function answerFailures(listener: FailureListener) {
   return (thrown: unknown, c: Context<ServerEnv>): Response => {
-    const error = noteFailure(listener, thrown, c.get("requestId"));
-    return c.json(errorReply(error), statusFor(error), failureHeaders(error));
+    return answerWith(c, noteFailure(listener, thrown, c));
   };
 }
 
-export function noteFailure(listener: FailureListener, thrown: unknown, requestId: string): HelmdeckError {
+/** The answer to a failure, whose request line gets its code. */
+export function answerWith(c: Context<ServerEnv>, error: HelmdeckError): Response {
+  c.set("failure", error);
+  const reply = { ...errorReply(error), request_id: c.get("requestId") };
+  return c.json(reply, statusFor(error), failureHeaders(error));
+}
+
+/** `c`: absent if the request is not known any more. */
+export function noteFailure(
+  listener: FailureListener,
+  thrown: unknown,
+  c: Context<ServerEnv> | undefined,
+): HelmdeckError {
   const error = knownError(thrown);
-  if (error.code === "internal") listener.unexpected(thrown, requestId);
-  listener.failed(error, requestId);
+  c?.set("failure", error);
+  if (error.code === "internal") listener.unexpected(thrown, c?.get("requestId") ?? "");
+  listener.failed(error.code);
   return error;
 }
 
@@ -52,15 +64,26 @@ function statusFor(error: HelmdeckError): ContentfulStatusCode {
 /** Memory that was lost is opened again after two seconds. */
 export const RETRY_AFTER_SECONDS = "2";
 
+/** For these, the same request may succeed after a moment, without anybody's help. */
+const PASSES: ReadonlySet<unknown> = new Set<ErrorCode>([
+  ...(["rate_limited", "memory_unavailable", "engine_unavailable", "session_unavailable"] as const),
+  ...(["embeddings_unavailable", "store_locked", "store_replaced", "store_unavailable"] as const),
+]);
+
+/** A write whose outcome is unknown is not to be repeated unseen. */
+function retryAfter({ code, details }: HelmdeckError): string | undefined {
+  const { reason = code, outcome, retryAfterSeconds } = details;
+  if (!PASSES.has(code) || !PASSES.has(reason) || outcome === "unknown") return undefined;
+  if (typeof retryAfterSeconds === "number") return String(Math.max(1, Math.ceil(retryAfterSeconds)));
+  return RETRY_AFTER_SECONDS;
+}
+
 /** Headers that some statuses require. */
-export function failureHeaders({ code, details }: HelmdeckError): Record<string, string> {
+export function failureHeaders(error: HelmdeckError): Record<string, string> {
+  const { code } = error;
   if (code === "missing_bearer") return { "WWW-Authenticate": 'Bearer realm="helmdeck"' };
   if (code === "invalid_token")
     return { "WWW-Authenticate": 'Bearer realm="helmdeck", error="invalid_token"' };
-  if (code === "rate_limited" && typeof details.retryAfterSeconds === "number") {
-    return { "Retry-After": String(Math.max(1, Math.ceil(details.retryAfterSeconds))) };
-  }
-  if (statusOf(code) === 503) return { "Retry-After": RETRY_AFTER_SECONDS };
-  if (code === "method_not_allowed" && typeof details.allow === "string") return { Allow: details.allow };
-  return {};
+  const seconds = retryAfter(error);
+  return seconds === undefined ? {} : { "Retry-After": seconds };
 }

@@ -8,12 +8,11 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { Logger } from "pino";
-import { errorReply } from "../app/wire/error-reply.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
-import { answerFailures } from "./answer-failures.ts";
-import { authenticate, countOpen } from "./authentication.ts";
+import { answerFailures, answerWith } from "./answer-failures.ts";
+import { authenticate, countOpen, type Tokens } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
@@ -25,18 +24,20 @@ import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
 import { addHostRoutes } from "./rest/host-routes.ts";
 import { addOperationRoutes } from "./rest/operation-routes.ts";
-import { addMetricsRoute, addOpenRoutes } from "./rest/operator-routes.ts";
+import { addMetricsRoute, addOpenRoutes, addTokensRoute } from "./rest/operator-routes.ts";
 import { addPackRoutes } from "./rest/pack-routes.ts";
 import { addPipelineRoutes } from "./rest/pipeline-routes.ts";
 import { refuseInvalid } from "./rest/rest-answers.ts";
 
 export type ServerApp = OpenAPIHono<ServerEnv>;
 
-export interface AppParts extends HostRules {
+export interface AppParts {
+  /** Asked for each request. */
+  readonly hostRules: () => HostRules;
   readonly serverContext: ServerContext;
   readonly version: string;
-  /** Raw bytes; absent: no authentication. */
-  readonly secret?: Uint8Array;
+  /** Absent: no authentication. */
+  readonly tokens?: Tokens;
   readonly limits: RateLimits;
   readonly inFlight: ShareLimits;
   readonly mounts: readonly Mount[];
@@ -44,6 +45,8 @@ export interface AppParts extends HostRules {
   readonly pages?: PagesSettings;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** The caller's name in request lines, if they have one. */
+  readonly callerName: (subject: string) => string | undefined;
   readonly now: () => number;
   readonly isStopping: () => boolean;
   readonly onUnexpected?: (error: unknown) => void;
@@ -54,14 +57,14 @@ export function makeApp(parts: AppParts): ServerApp {
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), staggerRequests()];
-  app.use(observeRequests(parts.metrics, parts.log), headEveryAnswer(parts.isStopping));
-  app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
+  app.use(observeRequests(parts), headEveryAnswer(parts.isStopping));
+  app.use(guardHost(parts.hostRules), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
-  app.use(guardOrigin(parts));
+  app.use(guardOrigin(parts.hostRules));
   addOpenPart(app, parts);
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts);
-  app.notFound(async (c) => c.json(errorReply(noSuchRoute()), 404));
+  app.notFound((c) => answerWith(c, noSuchRoute()));
   return app;
 }
 
@@ -75,12 +78,13 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 }
 
 /** Routes for callers. */
-function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
+function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, tokens }: AppParts): void {
   addOperationRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);
-  addMetricsRoute(app, metrics, { isOpen: secret === undefined });
+  addTokensRoute(app, tokens);
+  addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
   for (const mount of mounts) addMount(app, mount);
 }
 
@@ -91,8 +95,8 @@ function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
     onMethodNotAllowed: (c, methods) => {
       const allow = [...methods, "OPTIONS"].join(", ");
       if (c.req.method === "OPTIONS") return c.body(null, 204, { Allow: allow });
-      const refusal = new HelmdeckError("method_not_allowed", `This route takes ${allow}.`);
-      return c.json(errorReply(refusal), 405, { Allow: allow });
+      c.header("Allow", allow);
+      return answerWith(c, new HelmdeckError("method_not_allowed", `This route takes ${allow}.`));
     },
   });
 }

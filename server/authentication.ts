@@ -1,11 +1,12 @@
 /** Finds the caller: the bearer token's subject, or `unknown` if the server has no secret. */
-import { createSecretKey, hash, type KeyObject } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { BoundedMap } from "../engine/bounded-map.ts";
-import { HelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../engine/errors.ts";
 import { UNKNOWN_SUBJECT } from "../engine/store/namespace.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
+import type { TokenRules } from "./token-files.ts";
 import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
@@ -14,18 +15,14 @@ const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
 export interface Authentication {
   /** Absent: no token is required. */
-  readonly secret?: Uint8Array;
-  readonly now: () => number;
+  readonly tokens?: Tokens;
   readonly limits: RateLimits;
 }
 
 /** Sets `caller` and counts the request against that caller, or against the address if the token is missing or invalid. */
-export function authenticate({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
-  const tokens = secret && new KnownTokens(createSecretKey(secret));
+export function authenticate({ tokens, limits }: Authentication): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
-    const caller = await limits.countingRefusals(c, () =>
-      callerOf(tokens, c.req.header("authorization"), now()),
-    );
+    const caller = await limits.countingRefusals(c, () => callerOf(tokens, c.req.header("authorization")));
     c.env?.connection?.isOf(caller.subject);
     await limits.countCaller(caller);
     c.set("caller", caller);
@@ -34,22 +31,17 @@ export function authenticate({ secret, now, limits }: Authentication): Middlewar
 }
 
 /** For open routes: counts the request against the caller if it has a valid token, else against the address. */
-export function countOpen({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
-  const tokens = secret && new KnownTokens(createSecretKey(secret));
+export function countOpen({ tokens, limits }: Authentication): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const authorization = c.req.header("authorization");
     const isNamed = tokens !== undefined && authorization !== undefined;
-    const caller = isNamed ? await callerOf(tokens, authorization, now()).catch(() => undefined) : undefined;
+    const caller = isNamed ? await callerOf(tokens, authorization).catch(() => undefined) : undefined;
     await (caller === undefined ? limits.countAddress(c) : limits.countCaller(caller));
     return next();
   };
 }
 
-async function callerOf(
-  tokens: KnownTokens | undefined,
-  authorization: string | undefined,
-  now: number,
-): Promise<Caller> {
+async function callerOf(tokens: Tokens | undefined, authorization: string | undefined): Promise<Caller> {
   if (tokens === undefined) return NOBODY;
   if (authorization === undefined) {
     throw new HelmdeckError(
@@ -61,7 +53,7 @@ async function callerOf(
   if (token === undefined) {
     throw new HelmdeckError("invalid_token", "The Authorization header is not of the form: Bearer <token>.");
   }
-  return (await tokens.verify(token, now)).caller;
+  return (await tokens.verify(token)).caller;
 }
 
 /** For operators' routes. Always false without authentication. */
@@ -71,31 +63,118 @@ export function hasScope(caller: Caller, ...scopes: readonly string[]): boolean 
 
 /** The oldest entry is evicted. */
 const MOST_TOKENS = 4_096;
+/** A changed file holds for every request from then on. */
+const READ_AGAIN_AFTER_MS = 1_000;
+
+/** What happens to tokens, for logs and metrics. Never a token. */
+export interface TokenListener {
+  /** A request with an accepted token. */
+  used(isOfFirstSecret: boolean): void;
+  /** The files cannot be read as they are now; those read before stay in force. */
+  failedToRead(error: HelmdeckError): void;
+}
+
+interface UsedToken {
+  readonly verified: VerifiedToken;
+  lastUsedAt: number;
+}
+
+/** Times in milliseconds since 1970. */
+export interface TokenInUse extends Pick<VerifiedToken, "caller" | "issued"> {
+  /** The place of the secret that signed it, from 1. */
+  readonly secret: number;
+  readonly lastUsedAt: number;
+}
 
 /**
- * A cache of verified tokens, so that later requests with the same token skip the signature check.
+ * The tokens that this server accepts, by rules that it reads again, with a cache of verified tokens, so that later requests with
+ * the same token skip the signature check.
  *
  * Threat: a token that is accepted for longer, or for more, than it was made for. Defence: only fully verified tokens are
- * cached, by the hash of the complete token and for one key. The validity period is checked on every request, and any other
- * token goes through all checks again.
+ * cached, by the hash of the complete token. The validity period, the secret and the revocations are checked on every request,
+ * and any other token goes through all checks again. Files that cannot be read leave the former rules in force, since a slip in an
+ * editor must not lock everybody out; before they were read once, no token is accepted.
  */
-class KnownTokens {
-  readonly #key: KeyObject;
-  readonly #known: BoundedMap<string, VerifiedToken>;
+export class Tokens {
+  readonly #read: () => Promise<TokenRules>;
+  readonly #now: () => number;
+  readonly #listener: TokenListener;
+  readonly #known = new BoundedMap<string, UsedToken>(MOST_TOKENS);
+  #rules: Promise<TokenRules> | undefined;
+  #latest: TokenRules | undefined;
+  #readAt = 0;
+  #problem: string | undefined;
 
-  constructor(key: KeyObject, most = MOST_TOKENS) {
-    this.#key = key;
-    this.#known = new BoundedMap(most);
+  constructor(read: () => Promise<TokenRules>, now: () => number, listener: TokenListener) {
+    this.#read = read;
+    this.#now = now;
+    this.#listener = listener;
+  }
+
+  /** The secret that signs new tokens now; undefined before the first request. */
+  get signing(): KeyObject | undefined {
+    return this.#latest?.secrets[0];
   }
 
   /** Like {@link verifyToken}. */
-  async verify(token: string, now: number): Promise<VerifiedToken> {
+  async verify(token: string): Promise<VerifiedToken> {
+    const rules = await this.#current();
     const name = hash("sha256", token, "base64");
     const known = this.#known.get(name);
-    if (known !== undefined && isInForce(known, now)) return known;
-    this.#known.delete(name);
-    const verified = await verifyToken(this.#key, token, now);
-    this.#known.set(name, verified);
-    return verified;
+    const isKnown = known !== undefined && isInForce(rules, known.verified, this.#now());
+    if (!isKnown) this.#known.delete(name);
+    const used = isKnown ? known : await this.#verifyAnew(rules, name, token);
+    used.lastUsedAt = this.#now();
+    this.#listener.used(rules.secrets[0].equals(used.verified.secret));
+    return used.verified;
+  }
+
+  /** The tokens that requests came with, of those that are still accepted; the most recently verified ones. */
+  async inUse(): Promise<readonly TokenInUse[]> {
+    const rules = await this.#current();
+    const accepted = [...this.#known.values()].filter(({ verified }) =>
+      isInForce(rules, verified, this.#now()),
+    );
+    return accepted.map(({ verified: { caller, issued, secret }, lastUsedAt }) => ({
+      caller,
+      issued,
+      secret: rules.secrets.findIndex((known) => known.equals(secret)) + 1,
+      lastUsedAt,
+    }));
+  }
+
+  /** Whether a token that was verified before is still accepted. */
+  async accepts(verified: VerifiedToken): Promise<boolean> {
+    return isInForce(await this.#current(), verified, this.#now());
+  }
+
+  async #verifyAnew(rules: TokenRules, name: string, token: string): Promise<UsedToken> {
+    const used = { verified: await verifyToken(rules, token, this.#now()), lastUsedAt: this.#now() };
+    this.#known.set(name, used);
+    return used;
+  }
+
+  #current(): Promise<TokenRules> {
+    const now = this.#now();
+    const isFresh = Math.abs(now - this.#readAt) < READ_AGAIN_AFTER_MS; // a clock may be set back
+    if (this.#rules !== undefined && isFresh) return this.#rules;
+    this.#readAt = now;
+    this.#rules = this.#readAgain(this.#rules);
+    return this.#rules;
+  }
+
+  async #readAgain(former: Promise<TokenRules> | undefined): Promise<TokenRules> {
+    try {
+      const rules = await this.#read();
+      this.#problem = undefined;
+      this.#latest = rules;
+      return rules;
+    } catch (thrown) {
+      const error = asHelmdeckError(thrown);
+      if (error.message !== this.#problem) this.#listener.failedToRead(error);
+      this.#problem = error.message;
+      if (former === undefined) throw error;
+      return former;
+    }
   }
 }

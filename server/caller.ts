@@ -1,5 +1,6 @@
 /** The caller of a request, and the context in which handlers find it. */
 import type { HttpBindings } from "@hono/node-server";
+import type { HelmdeckError } from "../engine/errors.ts";
 import type { RequestConnection } from "./connections.ts";
 
 /** Without authentication, every caller is `unknown` and unauthenticated. */
@@ -18,6 +19,8 @@ export interface PageSession {
   readonly caller: Caller;
   /** Included in each form of this session, and nowhere else. */
   readonly formToken: string;
+  /** Whether the token that it was signed in with is still accepted. */
+  readonly isAccepted: () => Promise<boolean>;
 }
 
 /** May see other callers' defaults and counts. */
@@ -34,7 +37,9 @@ export interface ServerEnv {
   readonly Bindings: Partial<HttpBindings & { readonly connection: RequestConnection }>;
   readonly Variables: {
     readonly requestId: string;
-    readonly caller: Caller;
+    /** Why the request failed; undefined if it did not. */
+    readonly failure: HelmdeckError | undefined;
+    readonly caller: Caller; // not before the request is authenticated
     /** The parsed JSON body, if the request had one. */
     readonly body: unknown;
     /** For pages only. */

@@ -5,12 +5,15 @@ import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
-import { IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
+import { type TokenListener, Tokens } from "./authentication.ts";
+import { changingLimits, IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
-import { makeMetrics } from "./metrics.ts";
+import { type Metrics, makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
+import { hashedName } from "./observing.ts";
 import type { PagesSettings } from "./pages/add-pages.ts";
 import { hasSessionCookie } from "./pages/page-sessions.ts";
+import { rulesOf, type TokenRules } from "./token-files.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";
@@ -19,15 +22,24 @@ const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 /** Time for accepted requests to finish when the server stops. */
 const GRACE_MS = 10_000;
 
-export interface ServerOptions {
-  /** Raw bytes, at least 32. Absent: no authentication, every caller is `unknown`, and loopback only. */
-  readonly secret?: Uint8Array;
+/** What can be changed while a server runs. */
+export interface LiveSettings {
   /** Host names that clients use, in addition to the loopback names. */
   readonly allowedHosts?: readonly string[];
   /** Allowed browser origins; none by default. */
   readonly allowedOrigins?: readonly string[];
   /** Per caller, and per address without a caller. 0: no limit. Default 6,000. */
   readonly requestsPerMinute?: number;
+  /** Request lines tell callers apart by keyed hashes of their subjects. */
+  readonly logsCallers?: boolean;
+}
+
+export interface ServerOptions extends LiveSettings {
+  /**
+   * Raw bytes, at least 32, or what reads secrets and revocations: it is called again while requests come, at most once a second.
+   * Absent: no authentication, every caller is `unknown`, and loopback only.
+   */
+  readonly secret?: Uint8Array | (() => Promise<TokenRules>);
   /** Concurrent requests; default 256 per caller, 384 in total. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
@@ -56,30 +68,49 @@ export interface HelmdeckServer {
   /** For tests without a socket: `app.request()`. */
   readonly app: ServerApp;
   listen(options?: ListenOptions): Promise<Listening>;
+  /** For the requests that follow. What is left out gets its default. */
+  change(settings: LiveSettings): void;
 }
 
 export function createServer(serverContext: ServerContext, options: ServerOptions = {}): HelmdeckServer {
-  const { secret, allowedOrigins = [], mounts = [], pages, onUnexpected } = options;
+  const { secret, mounts = [], pages, onUnexpected } = options;
+  let live: LiveSettings = options;
   const metrics = makeMetrics(serverContext);
-  const limits = makeRateLimits(options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE);
+  const perMinute = () => live.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
+  let currentLimits = makeRateLimits(perMinute());
+  const limits = changingLimits(() => currentLimits);
+  const log = options.log ?? pino({ enabled: false });
+  const now = options.now ?? Date.now;
+  const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log));
   let stopping = false;
   const app = makeApp({
     serverContext,
     version: manifest.version,
-    ...defined({ secret, pages }),
-    allowedHosts: [...(options.allowedHosts ?? []), ...publicHostOf(pages)],
-    allowedOrigins,
+    ...defined({ tokens, pages }),
+    hostRules: () => ({
+      allowedHosts: [...(live.allowedHosts ?? []), ...publicHostOf(pages)],
+      allowedOrigins: live.allowedOrigins ?? [],
+    }),
     limits,
     inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
     mounts,
     metrics,
-    log: options.log ?? pino({ enabled: false }),
-    now: options.now ?? Date.now,
+    log,
+    callerName: (subject) => {
+      const signing = live.logsCallers === true ? tokens?.signing : undefined;
+      return signing && hashedName(signing, subject);
+    },
+    now,
     isStopping: () => stopping,
     ...defined({ onUnexpected }),
   });
   return {
     app,
+    change: (settings) => {
+      const before = perMinute();
+      live = settings;
+      if (perMinute() !== before) currentLimits = makeRateLimits(perMinute());
+    },
     listen: async ({
       host = DEFAULT_HOST,
       port = DEFAULT_PORT,
@@ -108,6 +139,23 @@ export function createServer(serverContext: ServerContext, options: ServerOption
         },
       };
     },
+  };
+}
+
+function readerOf(secret: NonNullable<ServerOptions["secret"]>): () => Promise<TokenRules> {
+  if (typeof secret === "function") return secret;
+  const rules = rulesOf(secret);
+  return async () => rules;
+}
+
+function listenerOf(metrics: Metrics, log: Logger): TokenListener {
+  return {
+    used: metrics.tokenUsed,
+    failedToRead: ({ code, message }) =>
+      log.error(
+        { code, problem: message },
+        "secrets and revocations are not read again; the former ones hold",
+      ),
   };
 }
 

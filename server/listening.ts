@@ -69,8 +69,7 @@ export interface Socketed {
 
 /** Throws `forbidden` for a public address without authentication, `invalid_input` if it cannot listen there. */
 export async function listen(app: ServerApp, options: SocketOptions): Promise<Socketed> {
-  const address = await addressOf(options.host);
-  if (!options.hasAuthentication && !isLoopback(address)) throw openWithoutAuthentication(options.host);
+  const address = await addressToListenOn(options);
   const { server, connections } = makeServer(app, options);
   try {
     server.listen({ host: address, port: options.port, exclusive: true });
@@ -88,6 +87,16 @@ export async function listen(app: ServerApp, options: SocketOptions): Promise<So
     countConnections: () => promisify(server.getConnections.bind(server))(),
     stop: (graceMs) => stop(server, connections, graceMs),
   };
+}
+
+/** Throws `forbidden` and `invalid_input` like {@link listen}. */
+export async function addressToListenOn({
+  host,
+  hasAuthentication,
+}: Pick<SocketOptions, "host" | "hasAuthentication">): Promise<string> {
+  const address = await addressOf(host);
+  if (!hasAuthentication && !isLoopback(address)) throw openWithoutAuthentication(host);
+  return address;
 }
 
 const LOOPBACK = new BlockList();

@@ -1,8 +1,15 @@
-/** Logs each request's id, route pattern, status and duration; never an address, a header or a body. */
-import { randomUUID } from "node:crypto";
+/**
+ * Logs each request's id, route pattern, status, error code and duration, and a name of its caller if that is asked for.
+ *
+ * Threat: whoever reads the log learns what is stored or who stores it, or a client writes into the log. Defence: no address,
+ * header or body is logged, and of a client's request id only hexadecimal digits of a fixed number. A caller's name is a keyed
+ * hash, which cannot be computed from a list of likely subjects.
+ */
+import { createHmac, type KeyObject, randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Logger } from "pino";
+import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, type HelmdeckError } from "../engine/errors.ts";
 import type { FailureListener } from "./answer-failures.ts";
 import type { ServerEnv } from "./caller.ts";
@@ -11,11 +18,21 @@ import { statusOf } from "./status.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Uses our own request id, because a client's id could be anything. */
-export function observeRequests(metrics: Metrics, log: Logger): MiddlewareHandler<ServerEnv> {
+/** A UUID or a trace id, as proxies make them. Anything else could have words in it. */
+const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9a-f]{32}$/i;
+
+export interface Observing {
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly callerName: (subject: string) => string | undefined;
+}
+
+export function observeRequests(observing: Observing): MiddlewareHandler<ServerEnv> {
+  const { metrics, log } = observing;
   return async (c, next) => {
     const started = performance.now();
-    const requestId = randomUUID();
+    const sent = c.req.header("x-request-id");
+    const requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
     c.set("requestId", requestId);
     presetHeader(c, "X-Request-Id", requestId);
     await next();
@@ -24,8 +41,34 @@ export function observeRequests(metrics: Metrics, log: Logger): MiddlewareHandle
     const route = routeOf(c);
     const { status } = c.res;
     metrics.answered({ method, route, status, seconds: milliseconds / 1_000 });
-    log.info({ requestId, method, route, status, ms: Math.round(milliseconds * 10) / 10 }, "request");
+    const ms = Math.round(milliseconds * 10) / 10;
+    const line = { requestId, method, route, status, ms, ...failureIn(c), ...callerIn(c, observing) };
+    if (status >= 500) log.warn(line, "request");
+    else log.info(line, "request");
   };
+}
+
+/** The code, and for failures that are not the client's the reason. */
+function failureIn(c: Context<ServerEnv>): { readonly code?: string; readonly problem?: string } {
+  const { code, message } = c.get("failure") ?? {};
+  if (code === undefined) return {};
+  return { code, ...(statusOf(code) >= 500 && defined({ problem: message })) };
+}
+
+function callerIn(c: Context<ServerEnv>, { callerName }: Observing): { readonly caller?: string } {
+  const caller = c.get("caller") ?? c.get("pageSession")?.caller;
+  return caller === undefined ? {} : defined({ caller: callerName(caller.subject) });
+}
+
+/** Enough for a million callers to be told apart. */
+const NAME_DIGITS = 16;
+
+/** Names a caller the same in every engine whose first secret this is. */
+export function hashedName(secret: KeyObject, subject: string): string {
+  return createHmac("sha256", secret)
+    .update(`caller in logs: ${subject}`)
+    .digest("hex")
+    .slice(0, NAME_DIGITS);
 }
 
 /** The route pattern, such as `/api/v1/packs/:name`. Middleware matches every method. */
@@ -42,10 +85,7 @@ export interface FailureWatch {
 
 export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): FailureListener {
   return {
-    failed: (error, requestId) => {
-      metrics.failed(error.code);
-      logFailure(log, error, requestId);
-    },
+    failed: metrics.failed,
     unexpected: (error, requestId) => {
       metrics.unexpected(kindOf(error));
       // The error's own text could contain anything; this message has only its class and location.
@@ -54,12 +94,6 @@ export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): Fai
       onUnexpected?.(error);
     },
   };
-}
-
-/** Our failures are warnings; those of the caller, and defects, which have a line of their own, are not. */
-function logFailure(log: Logger, { code, message }: HelmdeckError, requestId?: string): void {
-  if (statusOf(code) < 500 || code === "internal") log.debug({ requestId, code }, "refused");
-  else log.warn({ requestId, code, problem: message }, "failed");
 }
 
 function kindOf(error: unknown): string {

@@ -1,24 +1,22 @@
 /**
- * Bearer tokens: JSON Web Tokens like helmdeck's, signed and verified with one shared secret.
+ * Bearer tokens: JSON Web Tokens like helmdeck's, signed and verified with shared secrets (token-files.ts).
  *
- * Threat: somebody forges a token (`alg: none`, another algorithm, their own key), replays an old one, or guesses a short
- * secret. Defence: only HS256 is accepted, whatever the token's header says; issuer and expiry are required, and `nbf` is
- * checked; a secret below 32 bytes is refused at start. A stolen token works until it expires: the only revocation is a new
- * secret.
+ * Threat: somebody forges a token (`alg: none`, another algorithm, their own key), replays an old one, or steals one. Defence:
+ * only HS256 is accepted, whatever the token's header says; issuer and expiry are required, and `nbf` is checked. A stolen
+ * token works until it expires, is revoked, or its secret is removed.
  */
 import type { KeyObject } from "node:crypto";
-import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { readSecretFile } from "../app/secret-file.ts";
+import { compactVerify, decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { defined } from "../engine/defined.ts";
-import { HelmdeckError, invalidField } from "../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError, invalidField } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { Caller } from "./caller.ts";
+import type { TokenRules } from "./token-files.ts";
 
 const ALGORITHM = "HS256";
 const ISSUER = "helmdeck";
 /** The tolerated clock difference of the token's issuer. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-const LEAST_SECRET_BYTES = 32;
 /** The same limit as for subjects in memory. */
 const SUBJECT_BYTES = 512;
 const MOST_SCOPES = 32;
@@ -51,13 +49,17 @@ interface VerifiedCaller extends Caller {
 /** The caller of a verified token, and its validity period in seconds since 1970. */
 export interface VerifiedToken {
   readonly caller: VerifiedCaller;
+  /** The secret that signed it. */
+  readonly secret: KeyObject;
+  /** Milliseconds since 1970; undefined if it does not say. */
+  readonly issued: number | undefined;
   readonly notBefore: number;
   readonly expires: number;
 }
 
 /** Throws `invalid_input` for an invalid subject, and for a lifetime that is too short or too long. */
 export async function mintToken(
-  secret: Uint8Array,
+  secret: Uint8Array | KeyObject,
   request: TokenRequest,
   now: number,
 ): Promise<MintedToken> {
@@ -77,45 +79,117 @@ export async function mintToken(
     .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
     .setIssuer(ISSUER)
     .setSubject(subject)
-    .setIssuedAt(issued)
+    .setIssuedAt(now / 1_000) // exact, so that a token made right after a revocation is accepted
     .setExpirationTime(issued + ttlSeconds)
     .sign(secret);
   return { token, subject, scopes, expiresAt: (issued + ttlSeconds) * 1_000 };
 }
 
 /**
- * Verifies a token and returns its caller. Throws `invalid_token`, without the token's content. Takes a key instead of the
- * secret, which would have to be imported for every request.
+ * Verifies a token and returns its caller. Throws `invalid_token`, without the token's content. The rules have keys instead of
+ * bytes, which would have to be imported for every request.
  */
-export async function verifyToken(key: KeyObject, token: string, now: number): Promise<VerifiedToken> {
+export async function verifyToken(rules: TokenRules, token: string, now: number): Promise<VerifiedToken> {
   if (token.length > MOST_TOKEN_CHARACTERS) throw refuseToken("is too long to be one of this server's");
-  const claims = await claimsOf(key, token, now);
-  const { sub, scopes = [], exp = 0, nbf = Number.NEGATIVE_INFINITY } = claims;
+  const { secret, claims } = await claimsOf(rules.secrets, token, now);
+  const { sub, iat, scopes = [], exp = 0, nbf = Number.NEGATIVE_INFINITY } = claims;
   if (!isSubject(sub)) throw refuseToken("has no usable subject (sub)");
   if (!isScopes(scopes)) throw refuseToken("has scopes that are not a list of words");
+  const issued = iat === undefined ? undefined : iat * 1_000;
+  const verified = { secret, issued, notBefore: nbf, expires: exp };
   const caller = { subject: sub, authenticated: true, scopes, expiresAt: exp * 1_000 };
-  return { caller, notBefore: nbf, expires: exp };
+  if (isRevoked(rules, { caller, issued })) throw refuseToken("was revoked");
+  return { caller, ...verified };
 }
 
-/** Whether a verified token is still within its validity period, as in {@link verifyToken}. */
-export function isInForce({ notBefore, expires }: VerifiedToken, now: number): boolean {
+function isRevoked(
+  { revocations }: TokenRules,
+  { caller: { subject }, issued }: Pick<VerifiedToken, "caller" | "issued">,
+): boolean {
+  return revocations.cover({ subject, issued });
+}
+
+/** Whether a verified token is still accepted, as in {@link verifyToken}: the time and the rules may have changed. */
+export function isInForce(rules: TokenRules, verified: VerifiedToken, now: number): boolean {
+  const { secret, notBefore, expires } = verified;
   const seconds = Math.floor(now / 1_000);
-  return notBefore <= seconds + CLOCK_TOLERANCE_SECONDS && expires > seconds - CLOCK_TOLERANCE_SECONDS;
+  return (
+    notBefore <= seconds + CLOCK_TOLERANCE_SECONDS &&
+    expires > seconds - CLOCK_TOLERANCE_SECONDS &&
+    rules.secrets.some((known) => known.equals(secret)) &&
+    !isRevoked(rules, verified)
+  );
 }
 
-async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWTPayload> {
-  try {
-    const { payload } = await jwtVerify(token, key, {
-      algorithms: [ALGORITHM],
-      issuer: ISSUER,
-      requiredClaims: ["sub", "exp"],
-      clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      currentDate: new Date(now),
-    });
-    return payload;
-  } catch (error) {
-    throw refuseToken(reasonOf(error));
+async function claimsOf(
+  secrets: readonly KeyObject[],
+  token: string,
+  now: number,
+): Promise<{ readonly secret: KeyObject; readonly claims: JWTPayload }> {
+  let refusal: unknown;
+  for (const secret of secrets) {
+    try {
+      const { payload } = await jwtVerify(token, secret, {
+        algorithms: [ALGORITHM],
+        issuer: ISSUER,
+        requiredClaims: ["sub", "exp"],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(now),
+      });
+      return { secret, claims: payload };
+    } catch (error) {
+      refusal = error;
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+    }
   }
+  throw refuseToken(reasonOf(refusal));
+}
+
+/** What a token says and whether servers with these rules accept it. Times in milliseconds since 1970. */
+export interface ExaminedToken {
+  readonly subject: string | undefined;
+  readonly scopes: readonly string[];
+  readonly issuedAt: number | undefined;
+  readonly expiresAt: number | undefined;
+  /** The place of the secret that signed it, from 1; undefined: none of these. */
+  readonly secret: number | undefined;
+  readonly revoked: boolean;
+  /** Why it is refused; undefined: it is accepted. */
+  readonly refused: string | undefined;
+}
+
+/** Throws `invalid_token` for a text that is not a token. */
+export async function examineToken(rules: TokenRules, token: string, now: number): Promise<ExaminedToken> {
+  const { sub, iat, exp, scopes } = claimsIn(token);
+  const subject = typeof sub === "string" ? sub : undefined;
+  const [issuedAt, expiresAt] = [iat, exp].map((time) => (time === undefined ? undefined : time * 1_000));
+  const refused = await verifyToken(rules, token, now).then(
+    () => undefined,
+    (error: unknown) => asHelmdeckError(error).message,
+  );
+  return {
+    ...{ subject, issuedAt, expiresAt, refused },
+    scopes: isScopes(scopes) ? scopes : [],
+    secret: await placeOfSecret(rules, token),
+    revoked: subject !== undefined && rules.revocations.cover({ subject, issued: issuedAt }),
+  };
+}
+
+function claimsIn(token: string): JWTPayload {
+  try {
+    return decodeJwt(token);
+  } catch {
+    throw refuseToken("is malformed");
+  }
+}
+
+/** Whatever its claims say, such as that it has expired. */
+async function placeOfSecret({ secrets }: TokenRules, token: string): Promise<number | undefined> {
+  for (const [index, secret] of secrets.entries()) {
+    const signed = await compactVerify(token, secret, { algorithms: [ALGORITHM] }).catch(() => undefined);
+    if (signed !== undefined) return index + 1;
+  }
+  return undefined;
 }
 
 /** A failing claim may be named, because the signature was valid. Any other failure has one generic message. */
@@ -149,47 +223,4 @@ export function refuseToken(why: string): HelmdeckError {
     "invalid_token",
     `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,
   );
-}
-
-const VARIABLE = "HELMDECK_JWT_SECRET";
-const FILE_VARIABLE = "HELMDECK_JWT_SECRET_FILE";
-
-export interface LoadedSecret {
-  readonly bytes: Uint8Array;
-  /** The variable or the file's path, for the start-up line. */
-  readonly source: string;
-}
-
-/**
- * The secret that signs tokens, from the environment or a file.
- *
- * Threat: another account that can read the secret (see app/secret-file.ts), and guessing of a short secret. Defence: fewer
- * than 32 bytes are refused, and no message shows any part of the secret.
- *
- * Undefined if neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. The secret is the raw bytes of the variable or
- * of the file, without one final line end of the file. Throws `key_unreadable` and `key_malformed`.
- */
-export async function loadSecret(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<LoadedSecret | undefined> {
-  const value = env[VARIABLE];
-  const path = env[FILE_VARIABLE];
-  if (value !== undefined && path !== undefined) {
-    throw malformed(`${VARIABLE} and ${FILE_VARIABLE} are both set`, "keep one of them");
-  }
-  if (value !== undefined) return { bytes: requireLong(Buffer.from(value), VARIABLE), source: VARIABLE };
-  if (path !== undefined) return { bytes: requireLong(await readSecretFile(path), path), source: path };
-  return undefined;
-}
-
-function requireLong(bytes: Uint8Array, source: string): Uint8Array {
-  if (bytes.byteLength >= LEAST_SECRET_BYTES) return bytes;
-  throw malformed(
-    `${source} has ${bytes.byteLength} bytes, and a secret for tokens needs ${LEAST_SECRET_BYTES}`,
-    "make one with: openssl rand -hex 32",
-  );
-}
-
-function malformed(what: string, remedy: string): HelmdeckError {
-  return new HelmdeckError("key_malformed", `${what}; ${remedy}.`);
 }

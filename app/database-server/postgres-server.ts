@@ -10,6 +10,7 @@ import {
   openPostgresStoreToChangeKey,
   type PostgresStoreOptions,
   readPostgresFacts,
+  verifyPostgres,
 } from "../../engine/store/postgres/open-postgres.ts";
 import { readSecretFile } from "../secret-file.ts";
 import { type AddressOptions, readStoreAddress, type StoreAddress } from "./store-address.ts";
@@ -32,6 +33,7 @@ export async function postgresServer(text: string, options: AddressOptions): Pro
     openReader: (key) => openPostgresReader({ ...opening, key }),
     openToChangeKey: (key) => openPostgresStoreToChangeKey({ ...opening, key }),
     look: (key) => readPostgresFacts({ ...opening, key }),
+    verify: (key, hooks) => verifyPostgres({ ...opening, key }, hooks),
   };
 }
 

@@ -9,6 +9,7 @@ import type { KeyChangingStore } from "../../engine/store/key-change.ts";
 import type { MasterKey } from "../../engine/store/master-key.ts";
 import type { MemoryReader, MemoryStore, StoreFacts } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
+import type { VerifiedRows, VerifyHooks } from "../../engine/store/postgres/inspect-store.ts";
 
 export interface StoreServer {
   /** For people, without user and password. */
@@ -23,6 +24,8 @@ export interface StoreServer {
   openToChangeKey(key: MasterKey): Promise<KeyChangingStore>;
   /** Creates nothing. */
   look(key: MasterKey): Promise<StoreFacts>;
+  /** Opens every row, and changes nothing. */
+  verify(key: MasterKey, hooks: VerifyHooks): Promise<VerifiedRows>;
 }
 
 interface ServerStoreParts {

@@ -10,13 +10,20 @@ import {
   type VerifyOptions,
   verifyDatabase,
 } from "../../engine/store/sqlite/repair.ts";
+import { requireServerKey } from "../database-server/server-key.ts";
 import { readNotes } from "../keys/store-notes.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { fileFacts } from "./private-files.ts";
 
 export type VerifyHooks = Pick<VerifyOptions, "onProgress" | "onUnreadable">;
 
+/** A database server has its log in order before it answers. */
 export async function verifyMemory(options: OpenMemoryOptions, hooks: VerifyHooks): Promise<Verified> {
+  const { server } = options;
+  if (server !== undefined) {
+    const { key } = await requireServerKey(options);
+    return { ...(await server.verify(key, hooks)), log: "whole" };
+  }
   return verifyDatabase({ ...(await placeOf(options)), ...hooks });
 }
 

@@ -14,6 +14,10 @@ export const errorReplySchema = z.object({
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
     .meta({ description: "The details of the message, for programs." }),
+  request_id: z
+    .string()
+    .optional()
+    .meta({ description: "As in X-Request-Id and in the server's log. Absent if the request was not read." }),
 });
 
 export type ErrorReply = z.infer<typeof errorReplySchema>;
@@ -36,6 +40,22 @@ export const callerReplySchema = z.object({
   authenticated: z.boolean().meta({ description: "Whether a token proves it." }),
   scopes: z.array(z.string()),
   expires_at: rfc3339Schema("When the token expires; left out when it does not.").optional(),
+});
+
+export const tokensReplySchema = z.object({
+  tokens: z.array(
+    z.object({
+      subject: z.string(),
+      scopes: z.array(z.string()),
+      secret: z
+        .int()
+        .min(1)
+        .meta({ description: "The place of the secret that signed it: 1 is the first one." }),
+      issued_at: rfc3339Schema("When it was made; left out if it does not say.").optional(),
+      expires_at: rfc3339Schema("When it expires."),
+      last_used_at: rfc3339Schema("The last request with it."),
+    }),
+  ),
 });
 
 export const ownStatusReplySchema = z.object({

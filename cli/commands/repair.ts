@@ -50,8 +50,8 @@ type Row = Parameters<NonNullable<VerifyHooks["onUnreadable"]>>[0];
 async function verifyCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;
   const { verifyMemory } = await import("../../app/health/repair-memory.ts");
-  const { fileOptions } = await import("../memory-options.ts");
-  const place = await fileOptions(context);
+  const { memoryOptions } = await import("../memory-options.ts");
+  const place = await memoryOptions(context);
   const { result, rows } = await looked(context, (hooks) => verifyMemory(place, hooks));
   if (options.json) await output.json({ ...result, rows });
   else {

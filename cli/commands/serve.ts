@@ -1,6 +1,8 @@
 /** `serve`: serves REST, MCP and pages until a signal, and prints the address, the memory and the authentication. */
 
+import { closeSync, openSync } from "node:fs";
 import type { Writable } from "node:stream";
+import type { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
@@ -11,38 +13,40 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
-import { createServer, type Listening } from "../../server/create-server.ts";
+import { createServer, type HelmdeckServer, type LiveSettings } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
-import { loadSecret } from "../../server/tokens.ts";
+import { loadTokenRules, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
+import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
+import { type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
 
-export interface ServeRequest {
+interface ServeRequest extends LiveSettings {
   readonly host: string;
   readonly port: number;
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
   /** Absent: the server has no pages. */
   readonly pages?: { readonly publicOrigin?: string };
-  /** 0: no limit. */
-  readonly requestsPerMinute: number;
   /** Refuse to start if memory would not persist. */
   readonly requiresMemory: boolean;
-  /** What indexes may take of memory; absent: as much as is usual. */
-  readonly indexMemoryMib?: number;
+  /** What indexes may take of memory. */
+  readonly indexMemoryMib: number;
   /** The operator's own packs and pipelines. */
   readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
   readonly logLevel: string;
 }
 
-export async function serveCommand(context: CommandContext, request: ServeRequest): Promise<number> {
-  const stopped = stopSignal();
+export async function serveCommand(asked: CommandContext, command: Command): Promise<number> {
+  const read = await readServeSettings(asked, command);
+  requireUsable(read);
+  const { context } = read;
+  const request = requestOf(read);
+  const signals = new Signals();
   const lines = new LogLines(context.shell.stderr);
   const log = logger(lines, request.logLevel);
-  const secret = await loadSecret(context.shell.env);
+  const rules = await loadTokenRules(context.shell.env);
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     withoutKey: "ephemeral",
-    ...(request.indexMemoryMib && { indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 } }),
+    indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 },
     ...request.folders,
     onChange: (lost) => noteAvailability(log, lost),
     onTrouble: ({ what, error, pack }) =>
@@ -50,15 +54,17 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
-    const security = { log, ...(secret && { secret: secret.bytes }) };
-    const listening = await listen(serverContext, request, security, () => workspacesOf(context));
+    const security = { log, ...(rules && { secret: rulesReader(context, rules) }) };
+    const server = serverOf(serverContext, request, security, () => workspacesOf(context));
+    const listening = await server.listen(request);
+    signals.onReload(settingsReader({ asked, command, server, log }, read));
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
-      pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
-      authentication: secret?.source,
+      pagesUrl: request.pages && `${request.pages.publicOrigin ?? hereOf(listening.url)}/`,
+      authentication: rules?.source,
     });
     void embedStoredEntries(serverContext.memory);
-    const signal = await stopped;
+    const signal = await signals.stopped;
     log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();
   } finally {
@@ -69,16 +75,123 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   return EXIT_DONE;
 }
 
-/** A second SIGINT or SIGTERM ends the process at once. A closed terminal may send SIGHUP twice, so that one stays caught. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  return new Promise((resolve) => {
-    const onSignal = (signal: NodeJS.Signals) => {
-      for (const name of signals) process.off(name, onSignal);
-      resolve(signal);
-    };
-    for (const name of [...signals, "SIGHUP"]) process.on(name, onSignal);
-  });
+/** An address that listens everywhere is no name that a browser can use. */
+function hereOf(url: string): string {
+  return url.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, "http://localhost:");
+}
+
+/** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
+function rulesReader({ shell }: CommandContext, first: TokenRules): () => Promise<TokenRules> {
+  return async () => (await loadTokenRules(shell.env)) ?? first;
+}
+
+/** Throws `invalid_input` for the first problem. */
+function requireUsable({ problems: [first, ...others] }: ServeSettings): void {
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` ${others.length} more: serve --check-config lists them.`;
+  throw new HelmdeckError("invalid_input", `${first.where}: ${first.problem}${more}`);
+}
+
+function requestOf({ settings }: ServeSettings): ServeRequest {
+  const of = <Type>(name: string) => settings.get(name)?.value as Type; // each setting's rule makes this type
+  const publicOrigin = of<string | undefined>("public-origin");
+  return {
+    host: of<string>("host"),
+    port: of<number>("port"),
+    allowedHosts: hostsIn(of<readonly string[] | undefined>("allow-host"), of<string>("host")),
+    allowedOrigins: of<readonly string[] | undefined>("allow-origin") ?? [],
+    ...(of<boolean>("pages") && { pages: defined({ publicOrigin }) }),
+    requestsPerMinute: of<number>("rate-limit"),
+    logsCallers: of<boolean>("log-callers"),
+    requiresMemory: of<boolean>("require-memory"),
+    indexMemoryMib: of<number>("index-memory"),
+    folders: defined({
+      packsFolder: of<string | undefined>("packs-from"),
+      pipelinesFolder: of<string | undefined>("pipelines"),
+    }),
+    logLevel: of<string>("log-level"),
+  };
+}
+
+/** A server that listens on a specific address also accepts that address as Host. */
+function hostsIn(allowed: readonly string[] = [], host: string): readonly string[] {
+  return [...allowed, ...(host === "0.0.0.0" || host === "::" ? [] : [host])];
+}
+
+interface Running {
+  readonly asked: CommandContext;
+  readonly command: Command;
+  readonly server: HelmdeckServer;
+  readonly log: Logger;
+}
+
+/** Takes what can be changed while the server runs, and says what cannot. If anything is wrong, nothing changes. */
+function settingsReader({ asked, command, server, log }: Running, first: ServeSettings): () => Promise<void> {
+  let current = first;
+  return async () => {
+    const read = await readServeSettings(asked, command);
+    for (const { where, problem } of read.problems)
+      log.error({ where, problem }, "settings are not read again: one of them is wrong");
+    if (read.problems.length > 0) return;
+    const isChanged = (before: ServeSettings) => (name: string) =>
+      JSON.stringify(before.settings.get(name)?.value) !== JSON.stringify(read.settings.get(name)?.value);
+    const names = Object.keys(SERVE_SETTINGS);
+    const isLive = (name: string) => SERVE_SETTINGS[name]?.isLive === true;
+    const changed = names.filter(isLive).filter(isChanged(current));
+    const needRestart = names.filter((name) => !isLive(name)).filter(isChanged(first));
+    const request = requestOf({ ...read, settings: new Map([...read.settings, ["host", hostOf(first)]]) });
+    log.level = request.logLevel;
+    server.change(request);
+    log.warn({ changed, needRestart }, "settings were read again");
+    current = read;
+  };
+}
+
+/** It listens there until it is restarted. */
+function hostOf({ settings }: ServeSettings): ReadSetting {
+  return settings.get("host") ?? { value: undefined, from: "default" };
+}
+
+/**
+ * SIGINT and SIGTERM stop the server; a second one ends the process at once. SIGHUP reads settings again, unless it says that
+ * the terminal was closed: then it stops the server, and may come twice.
+ */
+class Signals {
+  readonly stopped: Promise<NodeJS.Signals>;
+  readonly #hadTerminal = hasTerminal();
+  #reload: (() => Promise<void>) | undefined;
+  #reloading: Promise<void> = Promise.resolve();
+
+  constructor() {
+    const stopping = ["SIGINT", "SIGTERM"] as const;
+    this.stopped = new Promise((resolve) => {
+      const stop = (signal: NodeJS.Signals) => {
+        for (const name of stopping) process.off(name, stop);
+        this.#reload = undefined;
+        resolve(signal);
+      };
+      for (const name of stopping) process.on(name, stop);
+      process.on("SIGHUP", (signal) => {
+        if (this.#hadTerminal && !hasTerminal()) stop(signal);
+        else this.#reloading = this.#reloading.then(() => this.#reload?.());
+      });
+    });
+  }
+
+  /** @param reload never throws */
+  onReload(reload: () => Promise<void>): void {
+    this.#reload = reload;
+  }
+}
+
+/** Whether the process belongs to a terminal that is open. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function logger(lines: LogLines, level: string): Logger {
@@ -89,23 +202,18 @@ async function workspacesOf(context: CommandContext): Promise<readonly string[]>
   return (await context.line.openClaw(context)).workspaces.map(({ path }) => path);
 }
 
-function listen(
+function serverOf(
   serverContext: ServerContext,
-  request: ServeRequest,
-  security: { readonly log: Logger; readonly secret?: Uint8Array },
+  { pages, ...live }: ServeRequest,
+  security: { readonly log: Logger; readonly secret?: () => Promise<TokenRules> },
   workspaces: () => Promise<readonly string[]>,
-): Promise<Listening> {
-  const { allowedHosts, allowedOrigins, pages, requestsPerMinute, host, port } = request;
-  const server = createServer(serverContext, {
+): HelmdeckServer {
+  return createServer(serverContext, {
     ...security,
-    // A server that listens on a specific address also accepts that address as Host.
-    allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
-    allowedOrigins,
-    requestsPerMinute,
+    ...live,
     ...(pages && { pages: { ...pages, workspaces } }),
     mounts: [mcpMount(serverContext, { onFailure: (error) => noteToolFailure(security.log, error) })],
   });
-  return server.listen({ host, port });
 }
 
 /** Tools answer every failure themselves, so the server does not see these errors. */

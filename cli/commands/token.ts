@@ -1,67 +1,178 @@
-/** `token`: a bearer token for a client of the server. The token is the answer; the secret is never shown. */
+/** `token`: makes, shows and revokes bearer tokens for clients of the server. The secret is never shown. */
 import type { Command } from "commander";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
-import { EXIT_DONE } from "../../commands/exit-codes.ts";
-import { collect, nonEmpty, refusePlace, seconds, withExamples } from "../../commands/option-parsers.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
+import { inputSource, readText } from "../../commands/input.ts";
+import {
+  collect,
+  nonEmpty,
+  refusePlace,
+  seconds,
+  sinceTime,
+  withExamples,
+} from "../../commands/option-parsers.ts";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
-import type { TokenRequest } from "../../server/tokens.ts";
+import type { TokenRules } from "../../server/token-files.ts";
+import type { ExaminedToken, TokenRequest } from "../../server/tokens.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;
+/** A token has at most 8,192 characters. */
+const MOST_TOKEN_BYTES = 16_384;
 
 export function declareToken(program: Command, runs: Runs): void {
   const token = program
     .command("token")
-    .summary("Make a token for a client of the server.")
+    .summary("Make, show or revoke a token of a client of the server.")
     .description(
-      "Make a bearer token for a server with the same secret. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names.",
+      "Make a bearer token for a server with the same secret; with --show, say what a token may do; with --revoke, revoke tokens. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names. A file of several lines has several secrets: all are accepted, the first one signs. Revoked tokens are listed in the file beside it whose name ends with .revoked, or that HELMDECK_JWT_REVOKED_FILE names.",
     )
-    .requiredOption("--subject <name>", "The subject whose memory the token opens.", nonEmpty)
+    .option("--subject <name>", "The subject whose memory the token opens.", nonEmpty)
     .option("--ttl <span>", "How long it is valid: 12h, 30d; at most 366d. (default: 30d)", seconds)
     .option("--scope <name>", "An additional right: record, admin, metrics; repeatable.", collect)
     .option("--name <text>", "A note in the token: its owner.", nonEmpty)
     .option("--client <text>", "A note in the token: its program.", nonEmpty)
+    .option("--show", "Read a token from standard input, and say what it may do and whether it is accepted.")
+    .option("--revoke", "Revoke the tokens of --subject or, without it, of everybody.")
+    .option(
+      "--until <time>",
+      "With --revoke: only tokens that were made until then. (default: now)",
+      sinceTime,
+    )
     .action((_options: unknown, command: Command) => {
       refusePlace(command);
-      const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client } = command.opts<TokenOptions>();
-      return runs(command, (context) =>
-        tokenCommand(context, {
-          subject,
-          ttlSeconds: ttl,
-          scopes: scope,
-          ...defined({ name, client }),
-        }),
-      );
+      const request = requestOf(command);
+      return runs(command, (context) => {
+        if (request.kind === "show") return showToken(context);
+        return request.kind === "revoke" ? revoke(context, request) : makeToken(context, request);
+      });
     });
   withExamples(token, [
-    "export HELMDECK_JWT_SECRET=$(openssl rand -hex 32)",
+    "export HELMDECK_JWT_SECRET_FILE=~/.helmdeck-jwt",
     "helmdeck-memory token --subject main",
     "helmdeck-memory token --subject main --scope record > main.token",
     "helmdeck-memory token --subject prometheus --scope metrics --ttl 365d",
+    "helmdeck-memory token --show < main.token",
+    "helmdeck-memory token --revoke --subject main",
   ]);
 }
 
 interface TokenOptions {
-  readonly subject: string;
+  readonly subject?: string;
   readonly ttl?: number;
   readonly scope?: readonly string[];
   readonly name?: string;
   readonly client?: string;
+  readonly show?: boolean;
+  readonly revoke?: boolean;
+  readonly until?: number;
 }
 
-async function tokenCommand(context: CommandContext, request: TokenRequest): Promise<number> {
-  const { shell, output, options } = context;
-  const { loadSecret, mintToken } = await import("../../server/tokens.ts");
-  const secret = await loadSecret(shell.env);
-  if (secret === undefined) {
-    throw new HelmdeckError(
-      "key_missing",
-      "There is no secret to sign with. Set HELMDECK_JWT_SECRET to the server's secret (make one with: openssl rand -hex 32), or HELMDECK_JWT_SECRET_FILE to its file.",
-    );
+interface RevokeRequest {
+  readonly kind: "revoke";
+  readonly subject?: string;
+  /** Milliseconds since 1970. */
+  readonly until?: number;
+}
+
+type Request = { readonly kind: "show" } | RevokeRequest | ({ readonly kind: "make" } & TokenRequest);
+
+function requestOf(command: Command): Request {
+  const { show, revoke: isRevoking, until, ...made } = command.opts<TokenOptions>();
+  const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client } = made;
+  if (show && (isRevoking || until !== undefined || Object.keys(made).length > 0)) {
+    return command.error("--show takes no other option; the token comes from standard input.");
   }
-  const { token, subject, scopes, expiresAt } = await mintToken(secret.bytes, request, shell.now());
+  if (show) return { kind: "show" };
+  if (isRevoking) {
+    const others = Object.keys(made).filter((option) => option !== "subject");
+    if (others.length > 0) return command.error("--revoke takes --subject and --until only.");
+    return { kind: "revoke", ...defined({ subject, until }) };
+  }
+  if (until !== undefined) return command.error("--until needs --revoke.");
+  if (subject === undefined) return command.error("required option '--subject <name>' not specified");
+  return { kind: "make", subject, ttlSeconds: ttl, scopes: scope, ...defined({ name, client }) };
+}
+
+async function makeToken(context: CommandContext, request: TokenRequest): Promise<number> {
+  const { shell, output, options } = context;
+  const { mintToken } = await import("../../server/tokens.ts");
+  const { secrets, revocations } = await requireRules(context);
+  const now = shell.now();
+  const { token, subject, scopes, expiresAt } = await mintToken(secrets[0], request, now);
+  if (revocations.cover({ subject, issued: now })) throw stillRevoked();
   if (options.json) await output.json({ token, subject, scopes, expires_at: rfc3339(expiresAt) });
   else await output.line(token);
   return EXIT_DONE;
+}
+
+async function revoke({ shell, output, options }: CommandContext, request: RevokeRequest): Promise<number> {
+  const { revokeTokens } = await import("../../server/token-files.ts");
+  const { subject, until = shell.now() } = request;
+  const path = await revokeTokens(shell.env, until, subject);
+  const time = rfc3339(until);
+  if (options.json) {
+    await output.json({ revoked: subject ?? null, until: time, file: path });
+    return EXIT_DONE;
+  }
+  const whose = subject === undefined ? "everybody" : harmlessLine(subject);
+  await output.line(`Tokens of ${whose} that were made until ${time} are revoked in ${harmlessLine(path)}.`);
+  await output.note(
+    "Servers that read this file refuse them within a second. Copy it to the machines of the others.",
+  );
+  return EXIT_DONE;
+}
+
+/** Fails for a token that is not accepted, after it was shown. */
+async function showToken(context: CommandContext): Promise<number> {
+  const { shell, output, options } = context;
+  const { examineToken } = await import("../../server/tokens.ts");
+  const rules = await requireRules(context);
+  const token = await readText(inputSource(shell, "-"), MOST_TOKEN_BYTES);
+  const examined = await examineToken(rules, token.trim(), shell.now());
+  if (options.json) await output.json(shownAsJson(examined));
+  else for (const line of linesOf(examined)) await output.line(line);
+  return examined.refused === undefined ? EXIT_DONE : EXIT_FAILED;
+}
+
+function shownAsJson({ subject, scopes, issuedAt, expiresAt, secret, revoked, refused }: ExaminedToken) {
+  const time = (at: number | undefined) => (at === undefined ? null : rfc3339(at));
+  return {
+    ...{ subject: subject ?? null, scopes, issued_at: time(issuedAt), expires_at: time(expiresAt) },
+    ...{ secret: secret ?? null, revoked, accepted: refused === undefined },
+    ...defined({ refused }),
+  };
+}
+
+function linesOf({ subject, scopes, issuedAt, expiresAt, secret, revoked, refused }: ExaminedToken) {
+  const time = (at: number | undefined) => (at === undefined ? "not said" : rfc3339(at));
+  const place = secret === 1 ? "the first secret" : `secret ${secret}, not the first one: make a new token`;
+  return [
+    `subject   ${subject === undefined ? "none" : harmlessLine(subject)}`,
+    `scopes    ${scopes.length === 0 ? "none: only the subject's own memory" : harmlessLine(scopes.join(", "))}`,
+    `issued    ${time(issuedAt)}`,
+    `expires   ${time(expiresAt)}`,
+    `signed by ${secret === undefined ? "none of the secrets here" : place}`,
+    `revoked   ${revoked ? "yes" : "no"}`,
+    `accepted  ${refused === undefined ? "yes" : `no. ${refused}`}`,
+  ];
+}
+
+async function requireRules({ shell }: CommandContext): Promise<TokenRules> {
+  const { loadTokenRules } = await import("../../server/token-files.ts");
+  const rules = await loadTokenRules(shell.env);
+  if (rules !== undefined) return rules;
+  throw new HelmdeckError(
+    "key_missing",
+    "There is no secret of tokens. Set HELMDECK_JWT_SECRET to the server's secret (make one with: openssl rand -hex 32), or HELMDECK_JWT_SECRET_FILE to its file.",
+  );
+}
+
+function stillRevoked(): HelmdeckError {
+  return invalidField(
+    "subject",
+    "has its tokens revoked until a time to come; remove that line from the list of revoked tokens",
+  );
 }

@@ -11,6 +11,7 @@ import type {
   EntryVectors,
   FormerValue,
   ListQuery,
+  TotalUsage,
   UnixMs,
   Usage,
 } from "./memory-store.ts";
@@ -55,6 +56,14 @@ export class HeldEntries extends Map<string, StoredEntry> {
   /** Of the subject of this namespace. */
   usageOf(namespace: Namespace): Usage {
     return this.#usage.get(ownerOf(namespace)) ?? { entries: 0, bytes: 0 };
+  }
+
+  totalUsage(): TotalUsage {
+    const all = [...this.#usage.values()];
+    const sum = (field: keyof Usage) => all.reduce((total, usage) => total + usage[field], 0);
+    const most = (field: keyof Usage) => all.reduce((largest, usage) => Math.max(largest, usage[field]), 0);
+    const largest = { entries: most("entries"), bytes: most("bytes") };
+    return { entries: sum("entries"), bytes: sum("bytes"), largest };
   }
 
   /** All of `work` or none of it. */

@@ -43,6 +43,7 @@ import type {
   Revision,
   StoreCapabilities,
   StoreReport,
+  TotalUsage,
   UnixMs,
   Usage,
   VectorsQuery,
@@ -133,6 +134,11 @@ export class InMemoryReader implements MemoryReader {
   async usage(namespace: Namespace): Promise<Usage> {
     this.requireOpen();
     return this.held.usageOf(namespace);
+  }
+
+  async totalUsage(): Promise<TotalUsage> {
+    this.requireOpen();
+    return this.held.totalUsage();
   }
 
   async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {

@@ -37,6 +37,7 @@ import type {
   ReferenceVectors,
   RenewOptions,
   Revision,
+  StoreGauges,
   Undone,
   UndoOptions,
   UnixMs,
@@ -73,6 +74,10 @@ class InMemoryStore extends InMemoryReader implements MemoryStore {
     super(new StoreClock(now));
     this.#keepRemovals = keepRemovals;
     this.#quota = { entries: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, ...quota };
+  }
+
+  get gauges(): StoreGauges {
+    return { quota: this.#quota, isKeyChanging: false };
   }
 
   async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {

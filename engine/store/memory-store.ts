@@ -297,6 +297,34 @@ export interface Usage {
   readonly bytes: number;
 }
 
+/** Of all subjects. */
+export interface TotalUsage extends Usage {
+  /** The most that one subject stores. */
+  readonly largest: Usage;
+}
+
+/** What an open store knows of itself without asking its database. */
+export interface StoreGauges {
+  /** The most that a subject may store. */
+  readonly quota: Usage;
+  /** A change of keys is unfinished: two keys open the store. */
+  readonly isKeyChanging: boolean;
+  /** Of a database server. */
+  readonly connections?: ConnectionCounts;
+  /** How often a store that waits for its database was lost. */
+  readonly losses?: number;
+}
+
+export interface ConnectionCounts {
+  readonly open: number;
+  readonly inUse: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
+  readonly most: number;
+  /** Since the store was opened. */
+  readonly everOpened: number;
+}
+
 export interface CategoryCount {
   readonly origin: Origin;
   readonly category: string;
@@ -385,6 +413,7 @@ export interface MemoryReader {
   namespaces(): Promise<readonly NamespaceCount[]>;
   /** How much a subject stores, including sessions, caches and former values; reads no row. */
   usage(namespace: Namespace): Promise<Usage>;
+  totalUsage(): Promise<TotalUsage>;
   /** Counts of one namespace, by origin and category. Never decrypts. */
   categories(namespace: Namespace): Promise<readonly CategoryCount[]>;
   /**
@@ -451,6 +480,7 @@ export interface VectorsQuery {
 
 /** The whole store. A write is on stable storage when its promise resolves. */
 export interface MemoryStore extends MemoryReader, VectorStore {
+  readonly gauges: StoreGauges;
   /** A replaced or superseded value of a fact moves into the written fact's history. The fact keeps its marks, and gets no others. */
   put(entry: NewEntry, options?: PutOptions): Promise<PutResult>;
   /** All or none, in one transaction; results in the given order. */

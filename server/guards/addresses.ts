@@ -19,12 +19,12 @@ export interface HostRules {
   readonly allowedOrigins: readonly string[];
 }
 
-export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<ServerEnv> {
-  const hosts = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(asInHeader)]);
+export function guardHost(rules: () => HostRules): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     // A test without a socket has only the address.
     const host = c.req.header("host") ?? new URL(c.req.url).host;
-    if (!hosts.has(nameOf(host))) {
+    const hosts = [...LOOPBACK_NAMES, ...rules().allowedHosts.map(asInHeader)];
+    if (!hosts.includes(nameOf(host))) {
       throw new HelmdeckError(
         "forbidden",
         "This server does not accept this Host header. If the name is yours, start the server with --allow-host NAME.",
@@ -35,11 +35,11 @@ export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<Server
 }
 
 /** For everything except our own pages, which have their own rule: pages/page-guards.ts. */
-export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<ServerEnv> {
-  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+export function guardOrigin(rules: () => HostRules): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const origin = c.req.header("origin");
-    if (origin !== undefined && !origins.has(origin.toLowerCase())) {
+    const isAllowed = (each: string) => each.toLowerCase() === origin?.toLowerCase();
+    if (origin !== undefined && !rules().allowedOrigins.some(isAllowed)) {
       throw new HelmdeckError(
         "forbidden",
         "Requests from web pages are refused. If this page is yours, start the server with --allow-origin ORIGIN.",

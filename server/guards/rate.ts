@@ -61,6 +61,16 @@ export function makeRateLimits(perMinute: number): RateLimits {
   };
 }
 
+/** The limits of each moment; others begin with full budgets. */
+export function changingLimits(now: () => RateLimits): RateLimits {
+  return {
+    countCaller: (caller) => now().countCaller(caller),
+    countAddress: (c) => now().countAddress(c),
+    countingRefusals: (c, work) => now().countingRefusals(c, work),
+    refusalOf: (remoteAddress) => now().refusalOf(remoteAddress),
+  };
+}
+
 const NO_LIMITS: RateLimits = {
   countCaller: async () => {},
   countAddress: async () => {},

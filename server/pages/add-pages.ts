@@ -88,7 +88,7 @@ function shownPages({ serverContext, now, failures, pages: { workspaces } }: Pag
       return session === undefined ? signInPage() : viewerOf(session);
     },
     onFailure: (thrown, request) => {
-      noteFailure(failures, thrown, asked.get(request)?.get("requestId") ?? "");
+      noteFailure(failures, thrown, asked.get(request));
     },
   });
   return {

@@ -1,13 +1,12 @@
 /** Guards for pages: identifies the session, and checks that a form belongs to it. */
 
-import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { NOBODY } from "../authentication.ts";
+import { NOBODY, type Tokens } from "../authentication.ts";
 import type { PageSession, ServerEnv } from "../caller.ts";
 import { isRead } from "../guards/body.ts";
 import type { RateLimits } from "../guards/rate.ts";
-import { refuseToken, verifyToken } from "../tokens.ts";
+import { refuseToken } from "../tokens.ts";
 import {
   isFormTokenOf,
   PAGE_SESSION_LIMITS,
@@ -25,7 +24,7 @@ export const sayOriginToThisServer: MiddlewareHandler<ServerEnv> = async (c, nex
 /** Like `authenticate` for other routes. A visitor who is not signed in counts by address. */
 export function identify({ sessionOf }: PageAccess, limits: RateLimits): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
-    const session = sessionOf(c);
+    const session = await sessionOf(c);
     if (session === undefined) await limits.countAddress(c);
     else await countAsCaller(c, session, limits);
     c.set("caller", session?.caller ?? NOBODY);
@@ -60,14 +59,15 @@ function checkFormToken(session: PageSession | undefined, given: readonly string
 }
 
 export interface PageAccessParts {
-  readonly secret?: Uint8Array;
+  readonly tokens?: Tokens;
   readonly publicOrigin?: string;
   readonly limits: RateLimits;
   readonly now: () => number;
 }
 
 export interface PageAccess {
-  sessionOf(c: Context<ServerEnv>): PageSession | undefined;
+  /** Undefined also if the session's token was revoked, or its secret removed. */
+  sessionOf(c: Context<ServerEnv>): Promise<PageSession | undefined>;
   readonly signing?: Signing;
 }
 
@@ -78,35 +78,36 @@ interface Signing {
 }
 
 /** Sign-in to the pages with a token of this server, and sign-out. Without a secret there is no sign-in, and everybody is `unknown`. */
-export function makePageAccess({ secret, ...parts }: PageAccessParts): PageAccess {
-  return secret === undefined ? accessForAnybody() : accessByToken(createSecretKey(secret), parts);
+export function makePageAccess({ tokens, ...parts }: PageAccessParts): PageAccess {
+  return tokens === undefined ? accessForAnybody() : accessByToken(tokens, parts);
 }
 
 /** One form token for everybody: anyone who reaches this server may do everything, except pages of other sites. */
 function accessForAnybody(): PageAccess {
-  const session = { caller: NOBODY, formToken: randomSecret() };
-  return { sessionOf: () => session };
+  const session = { caller: NOBODY, formToken: randomSecret(), isAccepted: async () => true };
+  return { sessionOf: async () => session };
 }
 
-function accessByToken(key: KeyObject, { publicOrigin, limits, now }: PageAccessParts): PageAccess {
+function accessByToken(tokens: Tokens, { publicOrigin, limits, now }: PageAccessParts): PageAccess {
   const sessions = new PageSessions(PAGE_SESSION_LIMITS, now);
   const cookieOf = (c: Context<ServerEnv>) => new SessionCookie(c, ownOriginOf(c, publicOrigin));
   const end = ({ id }: SessionCookie) => id !== undefined && sessions.end(id);
   return {
-    sessionOf: (c) => {
+    sessionOf: async (c) => {
       const { id } = cookieOf(c);
-      return id === undefined ? undefined : sessions.find(id);
+      const session = id === undefined ? undefined : sessions.find(id);
+      return (await session?.isAccepted()) === true ? session : undefined;
     },
     signing: {
       signIn: async (c, token) => {
-        const verified = await verifyToken(key, token, now());
+        const verified = await tokens.verify(token);
         const { expiresAt, ...caller } = verified.caller;
         // Requests are accepted up to half a minute late, but a session must not outlive its token.
         if (expiresAt <= now()) throw refuseToken("has expired");
         await limits.countCaller(caller);
         const cookie = cookieOf(c);
         end(cookie);
-        cookie.set(sessions.open(caller, expiresAt));
+        cookie.set(sessions.open(caller, expiresAt, () => tokens.accepts(verified)));
       },
       signOut: (c) => {
         const cookie = cookieOf(c);

@@ -43,13 +43,14 @@ export class PageSessions {
   }
 
   /** Returns the new session's id, only for the caller's browser. */
-  open(caller: Caller, tokenExpiresAt: number): string {
+  open(caller: Caller, tokenExpiresAt: number, isAccepted: PageSession["isAccepted"]): string {
     const now = this.#now();
     this.#endThoseThatAreOver();
     this.#makeRoomFor(caller);
     const id = randomSecret();
     const endsAt = Math.min(now + this.#limits.lifeMs, tokenExpiresAt);
-    this.#sessions.set(hashOf(id), { caller, formToken: randomSecret(), endsAt, lastSeenAt: now });
+    const session = { caller, formToken: randomSecret(), isAccepted };
+    this.#sessions.set(hashOf(id), { ...session, endsAt, lastSeenAt: now });
     return id;
   }
 

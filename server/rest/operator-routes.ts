@@ -1,12 +1,13 @@
 /** Routes for operators: liveness, readiness, version and metrics. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { ReadinessReply } from "../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
+import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
-import { hasScope } from "../authentication.ts";
+import { hasScope, type TokenInUse, type Tokens } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
 import type { Metrics } from "../metrics.ts";
+import { readinessOf } from "../readiness.ts";
 import * as schemas from "./rest-answers.ts";
 import { failures, json } from "./rest-answers.ts";
 
@@ -60,6 +61,36 @@ const metricsRoute = createRoute({
   },
 });
 
+const tokensRoute = createRoute({
+  method: "get",
+  path: "/api/v1/tokens",
+  tags,
+  operationId: "tokens",
+  summary: "The tokens that requests came with since the server started; requires the scope admin.",
+  responses: {
+    200: json("At most 4,096 accepted tokens, without the tokens.", schemas.tokens),
+    ...failures(),
+  },
+});
+
+export function addTokensRoute(app: OpenAPIHono<ServerEnv>, tokens: Tokens | undefined): void {
+  app.openapi(tokensRoute, async (c) => {
+    if (!hasScope(c.get("caller"), ADMIN_SCOPE)) {
+      throw new HelmdeckError("forbidden", "The list of tokens requires a token with the scope admin.");
+    }
+    return c.json({ tokens: ((await tokens?.inUse()) ?? []).map(tokenReply) }, 200);
+  });
+}
+
+function tokenReply({ caller, issued, secret, lastUsedAt }: TokenInUse) {
+  const { subject, scopes, expiresAt } = caller;
+  return {
+    ...{ subject, scopes: [...scopes], secret, last_used_at: rfc3339(lastUsedAt) },
+    expires_at: rfc3339(expiresAt),
+    ...(issued !== undefined && { issued_at: rfc3339(issued) }),
+  };
+}
+
 export function addMetricsRoute(
   app: OpenAPIHono<ServerEnv>,
   metrics: Pick<Metrics, "text" | "contentType">,
@@ -85,20 +116,4 @@ export function addOpenRoutes(
     if (readiness.status === "ready") return c.json(readiness, 200);
     return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
   });
-}
-
-const READ_ONLY =
-  "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
-
-/** Whether the store answers now. */
-async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
-  const { error, readOnly } = await memory.status();
-  if (error !== undefined) {
-    return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
-  }
-  if (memoryState.state === "ephemeral") {
-    return { status: "ready", memory: "ephemeral", message: memoryState.warning };
-  }
-  if (readOnly === true) return { status: "ready", memory: "read_only", message: READ_ONLY };
-  return { status: "ready", memory: "ready" };
 }

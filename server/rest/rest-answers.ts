@@ -9,6 +9,7 @@ import {
   readinessReplySchema,
   recordedReplySchema,
   runRequestSchema,
+  tokensReplySchema,
   versionReplySchema,
 } from "../../app/wire/schemas.ts";
 import { invalidField } from "../../engine/errors.ts";
@@ -105,6 +106,7 @@ export const recorded = named("Recorded", recordedReplySchema);
 export const readiness = readinessReplySchema;
 export const version = versionReplySchema;
 export const caller = named("Caller", callerReplySchema);
+export const tokens = named("TokensInUse", tokensReplySchema);
 export const ownStatus = named("OwnStatus", ownStatusReplySchema);
 export const pack = named("Pack", packInfoSchema);
 export const packs = named("Packs", packsReplySchema);

@@ -81,6 +81,29 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
     expect(keysIn(here)).toHaveLength(30);
   });
 
+  // verifies P-durable-damage
+  test("verify opens every row, also former values, and names those that do not open", async () => {
+    await run(["store", "editor", "vim"]);
+    await run(["store", "editor", "helix"]);
+    await run(["store", "tea", "oolong"]);
+    expect(await answer(["verify"])).toEqual({
+      ...{ entries: 2, vectors: 0, history: 1, unreadable: 0, log: "whole", rows: [] },
+    });
+    const change = (table: string) =>
+      `UPDATE helmdeck_memory.${table} SET sealed = set_byte(sealed, 40, 255 - get_byte(sealed, 40))`;
+    const database = `commands_${databases}`;
+    await server.query(`${change("entries")} WHERE key = 'tea'::bytea`, [], { database });
+    await server.query(change("history"), [], { database });
+    const { code, stdout } = await run(["verify", "--json"]);
+    const { rows, ...counts } = JSON.parse(stdout);
+    expect([code, counts]).toEqual([1, { entries: 1, vectors: 0, history: 0, unreadable: 2, log: "whole" }]);
+    expect(rows).toMatchObject([
+      { table: "entries", key: "tea", namespace: "main" },
+      { table: "history", key: "editor" },
+    ]);
+    expect((await run(["verify"])).stdout).toContain("entry_unreadable: row");
+  });
+
   test("is what mcp serves", async () => {
     const client = {
       protocolVersion: "2025-11-25",
@@ -177,7 +200,7 @@ describe.skipIf(missing !== undefined)(`--store${missing ? ` (left out: ${missin
   });
 
   test("refuses commands that need a file", async () => {
-    for (const args of [["backup", "f"], ["restore", "f"], ["verify"], ["repair"]]) {
+    for (const args of [["backup", "f"], ["restore", "f"], ["repair"]]) {
       expect(await run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("pg_dump") });
     }
     const compact = await run(["doctor", "--compact"]);

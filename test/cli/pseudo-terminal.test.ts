@@ -1,10 +1,14 @@
 /** The bundled command in a real terminal, which the system's `script` command provides. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
+
+const WAIT = { timeout: 20_000, interval: 50 };
 
 let home: CommandHome;
 beforeEach(() => {
@@ -27,6 +31,21 @@ async function atTerminal(args: readonly string[], typed = ""): Promise<string> 
 }
 
 describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
+  test("a server ends when the terminal is closed, and not by a SIGHUP before", async () => {
+    const [out, log] = [home.path("out"), home.path("log")];
+    const serve = `exec '${process.execPath}' '${BUNDLED_COMMAND}' serve --port 0 --json >'${out}' 2>'${log}'`;
+    const recorder = spawn("script", ["-qec", `echo $$; ${serve}`, "/dev/null"], {
+      env: { PATH: process.env.PATH, HOME: home.folder, TERM: "xterm", HELMDECK_MEMORY_KEY: "0f".repeat(32) },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const pid = Number(String(await once(recorder.stdout, "data")));
+    await vi.waitUntil(async () => (await readFile(out, "utf8").catch(() => "")) !== "", WAIT);
+    process.kill(pid, "SIGHUP");
+    await vi.waitUntil(async () => (await readFile(log, "utf8")).includes("settings were read again"), WAIT);
+    recorder.kill("SIGKILL");
+    await vi.waitUntil(async () => (await readFile(log, "utf8")).includes('"msg":"stopped"'), WAIT);
+  });
+
   test("import shows a progress bar and a summary", async () => {
     const lines = Array.from({ length: 2_500 }, (_none, index) =>
       JSON.stringify({ key: `k/${index}`, value: "v" }),

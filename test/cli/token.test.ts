@@ -1,5 +1,5 @@
 /** `helmdeck-memory token` prints a token that the server accepts, and never the secret. */
-import { writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
@@ -10,6 +10,13 @@ beforeEach(() => {
   home = new InProcessHome();
 });
 afterEach(() => home.remove());
+
+function files() {
+  return {
+    HELMDECK_JWT_SECRET_FILE: home.path("secret"),
+    HELMDECK_JWT_REVOKED_FILE: home.path("revoked"),
+  };
+}
 
 function claimsOf(token: string): unknown {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
@@ -24,7 +31,7 @@ describe("token", () => {
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const claims = claimsOf(stdout) as { iat: number; exp: number };
     expect(claims).toMatchObject({ iss: "helmdeck", sub: "alice" });
-    expect(claims.exp - claims.iat).toBe(30 * 86_400);
+    expect(claims.exp - Math.floor(claims.iat)).toBe(30 * 86_400);
   });
 
   it("accepts lifetime, scopes, name and client, and reads the secret from a file", async () => {
@@ -50,6 +57,70 @@ describe("token", () => {
     const claims = claimsOf(answer.token) as { exp: number };
     expect(claims).toMatchObject({ scopes: ["admin", "metrics"], name: "Al", client: "curl" });
     expect(answer.expires_at).toBe(new Date(claims.exp * 1_000).toISOString());
+  });
+
+  it("shows what a token may do, and fails if it is not accepted", async () => {
+    const env = files();
+    await writeFile(env.HELMDECK_JWT_SECRET_FILE, `${SECRET}\n`, { mode: 0o600 });
+    await home.run(["token", "--revoke", "--subject", "nobody"], { env });
+    const made = await home.run(["token", "--subject", "alice", "--scope", "record"], { env });
+    const input = made.stdout;
+    const shown = await home.run(["token", "--show"], { env, input });
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toMatch(
+      /^subject {3}alice\nscopes {4}record\nissued {4}\S+Z\nexpires {3}\S+Z\nsigned by the first secret\nrevoked {3}no\naccepted {2}yes\n$/,
+    );
+    await writeFile(env.HELMDECK_JWT_SECRET_FILE, `another-${SECRET}\n${SECRET}\n`);
+    const older = JSON.parse((await home.run(["token", "--show", "--json"], { env, input })).stdout);
+    expect(older).toMatchObject({ secret: 2, revoked: false, accepted: true });
+    await home.run(["token", "--revoke", "--subject", "alice"], { env });
+    const revoked = await home.run(["token", "--show", "--json"], { env, input });
+    expect(revoked.code).toBe(1);
+    expect(JSON.parse(revoked.stdout)).toMatchObject({ secret: 2, revoked: true, accepted: false });
+    await writeFile(env.HELMDECK_JWT_SECRET_FILE, `another-${SECRET}\n`);
+    const { stdout } = await home.run(["token", "--show"], { env, input });
+    expect(stdout).toContain("signed by none of the secrets here");
+    expect(stdout).toContain("accepted  no.");
+  });
+
+  it("revokes the tokens of a subject that were made until now, and makes new ones", async () => {
+    const env = { HELMDECK_JWT_SECRET: SECRET, HELMDECK_JWT_REVOKED_FILE: home.path("revoked") };
+    const { code, stdout } = await home.run(["token", "--revoke", "--subject", "alice", "--json"], { env });
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { revoked: "alice", until: expect.any(String), file: env.HELMDECK_JWT_REVOKED_FILE },
+    ]);
+    const { mode } = await stat(env.HELMDECK_JWT_REVOKED_FILE);
+    expect(mode & 0o777).toBe(0o600);
+    expect((await home.run(["token", "--subject", "alice"], { env })).code).toBe(0);
+    await home.run(["token", "--revoke", "--until", "2999-01-01"], { env });
+    const refused = await home.run(["token", "--subject", "alice"], { env });
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  });
+
+  it("keeps the list of revoked tokens beside the secret unless another place is named", async () => {
+    const env = { HELMDECK_JWT_SECRET_FILE: home.path("secret") };
+    await writeFile(env.HELMDECK_JWT_SECRET_FILE, SECRET, { mode: 0o600 });
+    const input = (await home.run(["token", "--subject", "alice"], { env })).stdout;
+    await home.run(["token", "--revoke"], { env });
+    expect((await home.run(["token", "--show"], { env, input })).stdout).toContain("revoked   yes");
+    expect((await stat(home.path("secret.revoked"))).size).toBeGreaterThan(0);
+    const elsewhere = { ...env, HELMDECK_JWT_REVOKED_FILE: home.path("none") };
+    expect((await home.run(["token", "--show"], { env: elsewhere, input })).stderr).toContain(
+      "key_unreadable",
+    );
+    const nowhere = { HELMDECK_JWT_SECRET: SECRET };
+    expect((await home.run(["token", "--revoke"], { env: nowhere })).stderr).toContain("invalid_input");
+  });
+
+  it.each([
+    [["--show", "--subject", "a"]],
+    [["--revoke", "--scope", "admin"]],
+    [["--subject", "a", "--until", "2026-11-20"]],
+    [["--revoke", "--until", "soon"]],
+  ])("refuses the options %j", async (args) => {
+    const env = { HELMDECK_JWT_SECRET: SECRET, HELMDECK_JWT_REVOKED_FILE: home.path("revoked") };
+    expect((await home.run(["token", ...args], { env })).code).toBe(2);
   });
 
   it.each<[string, readonly string[], Record<string, string>, number, string]>([

@@ -31,6 +31,7 @@ const READS: Readonly<Record<string, (store: MemoryReader) => Promise<unknown>>>
   namespaces: (store) => store.namespaces(),
   categories: (store) => store.categories(ANA),
   usage: (store) => store.usage(ANA),
+  totalUsage: (store) => store.totalUsage(),
   inspect: (store) => store.inspect(),
 };
 

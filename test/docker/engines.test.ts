@@ -71,6 +71,17 @@ describe.skipIf(missing !== undefined)("the profile engines, started by hand", (
     expect(await docker("exec", "helmdeck-engine-1", "/bin/find", "/data", "-type", "f")).toBe("");
   });
 
+  it("is healthy only while memory works", async () => {
+    const health = () => docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-engine-1");
+    await expect.poll(health).toBe("healthy");
+    await docker("stop", "helmdeck-postgres");
+    await expect.poll(health).toBe("unhealthy");
+    const isUp = "fetch('http://127.0.0.1:3848/healthz').then(({ status }) => console.log(status))";
+    expect(await docker(...inEngine("1", "-e", isUp))).toBe("200");
+    await docker("start", "helmdeck-postgres");
+    await expect.poll(health).toBe("healthy");
+  });
+
   it("keeps the database on a separate network without a port, and its data after the container is removed", async () => {
     expect(await docker("port", "helmdeck-postgres")).toBe("");
     const networks = "{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}";

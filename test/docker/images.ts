@@ -89,8 +89,17 @@ export async function makeMemoryImage(engine: Engine): Promise<void> {
       "ENV PATH=/usr/local/bin:/bin NODE_ENV=production OPENCLAW_STATE_DIR=/data",
       "USER 1000:1000",
       'ENTRYPOINT ["node", "/app/dist/helmdeck-memory.mjs"]',
+      healthCheck(),
     ]);
   });
+}
+
+/** The image's own check, made more often, so that a test need not wait for it. */
+function healthCheck(): string {
+  const [, command] =
+    /^HEALTHCHECK .*\\\n\s+(CMD .+)$/m.exec(readFileSync(join(root, "Dockerfile"), "utf8")) ?? [];
+  if (command === undefined) throw new Error("The Dockerfile has no health check.");
+  return `HEALTHCHECK --interval=1s --timeout=5s --retries=1 ${command}`;
 }
 
 export const POSTGRES_IMAGE = "postgres-stand-in";

@@ -1,9 +1,12 @@
 /** Runs the commands of docs/howto/run-many-engines.md in the order of the page, with a real PostgreSQL. */
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../scripts/openclaw-host/home.ts";
 import { CommandHome } from "../cli/command.ts";
-import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../postgres/server.ts";
+import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../postgres/server.ts";
 import { bashBlocks } from "./bash-blocks.ts";
 
 const BLOCKS = new Map(
@@ -11,16 +14,19 @@ const BLOCKS = new Map(
 );
 const missing = whyWithoutPostgres();
 
+let port: number;
 let server: PostgresServer;
 let home: CommandHome;
 let env: Readonly<Record<string, string>>;
 beforeAll(async () => {
   if (missing !== undefined) return;
-  server = await startPostgres();
+  port = await freePort();
+  server = await startPostgres({ port });
   home = new CommandHome();
   env = {
     ...(await home.putInPath()),
     PGHOST: server.socketFolder,
+    PGPORT: `${port}`,
     PGUSER: "postgres",
     PGDATABASE: "postgres",
     HELMDECK_MEMORY_KEY_FILE: home.keyPath,
@@ -34,13 +40,36 @@ afterAll(async () => {
 
 /** Runs a block and returns its output. */
 async function run(name: string): Promise<string> {
-  const socket = `helmdeck?host=${encodeURIComponent(server.socketFolder)}`;
-  const script = (BLOCKS.get(name) ?? "exit 9")
-    .replaceAll("@db.example/helmdeck", `@/${socket}`)
-    .replaceAll("postgres://", "'postgres://");
-  const quoted = script.replaceAll(socket, `${socket}'`);
-  const running = promisify(execFile)("bash", ["-euc", `{ ${quoted}\n} 2>&1`], { cwd: home.folder, env });
+  const script = (BLOCKS.get(name) ?? "exit 9").replaceAll("@db.example/", `@127.0.0.1:${port}/`);
+  const running = promisify(execFile)("bash", ["-euc", `{ ${script}\n} 2>&1`], { cwd: home.folder, env });
   return (await running.catch(({ stdout }) => ({ stdout: `${stdout}failed` }))).stdout;
+}
+
+/** Starts an engine as the page does. */
+async function serve() {
+  const store = `postgres://helmdeck_engine@127.0.0.1:${port}/helmdeck`;
+  const child = home.start(["serve", "--port", "0", "--json", "--require-memory", "--store", store], {
+    env: { HELMDECK_MEMORY_KEY_FILE: home.keyPath },
+  });
+  const [line] = await once(createInterface(child.stdout), "line");
+  const { url } = JSON.parse(line) as { url: string };
+  const post = (path: string, body: object) =>
+    fetch(`${url}/api/v1/memory/${path}`, {
+      ...{ method: "POST", body: JSON.stringify(body) },
+      headers: { "Content-Type": "application/json" },
+    });
+  return {
+    store: async (key: string, value: string) => (await post("store", { key, value })).status,
+    find: async (query: string) => (await post("search", { query })).text(),
+    valueOf: async (key: string) => {
+      const answer = await fetch(`${url}/api/v1/memory/facts/${key}`);
+      return ((await answer.json()) as { value?: string }).value;
+    },
+    stop: async () => {
+      child.kill("SIGTERM");
+      await once(child, "close");
+    },
+  };
 }
 
 describe.skipIf(missing !== undefined)(
@@ -61,19 +90,57 @@ describe.skipIf(missing !== undefined)(
 
     test("backs the memory up, and changes its key", async () => {
       expect(await run("backup")).toContain("TABLE DATA helmdeck_memory entries");
+      expect(await run("onekey")).toMatch(/The key is now .* no longer opens this database\./);
       expect(await run("key")).toMatch(/Both keys open it/);
       expect(await run("newkey")).toMatch(/The key is now .* no longer opens this database\./);
     });
 
+    // verifies P-postgres-restored
+    test("restores a backup while an engine runs, which then answers from it", async () => {
+      const engine = await serve();
+      await engine.store("kept", "before the backup");
+      await run("backup");
+      await engine.store("later", "after the backup");
+      expect(await engine.find("after backup")).toContain("later");
+      expect(await run("restore")).toMatch(/Every row opens: 2 entries.*ALTER DATABASE\nALTER DATABASE\n$/s);
+      // Other engines write until the numbers of changes are those that this one has read.
+      const store = ["--store", `postgres://helmdeck_engine@127.0.0.1:${port}/helmdeck`];
+      for (const key of ["a", "b", "c"])
+        await home.run(["store", key, "new", "--caller", "unknown", ...store]);
+      await until(async () => (await engine.valueOf("kept")) === "before the backup");
+      expect(await engine.valueOf("later")).toBeUndefined();
+      expect(await engine.find("after backup")).not.toContain("later");
+      await engine.store("again", "after the restore");
+      expect(await engine.find("after restore")).toContain("again");
+      await engine.stop();
+    });
+
+    test("restores a backup on a new server, which a running engine then uses", async () => {
+      const engine = await serve();
+      await run("backup");
+      await engine.store("later", "after the backup");
+      await server.dispose();
+      expect(await engine.store("lost", "no server").catch(String)).toBe(503);
+      server = await startPostgres({ port });
+      env = { ...env, PGHOST: server.socketFolder };
+      await run("database");
+      expect(await run("fresh")).toContain("Every row opens: 6 entries");
+      await until(async () => (await engine.valueOf("again")) === "after the restore");
+      expect(await engine.valueOf("later")).toBeUndefined();
+      expect(await engine.store("last", "after the loss")).toBe(200);
+      await engine.stop();
+    });
+
     test("moves the memory back, and reopens the old database after a loss", async () => {
       expect(await run("back")).toContain("deploy/konflux");
-      expect(await run("move")).toContain("Moved 1 entries");
+      expect(await run("move")).toContain("Moved 7 entries");
       expect(await run("lost")).toContain("is in use again");
     });
 
     test("has only commands that this test runs", () => {
       expect([...BLOCKS.keys()]).toEqual([
-        ...["database", "prepare", "move", "moved", "backup", "key", "newkey", "back", "lost"],
+        ...["database", "prepare", "move", "moved", "backup", "restore", "fresh"],
+        ...["onekey", "key", "newkey", "back", "lost"],
       ]);
     });
   },

@@ -228,7 +228,7 @@ describe("a faulty source", () => {
   });
 
   it("that dies does not affect the notes, and is restarted for the next search", async () => {
-    expectOwnHitsAnd(await search("die konflux deployment"), "it did not start");
+    expectOwnHitsAnd(await search("die konflux deployment"), "it did not start, or lost its database");
     const next = async () => pathsOf(await search("good konflux deployment"), "helmdeck");
     await expect.poll(next).toEqual(["helmdeck/user_facts/good.md"]);
   });

@@ -116,7 +116,12 @@ describe("failures:", () => {
   });
 
   const odd: readonly (readonly [string, StandInHelmdeck["faults"], string, string])[] = [
-    ["without its memory", { memoryOff: true }, "it did not start", "memory_unavailable"],
+    [
+      "without its memory",
+      { memoryOff: true },
+      "it did not start, or lost its database",
+      "memory_unavailable",
+    ],
     ["with one bad row", { badRow: true }, "an entry cannot be decrypted", "entry_unreadable"],
     ["another program", { otherProgram: true }, "its engine", "engine_unavailable"],
   ];

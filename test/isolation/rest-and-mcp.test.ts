@@ -94,6 +94,7 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "GET /version": () => [{ path: "/version" }],
   "GET /api/v1/openapi.json": () => [{ path: "/api/v1/openapi.json" }],
   "GET /metrics": () => [{ path: "/metrics", status: 403 }],
+  "GET /api/v1/tokens": () => [{ path: "/api/v1/tokens", status: 403 }],
   "POST /api/v1/memory/store": () => [
     { path: "/api/v1/memory/store", body: { key: "bobs", value: CANARY_WORDS, supersedes: [CANARY] } },
   ],

@@ -3,8 +3,10 @@ import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadSecret, mintToken } from "../../server/tokens.ts";
+import { loadTokenRules, revokeTokens } from "../../server/token-files.ts";
+import { mintToken } from "../../server/tokens.ts";
 import { ContextServer, NOW, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
 const SECONDS = NOW / 1_000;
@@ -226,6 +228,173 @@ describe("a minted token's lifetime", () => {
   );
 });
 
+describe("secrets and revocations in files", () => {
+  const [old, fresh] = ["the former secret of this test, in use", "the new secret of this test, not in use"];
+  let folder: string;
+  let time: number;
+  let lines: Record<string, unknown>[];
+  let changing: ContextServer;
+  const env = () => ({
+    HELMDECK_JWT_SECRET_FILE: join(folder, "secret"),
+    HELMDECK_JWT_REVOKED_FILE: join(folder, "revoked"),
+  });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "helmdeck-secrets-"));
+    time = NOW;
+    lines = [];
+    await put("secret", dashed(old));
+    await put("revoked", "");
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    changing = await ContextServer.open({ secret: rules, now: () => time, log, pages: {} });
+  });
+  afterEach(async () => {
+    await changing.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A secret in a list has no spaces. */
+  const dashed = (secret: string) => secret.replaceAll(" ", "-");
+
+  async function rules() {
+    const found = await loadTokenRules(env());
+    if (found === undefined) throw new Error("The files are not named.");
+    return found;
+  }
+
+  /** The files are read again a second later. */
+  async function put(name: string, content: string): Promise<void> {
+    await writeFile(join(folder, name), content, { mode: 0o600 });
+    time += 1_000;
+  }
+
+  async function tokenOf(subject: string, secret: string, at = time): Promise<string> {
+    return (await mintToken(Buffer.from(dashed(secret)), { subject, ttlSeconds: 3_600 }, at)).token;
+  }
+
+  const statusOf = async (token: string) => (await changing.as(token).get(ROUTE)).status;
+
+  // verifies P-alone-tokens
+  it("exchanges two secrets without refusing a token, and then refuses those of the removed one", async () => {
+    const former = await tokenOf("alice", old);
+    const next = await tokenOf("alice", fresh);
+    expect([await statusOf(former), await statusOf(next)]).toEqual([200, 401]);
+    await put("secret", `${dashed(old)}\n${dashed(fresh)}\n`);
+    expect([await statusOf(former), await statusOf(next)]).toEqual([200, 200]);
+    await put("secret", `${dashed(fresh)}\n${dashed(old)}\n`);
+    expect([await statusOf(former), await statusOf(next)]).toEqual([200, 200]);
+    await put("secret", `${dashed(fresh)}\n`);
+    expect([await statusOf(former), await statusOf(next)]).toEqual([401, 200]);
+  });
+
+  it.each(["\n", "\n\n\n", `\n\n${"a second secret, with spaces".repeat(2)}\n`])(
+    "accepts the tokens of a secret with spaces before %j, as while a line is added",
+    async (rest) => {
+      await put("secret", `${old}${rest}`);
+      const { token } = await mintToken(Buffer.from(old), { subject: "alice", ttlSeconds: 60 }, time);
+      expect(await statusOf(token)).toBe(200);
+    },
+  );
+
+  it("takes a secret that is no text as one, whatever line ends are in it", async () => {
+    const bytes = Buffer.from(`\xff${old}\n${fresh}`, "latin1");
+    await writeFile(join(folder, "secret"), bytes);
+    expect((await rules()).secrets.map((secret) => secret.export())).toEqual([bytes]);
+  });
+
+  it("counts requests by secret, and lists the tokens in use for an operator, without the tokens", async () => {
+    const [former, next] = [await tokenOf("alice", old), await tokenOf("bob", fresh)];
+    await put("secret", `${dashed(fresh)}\n${dashed(old)}\n`);
+    for (const token of [former, former, next]) await statusOf(token);
+    const asked = { subject: "operator", scopes: ["admin"], ttlSeconds: 60 };
+    const operator = changing.as((await mintToken(Buffer.from(dashed(fresh)), asked, time)).token);
+    const { text } = await operator.get("/metrics");
+    expect(text).toContain('helmdeck_token_requests_total{secret="other"} 2');
+    expect(text).toContain('helmdeck_token_requests_total{secret="first"} 2');
+    const listed = await operator.get("/api/v1/tokens");
+    expect(listed.body.tokens).toMatchObject([
+      { subject: "alice", secret: 2, scopes: [], last_used_at: new Date(time).toISOString() },
+      { subject: "bob", secret: 1 },
+      { subject: "operator", secret: 1, scopes: ["admin"] },
+    ]);
+    expect(listed.text).not.toContain(former.split(".")[2]);
+    await revokeTokens(env(), time, "alice");
+    time += 1_000;
+    expect((await operator.get("/api/v1/tokens")).text).not.toContain("alice");
+    expect((await changing.as(next).get("/api/v1/tokens")).status).toBe(403);
+    expect(lines.filter(({ msg }) => msg !== "request")).toEqual([]);
+  });
+
+  // verifies P-alone-tokens
+  it("refuses tokens of a subject that were made until a time, and accepts its later ones and those of others", async () => {
+    const [stolen, others] = [await tokenOf("alice", old), await tokenOf("bob", old)];
+    expect([await statusOf(stolen), await statusOf(others)]).toEqual([200, 200]);
+    await revokeTokens(env(), time, "alice");
+    const later = await tokenOf("alice", old, time + 1);
+    time += 1_000;
+    expect([await statusOf(stolen), await statusOf(others), await statusOf(later)]).toEqual([401, 200, 200]);
+    expect((await changing.as(stolen).get(ROUTE)).body.message).toContain("was revoked");
+    await revokeTokens(env(), time);
+    time += 1_000;
+    expect([await statusOf(others), await statusOf(later)]).toEqual([401, 401]);
+  });
+
+  // verifies P-alone-tokens
+  it("refuses a revoked subject's token that does not say when it was made", async () => {
+    const token = forge({ ...good, exp: time + 60 }, undefined, Buffer.from(dashed(old)));
+    expect(await statusOf(token)).toBe(200);
+    await revokeTokens(env(), 0, "alice");
+    time += 1_000;
+    expect(await statusOf(token)).toBe(401);
+  });
+
+  // verifies P-alone-pages
+  it("ends the session of a revoked token on the pages", async () => {
+    const token = await tokenOf("alice", old);
+    const form = { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" as const };
+    const headers = { Origin: "http://localhost", Host: "localhost" };
+    const signedIn = await changing.request("/sign-in", { ...form, headers });
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const statusOfPage = async () => (await changing.request("/", { headers: { cookie } })).status;
+    expect(await statusOfPage()).toBe(200);
+    await revokeTokens(env(), time, "alice");
+    time += 1_000;
+    expect(await statusOfPage()).toBe(401);
+  });
+
+  it.each<[string, string, string, number]>([
+    ["a secret that is too short", "secret", "short\nshort", 0o600],
+    ["a line that is not a revocation", "revoked", "yesterday alice", 0o600],
+    ["a list that others can change", "revoked", "", 0o666],
+  ])(
+    "keeps what it read before while a file has %s, and says so once",
+    async (_what, name, content, mode) => {
+      const token = await tokenOf("alice", old);
+      expect(await statusOf(token)).toBe(200);
+      await put(name, content);
+      await chmod(join(folder, name), mode);
+      for (let i = 0; i < 3; i += 1) {
+        expect(await statusOf(token)).toBe(200);
+        time += 1_000;
+      }
+      const problems = lines.filter(({ level }) => level === 50);
+      expect(problems).toMatchObject([{ code: expect.stringMatching(/^key_(malformed|unreadable)$/) }]);
+      expect(JSON.stringify(problems)).not.toContain("yesterday");
+    },
+  );
+
+  it("appends a revocation after a line without an end, and to no list that servers refuse", async () => {
+    await put("revoked", "2026-11-20T12:00:00Z bob");
+    await revokeTokens(env(), NOW + 5, "alice in wonderland");
+    const found = (await loadTokenRules(env()))?.revocations;
+    expect(found?.cover({ subject: "bob", issued: NOW })).toBe(true);
+    expect(found?.cover({ subject: "alice in wonderland", issued: NOW + 5 })).toBe(true);
+    expect(found?.cover({ subject: "alice in wonderland", issued: NOW + 6 })).toBe(false);
+    await put("revoked", "no list");
+    await expect(revokeTokens(env(), NOW)).rejects.toMatchObject({ code: "key_malformed" });
+  });
+});
+
 describe("the secret", () => {
   let folder: string;
   beforeEach(async () => {
@@ -243,12 +412,13 @@ describe("the secret", () => {
   it("is the raw bytes of the variable, or of the file without its line end", async () => {
     const text = "ü".repeat(16);
     const path = await file(`${text}\n`);
-    const fromVariable = await loadSecret({ HELMDECK_JWT_SECRET: text });
-    const fromFile = await loadSecret({ HELMDECK_JWT_SECRET_FILE: path });
-    expect(Buffer.from(fromVariable?.bytes ?? []).toString()).toBe(text);
-    expect(Buffer.from(fromFile?.bytes ?? []).toString()).toBe(text);
+    const fromVariable = await loadTokenRules({ HELMDECK_JWT_SECRET: text });
+    const fromFile = await loadTokenRules({ HELMDECK_JWT_SECRET_FILE: path });
+    for (const found of [fromVariable, fromFile]) {
+      expect(found?.secrets.map((secret) => secret.export().toString())).toEqual([text]);
+    }
     expect([fromVariable?.source, fromFile?.source]).toEqual(["HELMDECK_JWT_SECRET", path]);
-    expect(await loadSecret({})).toBeUndefined();
+    expect(await loadTokenRules({})).toBeUndefined();
   });
 
   it("is refused below 32 bytes and from an empty variable, and is not shown", async () => {
@@ -258,7 +428,7 @@ describe("the secret", () => {
       { HELMDECK_JWT_SECRET: "" },
       { HELMDECK_JWT_SECRET_FILE: await file(`${short}\n`) },
     ]) {
-      const refusal = await loadSecret(env).catch((error: unknown) => error);
+      const refusal = await loadTokenRules(env).catch((error: unknown) => error);
       expect(refusal).toMatchObject({ code: "key_malformed" });
       expect(String(refusal)).not.toContain(short);
     }
@@ -266,7 +436,7 @@ describe("the secret", () => {
 
   it.each([0o640, 0o604, 0o644, 0o620])("is refused from a file of mode %o", async (mode) => {
     const path = await file("x".repeat(32), mode);
-    await expect(loadSecret({ HELMDECK_JWT_SECRET_FILE: path })).rejects.toMatchObject({
+    await expect(loadTokenRules({ HELMDECK_JWT_SECRET_FILE: path })).rejects.toMatchObject({
       code: "key_unreadable",
       message: expect.stringContaining("chmod 600"),
     });
@@ -274,7 +444,7 @@ describe("the secret", () => {
 
   it("is refused from a missing file, from a folder, and if both sources are set", async () => {
     const refused = (env: Record<string, string>) =>
-      expect(loadSecret(env)).rejects.toMatchObject({ name: "HelmdeckError" });
+      expect(loadTokenRules(env)).rejects.toMatchObject({ name: "HelmdeckError" });
     await refused({ HELMDECK_JWT_SECRET_FILE: join(folder, "none") });
     await refused({ HELMDECK_JWT_SECRET_FILE: folder });
     await refused({

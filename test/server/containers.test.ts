@@ -155,6 +155,7 @@ describe("Dockerfile", () => {
     expect(last).toMatch(/^USER node$/m);
     expect(instructions.indexOf("USER")).toBeGreaterThan(instructions.lastIndexOf("RUN"));
     expect(instructions).toContain("HEALTHCHECK");
+    expect(last).toContain("fetch('http://127.0.0.1:3848/readyz')");
   });
 
   it("copies every folder that the build reads", () => {

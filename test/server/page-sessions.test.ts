@@ -9,6 +9,7 @@ const HOUR = 60 * MINUTE;
 const NEVER = Number.MAX_SAFE_INTEGER;
 const alice: Caller = { subject: "alice", authenticated: true, scopes: [] };
 const bob: Caller = { subject: "bob", authenticated: true, scopes: [] };
+const accepted = async () => true;
 
 let now: number;
 let sessions: PageSessions;
@@ -20,7 +21,7 @@ beforeEach(() => {
 // verifies P-alone-pages
 describe("a page session", () => {
   it("is found only by its id, which cannot be guessed", () => {
-    const ids = Array.from({ length: 3 }, () => sessions.open(alice, NEVER));
+    const ids = Array.from({ length: 3 }, () => sessions.open(alice, NEVER, accepted));
     expect(new Set(ids).size).toBe(3);
     for (const id of ids) expect(Buffer.from(id, "base64url")).toHaveLength(32);
     expect(sessions.find(ids[0] ?? "")?.caller).toEqual(alice);
@@ -31,7 +32,7 @@ describe("a page session", () => {
 
   it("is not stored under its id, which no part of the process holds", () => {
     const set = vi.spyOn(Map.prototype, "set");
-    const id = sessions.open(alice, NEVER);
+    const id = sessions.open(alice, NEVER, accepted);
     sessions.find(id);
     const kept = set.mock.calls.map((call) => inspect(call, { depth: null }));
     set.mockRestore();
@@ -40,14 +41,14 @@ describe("a page session", () => {
   });
 
   it("has its own form token, which is not its id", () => {
-    const [first, second] = [sessions.open(alice, NEVER), sessions.open(alice, NEVER)];
+    const [first, second] = [sessions.open(alice, NEVER, accepted), sessions.open(alice, NEVER, accepted)];
     const [one, other] = [sessions.find(first)?.formToken, sessions.find(second)?.formToken];
     expect(new Set([one, other, first, second]).size).toBe(4);
     expect(Buffer.from(one ?? "", "base64url")).toHaveLength(32);
   });
 
   it("ends after an hour without requests, and not before", () => {
-    const id = sessions.open(alice, NEVER);
+    const id = sessions.open(alice, NEVER, accepted);
     now += HOUR - 1;
     expect(sessions.find(id)).toBeDefined();
     now += HOUR - 1;
@@ -59,7 +60,7 @@ describe("a page session", () => {
   });
 
   it("ends after twelve hours, even if it is in use", () => {
-    const id = sessions.open(alice, NEVER);
+    const id = sessions.open(alice, NEVER, accepted);
     for (let asked = 0; asked < 23; asked += 1) {
       now += 30 * MINUTE;
       expect(sessions.find(id)).toBeDefined();
@@ -69,7 +70,7 @@ describe("a page session", () => {
   });
 
   it("ends with the token that opened it", () => {
-    const id = sessions.open(alice, now + 10 * MINUTE);
+    const id = sessions.open(alice, now + 10 * MINUTE, accepted);
     now += 10 * MINUTE - 1;
     expect(sessions.find(id)).toBeDefined();
     now += 1;
@@ -77,7 +78,7 @@ describe("a page session", () => {
   });
 
   it("can be ended at once without ending another", () => {
-    const [first, second] = [sessions.open(alice, NEVER), sessions.open(alice, NEVER)];
+    const [first, second] = [sessions.open(alice, NEVER, accepted), sessions.open(alice, NEVER, accepted)];
     sessions.end(first);
     expect(sessions.find(first)).toBeUndefined();
     expect(sessions.find(second)).toBeDefined();
@@ -86,10 +87,10 @@ describe("a page session", () => {
 
 describe("page sessions", () => {
   it("are limited for each caller, and the least recently used one ends", () => {
-    const others = sessions.open(bob, NEVER);
-    const [first = "", second = "", third = ""] = [1, 2, 3].map(() => sessions.open(alice, NEVER));
+    const others = sessions.open(bob, NEVER, accepted);
+    const [first = "", second = "", third = ""] = [1, 2, 3].map(() => sessions.open(alice, NEVER, accepted));
     sessions.find(first);
-    const fourth = sessions.open(alice, NEVER);
+    const fourth = sessions.open(alice, NEVER, accepted);
     expect([first, second, third, fourth, others].map((id) => sessions.find(id) !== undefined)).toEqual([
       true,
       false,
@@ -100,15 +101,17 @@ describe("page sessions", () => {
   });
 
   it("are limited in total, and the least recently used one ends", () => {
-    const ids = ["a", "b", "c", "d", "e", "f"].map((subject) => sessions.open({ ...alice, subject }, NEVER));
+    const ids = ["a", "b", "c", "d", "e", "f"].map((subject) =>
+      sessions.open({ ...alice, subject }, NEVER, accepted),
+    );
     expect(ids.map((id) => sessions.find(id) !== undefined)).toEqual([false, true, true, true, true, true]);
   });
 
   it("are removed if expired before any that is not", () => {
-    const ids = ["a", "b", "c", "d"].map((subject) => sessions.open({ ...alice, subject }, NEVER));
-    sessions.open({ ...alice, subject: "short" }, now + MINUTE);
+    const ids = ["a", "b", "c", "d"].map((subject) => sessions.open({ ...alice, subject }, NEVER, accepted));
+    sessions.open({ ...alice, subject: "short" }, now + MINUTE, accepted);
     now += MINUTE;
-    sessions.open({ ...alice, subject: "new" }, NEVER);
+    sessions.open({ ...alice, subject: "new" }, NEVER, accepted);
     expect(ids.map((id) => sessions.find(id) !== undefined)).toEqual([true, true, true, true]);
   });
 });

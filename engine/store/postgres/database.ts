@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { within } from "../../timing.ts";
+import type { ConnectionCounts } from "../memory-store.ts";
 import { Client } from "./client.ts";
 import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -94,6 +95,8 @@ export class Database {
   readonly #silence = new SilenceWatch(() => this.#answers());
   /** When a call last reached no server. */
   #unreachableAt = Number.NEGATIVE_INFINITY;
+  readonly #most: number;
+  #everOpened = 0;
   #isClosed = false;
 
   constructor({ connection, schema = DEFAULT_SCHEMA, hosts = [], needs = "any", ...more }: DatabaseOptions) {
@@ -101,6 +104,7 @@ export class Database {
     this.schema = schema;
     this.name = nameOf(connection, hosts);
     this.#patienceMs = patienceMs;
+    this.#most = connections;
     this.#config = {
       ...connection,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
@@ -126,6 +130,7 @@ export class Database {
           const { rows } = await client.query(setUp);
           const { life, timeline, read_only: readOnly } = rows[0] ?? {};
           if (this.#isFormer(timeline)) throw new UnsuitableServer();
+          this.#everOpened += 1;
           this.#lives.set(client, life);
           this.#noteTimeline(client, timeline);
           if (needs === "read-write" && readOnly === 1) throw new UnsuitableServer();
@@ -134,6 +139,12 @@ export class Database {
       return pool.on("error", () => undefined); // an idle connection was lost; the next call opens another
     };
     this.#pool = this.#connect(hosts[0]);
+  }
+
+  get counts(): ConnectionCounts {
+    const { totalCount: open, idleCount, waitingCount: waiting } = this.#pool;
+    const most = this.#most;
+    return { open, inUse: open - idleCount, waiting, most, everOpened: this.#everOpened };
   }
 
   /** Another server has taken over: it may lack data that was read from the former one. */

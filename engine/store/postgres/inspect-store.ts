@@ -11,6 +11,7 @@ import type { Connection } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { selectEntries } from "./entry-rows.ts";
 import { type FoundRow, formerAfter } from "./former-rows.ts";
+import { opensVectors, vectorsAfter } from "./postgres-vectors.ts";
 import { schemaStateOf } from "./schema.ts";
 import type { Condition } from "./sql.ts";
 
@@ -58,7 +59,6 @@ export async function inspectStore(inspected: Inspected, options: InspectOptions
 
 type Reading = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 
-/** In slices, each its own transaction: a long one would keep the server from removing deleted rows. */
 async function countRows(
   { sealer, clock }: Inspected,
   reading: Reading,
@@ -68,36 +68,97 @@ async function countRows(
   const [counted] = await reading((connection) => connection.query("SELECT count(*) AS n FROM entries"));
   const total = Number(counted?.n);
   const now = clock.now();
-  for (let after: number | undefined = 0, done = 0; after !== undefined; ) {
-    const meant: Condition = { sql: "seq > ?", values: [after] };
-    const rest = { sql: `ORDER BY seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
-    const rows: readonly StoredRow[] = await reading((connection) =>
-      selectEntries(connection, ALL_COLUMNS, meant, rest),
-    );
+  let done = 0;
+  for await (const rows of pagesOf(reading, entriesAfter)) {
     for (const row of rows) {
       const gone = typeof row.expires_at === "number" && isExpired(row.expires_at, now);
       counts[gone ? "expired" : "entries"] += 1;
       if (openRow(row, sealer) === undefined) counts.unreadable += 1;
     }
-    after = rows.length < ROWS_AT_ONCE ? undefined : Number(rows.at(-1)?.seq);
     done += rows.length;
     onProgress?.({ done: Math.min(done, total), total });
   }
-  counts.unreadable += await countUnreadableFormer(sealer, reading);
+  for await (const rows of pagesOf(reading, formerValuesAfter(sealer))) {
+    counts.unreadable += rows.filter(({ former }) => former === undefined).length;
+  }
   return counts;
 }
 
-async function countUnreadableFormer(sealer: Sealer, reading: Reading): Promise<number> {
-  let unreadable = 0;
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const page: Parameters<typeof formerAfter>[2] = { after, most: ROWS_AT_ONCE };
-    const rows: readonly FoundRow[] = await reading((connection) =>
-      formerAfter(connection, sealer, page, ALWAYS),
-    );
-    unreadable += rows.filter(({ former }) => former === undefined).length;
-    after = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.number;
+export interface VerifyHooks {
+  readonly onProgress?: (done: number, total: number) => void;
+  readonly onUnreadable?: (row: UnreadableRow) => void;
+}
+
+interface UnreadableRow {
+  readonly table: "entries" | "vectors" | "history";
+  /** The change number of the entry, also for its vectors; in the history, the row's own. */
+  readonly number: number;
+  /** What the row of the entry claims to be. */
+  readonly key: string;
+  readonly namespace?: string;
+}
+
+/** Counts of readable rows, and of unreadable ones in all tables. */
+export type VerifiedRows = Readonly<Record<UnreadableRow["table"] | "unreadable", number>>;
+
+/** Opens every row of every subject, and names those that do not open. */
+export async function verifyRows(
+  { database, sealer }: Pick<Inspected, "database" | "sealer">,
+  { onProgress, onUnreadable }: VerifyHooks,
+): Promise<VerifiedRows> {
+  const counts = { entries: 0, vectors: 0, history: 0, unreadable: 0 };
+  const reading: Reading = (work) => database.read((connection) => work(connection.acrossSubjects()));
+  const sizes = ["entries", "vectors", "history"].map((table) => `(SELECT count(*) FROM ${table})`);
+  const [counted] = await reading((connection) => connection.query(`SELECT ${sizes.join(" + ")} AS n`));
+  let done = 0;
+  const note = (isOpen: boolean, row: UnreadableRow) => {
+    done += 1;
+    counts[isOpen ? row.table : "unreadable"] += 1;
+    if (!isOpen) onUnreadable?.(row);
+  };
+  const claims = ({ key, namespace, seq }: StoredRow) => {
+    return { key: `${key}`, namespace: `${namespace}`, number: Number(seq) };
+  };
+  const tell = () => onProgress?.(done, Math.max(done, Number(counted?.n)));
+  for await (const rows of pagesOf(reading, entriesAfter)) {
+    for (const row of rows) note(openRow(row, sealer) !== undefined, { table: "entries", ...claims(row) });
+    tell();
   }
-  return unreadable;
+  for await (const rows of pagesOf(reading, vectorsAfter)) {
+    for (const row of rows) note(opensVectors(row, sealer), { table: "vectors", ...claims(row) });
+    tell();
+  }
+  for await (const rows of pagesOf(reading, formerValuesAfter(sealer))) {
+    for (const { former, number, of } of rows) {
+      note(former !== undefined, { table: "history", number, key: of.key });
+    }
+    tell();
+  }
+  return counts;
+}
+
+type RowsAfter<Row> = (connection: Connection, last: Row | undefined) => Promise<readonly Row[]>;
+
+/** In slices, each its own transaction: a long one would keep the server from removing deleted rows. */
+async function* pagesOf<Row>(reading: Reading, rowsAfter: RowsAfter<Row>): AsyncGenerator<readonly Row[]> {
+  for (let last: Row | undefined, isDone = false; !isDone; ) {
+    const after = last;
+    const rows = await reading((connection) => rowsAfter(connection, after));
+    yield rows;
+    isDone = rows.length < ROWS_AT_ONCE;
+    last = rows.at(-1);
+  }
+}
+
+const entriesAfter: RowsAfter<StoredRow> = (connection, last) => {
+  const meant: Condition = { sql: "seq > ?", values: [Number(last?.seq ?? 0)] };
+  const rest = { sql: `ORDER BY seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
+  return selectEntries(connection, ALL_COLUMNS, meant, rest);
+};
+
+function formerValuesAfter(sealer: Sealer): RowsAfter<FoundRow> {
+  return (connection, last) =>
+    formerAfter(connection, sealer, { after: last?.number ?? 0, most: ROWS_AT_ONCE }, ALWAYS);
 }
 
 async function settingsOf(connection: Connection): Promise<Record<string, string | number>> {

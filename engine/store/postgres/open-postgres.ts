@@ -16,6 +16,7 @@ import { decodeTimeSeen } from "../time-seen.ts";
 import { ChangeNotifications } from "./change-notifications.ts";
 import type { Connection } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
+import { type VerifiedRows, type VerifyHooks, verifyRows } from "./inspect-store.ts";
 import { isForbidden } from "./postgres-errors.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import { PostgresStore } from "./postgres-store.ts";
@@ -88,6 +89,16 @@ export async function openPostgresReader(options: PostgresReaderOptions): Promis
   return withDatabase(options, async (database) => {
     const { row } = await database.perform(findStore);
     return new PostgresReader(partsOf(database, row, options));
+  });
+}
+
+/** Opens every row, and changes nothing. Throws like {@link openPostgresStore}. */
+export function verifyPostgres(options: PostgresReaderOptions, hooks: VerifyHooks): Promise<VerifiedRows> {
+  return withDatabase(options, async (database) => {
+    const { row } = await database.perform(findStore);
+    const verified = await verifyRows(partsOf(database, row, options), hooks);
+    await database.close();
+    return verified;
   });
 }
 

@@ -28,12 +28,14 @@ import type {
   StoreCapabilities,
   StoreIdentity,
   StoreReport,
+  TotalUsage,
   UnixMs,
   Usage,
 } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
+import { TOTAL_USAGE, totalUsageIn } from "../sql/total-usage.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
@@ -166,6 +168,11 @@ export class PostgresReader implements MemoryReader {
     const owner = ownerOf(namespace);
     const { entries, bytes } = await this.reading(namespace, (connection) => readSubject(connection, owner));
     return { entries, bytes };
+  }
+
+  async totalUsage(): Promise<TotalUsage> {
+    const [row] = await this.readingAll((connection) => connection.query(`${TOTAL_USAGE} FROM subjects`));
+    return totalUsageIn(row);
   }
 
   async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {

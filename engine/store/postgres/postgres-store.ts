@@ -22,6 +22,7 @@ import type {
   PutResult,
   ReferenceVectors,
   RenewOptions,
+  StoreGauges,
   Undone,
   UndoOptions,
   VectorsQuery,
@@ -63,6 +64,11 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     this.#putting = parts;
     this.#transactions = new WriteTransactions(parts);
     this.#notifications = parts.notifications;
+  }
+
+  get gauges(): StoreGauges {
+    const isKeyChanging = this.sealer.ring.former !== undefined;
+    return { quota: this.#putting.quota, isKeyChanging, connections: this.database.counts };
   }
 
   async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {

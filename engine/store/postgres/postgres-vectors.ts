@@ -10,7 +10,7 @@ import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-r
 import { liveCondition, namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries } from "./entry-rows.ts";
-import { bytesOf, type Condition, textOf } from "./sql.ts";
+import { bytesOf, type Condition, textOf, withTexts } from "./sql.ts";
 import type { Writing } from "./writing.ts";
 
 /** One index look-up per distinct name; call it in a transaction that reads across subjects. */
@@ -79,6 +79,26 @@ export async function removeOtherVectors(
 
 function meant(namespace: Namespace, ids: readonly EntryId[]): Condition {
   return all([namespaceCondition(namespace), { sql: "id = ANY (?::text[])", values: [ids] }]);
+}
+
+/** A page of every vector in the order of its entry's id and its space, with the entry's columns. */
+export async function vectorsAfter(
+  connection: Connection,
+  last: StoredRow | undefined,
+  most = 500,
+): Promise<readonly StoredRow[]> {
+  const rows = await connection.query(
+    `SELECT id, seq, key, namespace, space, digest, dimensions, vectors.sealed FROM vectors JOIN entries ON id = entry_id
+     WHERE (entry_id, space) > (?, ?) ORDER BY entry_id, space LIMIT ?`,
+    [`${last?.id ?? ""}`, last?.space instanceof Uint8Array ? last.space : bytesOf(""), most],
+  );
+  return rows.map(withTexts);
+}
+
+/** Whether a row of {@link vectorsAfter} opens. */
+export function opensVectors(row: StoredRow, sealer: Sealer): boolean {
+  const namespace = `${row.namespace}` as Namespace; // a forged one does not open
+  return openVectors(row, sealer, namespace, textOf(row.space)) !== undefined;
 }
 
 function openVectors(

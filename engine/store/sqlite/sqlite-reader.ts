@@ -29,6 +29,7 @@ import type {
   StoreCapabilities,
   StoreIdentity,
   StoreReport,
+  TotalUsage,
   UnixMs,
   Usage,
 } from "../memory-store.ts";
@@ -58,7 +59,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
 import { readReferences } from "./sqlite-vectors.ts";
 import type { StoreGuard } from "./store-guard.ts";
 import { readHistory } from "./store-row.ts";
-import { usageOf } from "./usage.ts";
+import { totalUsageOf, usageOf } from "./usage.ts";
 
 interface RowPage {
   readonly rows: readonly SqliteRow[];
@@ -201,6 +202,10 @@ export class SqliteReader implements MemoryReader {
 
   usage(namespace: Namespace): Promise<Usage> {
     return this.calls.perform(() => this.session.read(() => usageOf(this.session, namespace)));
+  }
+
+  totalUsage(): Promise<TotalUsage> {
+    return this.calls.perform(() => this.session.read(() => totalUsageOf(this.session)));
   }
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {

@@ -21,6 +21,7 @@ import type {
   PutResult,
   ReferenceVectors,
   RenewOptions,
+  StoreGauges,
   Undone,
   UndoOptions,
   VectorsQuery,
@@ -75,6 +76,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
     this.#together = new GroupCommit({ session: this.session, calls, transactions });
+  }
+
+  get gauges(): StoreGauges {
+    return { quota: this.#putting.quota, isKeyChanging: this.sealer.ring.former !== undefined };
   }
 
   async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {

@@ -4,6 +4,7 @@ import {
   openPostgresStore,
   openPostgresStoreToChangeKey,
   preparePostgres,
+  verifyPostgres,
 } from "../../../../engine/store/postgres/open-postgres.ts";
 import { MIGRATIONS } from "../../../../engine/store/postgres/schema.ts";
 import { ANA, BEN, fact, refTo, text } from "../../../contract/rig.ts";
@@ -47,6 +48,22 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await rig.dispose();
     }
   }
+
+  // verifies P-durable-damage
+  test("a check opens the rows of every table and subject, and names those that do not open", () =>
+    withRows(async ({ options, schema, tamper }) => {
+      const whole = { entries: 2, vectors: 2, history: 2, unreadable: 0 };
+      expect(await verifyPostgres(options, {})).toEqual(whole);
+      await tamper(`UPDATE ${schema}.vectors SET dimensions = 2 WHERE owner = 'ana'::bytea`);
+      const rows: unknown[] = [];
+      const onUnreadable = (row: unknown) => void rows.push(row);
+      expect(await verifyPostgres(options, { onUnreadable })).toEqual({
+        ...whole,
+        vectors: 1,
+        unreadable: 1,
+      });
+      expect(rows).toEqual([{ table: "vectors", number: expect.any(Number), key: "kept", namespace: ANA }]);
+    }));
 
   // verifies P-postgres-walls
   describe("row-level security", () => {

@@ -1,0 +1,343 @@
+/**
+ * The settings of `serve`, each declared once: its option, variable, entry in the settings file, rule and default.
+ *
+ * An option overrides a variable, a variable overrides the file, and the file overrides the default. Secrets are no settings: a
+ * setting names the file that has one, and no message repeats what somebody set.
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { quotaOfEnv } from "../app/quota.ts";
+import { nonEmpty } from "../commands/option-parsers.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
+
+type Value = string | number | boolean;
+
+interface Setting {
+  /** Empty: true or false. */
+  readonly argument: string;
+  readonly help: string;
+  readonly env: string;
+  /** Throws InvalidArgumentError with the rule. */
+  readonly parse: (text: string) => Value;
+  readonly isList?: true;
+  /** For help and completion. */
+  readonly choices?: readonly string[];
+  readonly default?: Value;
+  /** A running server takes a change of it on SIGHUP. */
+  readonly isLive?: true;
+  /** Its option is declared elsewhere, or has a negative name. */
+  readonly option?: string;
+  /** Other code reads the variable too: it gets there what option or file say. */
+  readonly isOfAllCommands?: true;
+  /** Variables with the secret itself, or a way to it, in place of its file. */
+  readonly instead?: readonly string[];
+}
+
+const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
+
+/** Each name is that of the option and of the entry in the file. */
+export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
+  host: {
+    argument: "<address>",
+    help: "The address to listen on.",
+    env: "HELMDECK_SERVE_HOST",
+    parse: nonEmpty,
+    default: "127.0.0.1",
+  },
+  port: {
+    argument: "<number>",
+    help: "The port; 0 means any free one.",
+    env: "HELMDECK_SERVE_PORT",
+    parse: port,
+    default: 3_848,
+  },
+  "allow-host": {
+    argument: "<name>",
+    help: "Another host name that clients use; repeatable.",
+    env: "HELMDECK_SERVE_ALLOW_HOST",
+    ...{ parse: nonEmpty, isList: true, isLive: true },
+  },
+  "allow-origin": {
+    argument: "<origin>",
+    help: "A browser origin that may send requests; repeatable.",
+    env: "HELMDECK_SERVE_ALLOW_ORIGIN",
+    ...{ parse: nonEmpty, isList: true, isLive: true },
+  },
+  "public-origin": {
+    argument: "<origin>",
+    help: "The pages' address behind a TLS proxy: https://deck.example.",
+    env: "HELMDECK_SERVE_PUBLIC_ORIGIN",
+    parse: origin,
+  },
+  pages: {
+    argument: "",
+    option: "--no-pages",
+    help: "Do not serve the pages at /.",
+    env: "HELMDECK_SERVE_PAGES",
+    parse: truth,
+    default: true,
+  },
+  "rate-limit": {
+    argument: "<count>",
+    help: "Requests a minute for each caller; 0: no limit.",
+    env: "HELMDECK_SERVE_RATE_LIMIT",
+    ...{ parse: rate, default: 6_000, isLive: true },
+  },
+  "index-memory": {
+    argument: "<MiB>",
+    help: "Memory for search indexes, all callers together.",
+    env: "HELMDECK_SERVE_INDEX_MEMORY",
+    ...{ parse: mebibytes, default: 256 },
+  },
+  "require-memory": {
+    argument: "",
+    help: "Refuse to start if memory is not on disk or does not work.",
+    env: "HELMDECK_SERVE_REQUIRE_MEMORY",
+    ...{ parse: truth, default: false },
+  },
+  "packs-from": {
+    argument: "<folder>",
+    help: "A folder with your own packs (ES modules).",
+    env: "HELMDECK_SERVE_PACKS_FROM",
+    parse: nonEmpty,
+  },
+  pipelines: {
+    argument: "<folder>",
+    help: "A folder with your own pipelines.",
+    env: "HELMDECK_SERVE_PIPELINES",
+    parse: nonEmpty,
+  },
+  "log-level": {
+    argument: "<level>",
+    help: "How much to log on stderr.",
+    choices: LOG_LEVELS,
+    env: "HELMDECK_SERVE_LOG_LEVEL",
+    ...{ parse: level, default: "info", isLive: true },
+  },
+  "log-callers": {
+    argument: "",
+    help: "Tell callers apart in the log, by hashes.",
+    env: "HELMDECK_SERVE_LOG_CALLERS",
+    ...{ parse: truth, default: false, isLive: true },
+  },
+  store: {
+    argument: "<url>",
+    option: "",
+    help: "A database on a PostgreSQL server: postgres://USER@HOST/DATABASE.",
+    env: "HELMDECK_MEMORY_STORE",
+    parse: nonEmpty,
+  },
+  "store-password-file": {
+    argument: "<file>",
+    help: "A file of mode 0600 with that database's password.",
+    env: "HELMDECK_MEMORY_STORE_PASSWORD_FILE",
+    ...{ parse: nonEmpty, isOfAllCommands: true },
+  },
+  "key-file": {
+    argument: "<file>",
+    help: "A file of mode 0600 with the encryption key.",
+    env: "HELMDECK_MEMORY_KEY_FILE",
+    instead: ["HELMDECK_MEMORY_KEY", "HELMDECK_MEMORY_KEY_COMMAND"],
+    ...{ parse: nonEmpty, isOfAllCommands: true },
+  },
+  "jwt-secret-file": {
+    argument: "<file>",
+    help: "A file of mode 0600 with the secret that signs tokens, and others that are accepted, one a line.",
+    env: "HELMDECK_JWT_SECRET_FILE",
+    instead: ["HELMDECK_JWT_SECRET"],
+    ...{ parse: nonEmpty, isOfAllCommands: true },
+  },
+  "jwt-revoked-file": {
+    argument: "<file>",
+    help: "The list of revoked tokens; default: beside the secret's file, if it is there.",
+    env: "HELMDECK_JWT_REVOKED_FILE",
+    ...{ parse: nonEmpty, isOfAllCommands: true },
+  },
+  "max-entries": {
+    argument: "<count>",
+    help: "The most entries that a caller may have; default: 100000.",
+    env: "HELMDECK_MEMORY_MAX_ENTRIES",
+    ...{ parse: quota("HELMDECK_MEMORY_MAX_ENTRIES"), isOfAllCommands: true },
+  },
+  "max-mib": {
+    argument: "<MiB>",
+    help: "The most MiB of values that a caller may have; default: 256.",
+    env: "HELMDECK_MEMORY_MAX_MIB",
+    ...{ parse: quota("HELMDECK_MEMORY_MAX_MIB"), isOfAllCommands: true },
+  },
+};
+
+/** The file with settings. */
+export const CONFIG_VARIABLE = "HELMDECK_SERVE_CONFIG";
+
+type Source = "option" | "environment" | "file" | "default";
+
+export interface ReadSetting {
+  readonly value: Value | readonly Value[] | undefined;
+  readonly from: Source;
+  readonly variable?: string;
+}
+
+export interface SettingProblem {
+  /** Where it stands: an option, a variable, or an entry of the file. */
+  readonly where: string;
+  /** The rule and what to do. */
+  readonly problem: string;
+}
+
+export interface ReadSettings {
+  readonly settings: ReadonlyMap<string, ReadSetting>;
+  readonly problems: readonly SettingProblem[];
+}
+
+/** Commander parses and refuses what is typed; its defaults are for help only. */
+export function declareSettings(command: Command): void {
+  for (const [name, setting] of Object.entries(SERVE_SETTINGS)) {
+    const { argument, option, help, default: usual } = setting;
+    if (option === "") continue;
+    const declared = new Option(option ?? `--${name} ${argument}`.trim(), help);
+    if (argument !== "") declared.argParser(optionParser(setting));
+    if (setting.choices !== undefined) declared.choices(setting.choices);
+    if (argument !== "" && usual !== undefined) declared.default(usual);
+    command.addOption(declared);
+  }
+}
+
+function optionParser({ parse, isList }: Setting) {
+  return (text: string, before: unknown): unknown =>
+    isList ? [...(Array.isArray(before) ? before : []), parse(text)] : parse(text);
+}
+
+export interface SettingSources {
+  /** What was typed, by name; absent: not typed. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The entries of the settings file. */
+  readonly file: Readonly<Record<string, unknown>>;
+}
+
+/** The options that were typed, by the names of settings. */
+export function typedOptions(command: Command): Readonly<Record<string, unknown>> {
+  const typed = Object.keys(SERVE_SETTINGS).flatMap((name) => {
+    const attribute = name.replace(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+    const isTyped = command.getOptionValueSourceWithGlobals(attribute) === "cli";
+    return isTyped ? [[name, command.optsWithGlobals()[attribute]]] : [];
+  });
+  return Object.fromEntries(typed);
+}
+
+/** Finds every problem. A setting with a problem keeps its default. */
+export function resolveSettings(sources: SettingSources): ReadSettings {
+  const problems: SettingProblem[] = [];
+  const settings = new Map<string, ReadSetting>();
+  for (const [name, setting] of Object.entries(SERVE_SETTINGS)) {
+    const { where, read } = placeOf(name, setting, sources);
+    try {
+      settings.set(name, read());
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      problems.push({ where, problem: error.message });
+      settings.set(name, { value: setting.default, from: "default" });
+    }
+  }
+  const unknown = Object.keys(sources.file).filter((name) => SERVE_SETTINGS[name] === undefined);
+  return { settings, problems: [...problems, ...unknown.map(unknownEntry)] };
+}
+
+interface Place {
+  readonly where: string;
+  readonly read: () => ReadSetting;
+}
+
+/** The first place that says something. */
+function placeOf(name: string, setting: Setting, { options, env, file }: SettingSources): Place {
+  const typed = options[name];
+  // Commander has parsed it.
+  if (typed !== undefined)
+    return { where: `--${name}`, read: () => ({ value: typed as ReadSetting["value"], from: "option" }) };
+  const variable = [setting.env, ...(setting.instead ?? [])].find((each) => (env[each] ?? "") !== "");
+  if (variable !== undefined)
+    return { where: variable, read: () => ofVariable(setting, variable, env[variable] ?? "") };
+  const entry = file[name] ?? undefined;
+  const read = (): ReadSetting =>
+    entry === undefined
+      ? { value: setting.default, from: "default" }
+      : { value: ofEntry(setting, entry), from: "file" };
+  return { where: `${name} in the settings file`, read };
+}
+
+/** Of a variable with a secret, only its name is kept. */
+function ofVariable(setting: Setting, variable: string, text: string): ReadSetting {
+  if (variable !== setting.env) return { value: undefined, from: "environment", variable };
+  return { value: ofText(setting, text), from: "environment", variable };
+}
+
+function unknownEntry(name: string): SettingProblem {
+  const shown = /^[a-z][a-z-]{1,30}$/.test(name) ? name : "an entry";
+  return {
+    where: `${shown} in the settings file`,
+    problem: `There is no such setting; secrets stand in files of their own, which are named here. See helmdeck-memory serve --help.`,
+  };
+}
+
+function ofText({ parse, isList }: Setting, text: string): ReadSetting["value"] {
+  return isList ? text.split(",").map((part) => parse(part.trim())) : parse(text);
+}
+
+function ofEntry({ parse, isList }: Setting, entry: unknown): ReadSetting["value"] {
+  const parts = isList && Array.isArray(entry) ? entry : [entry];
+  const parsed = parts.map((part) => parse(scalar(part)));
+  return isList ? parsed : parsed[0];
+}
+
+function scalar(entry: unknown): string {
+  if (["string", "number", "boolean"].includes(typeof entry)) return String(entry);
+  throw new InvalidArgumentError("It must be one value, not a list or a group.");
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError("It must be a number from 0 to 65535.");
+  return Number(text);
+}
+
+/** In a browser's form: lower case, without the default port and without a path. */
+function origin(text: string): string {
+  const url = URL.parse(text);
+  if (url?.origin === text.replace(/\/$/, "").toLowerCase() && /^https?:$/.test(url.protocol))
+    return url.origin;
+  throw new InvalidArgumentError("It must be of the form https://deck.example.");
+}
+
+function mebibytes(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new InvalidArgumentError("It must be a whole number of MiB from 1.");
+  return Number(text);
+}
+
+function rate(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0.");
+  return Number(text);
+}
+
+function level(text: string): string {
+  if (LOG_LEVELS.includes(text)) return text;
+  throw new InvalidArgumentError(`It must be one of ${LOG_LEVELS.join(", ")}.`);
+}
+
+function truth(text: string): boolean {
+  if (text === "true" || text === "false") return text === "true";
+  throw new InvalidArgumentError("It must be true or false.");
+}
+
+function quota(variable: string): (text: string) => string {
+  return (text) => {
+    try {
+      quotaOfEnv({ [variable]: text });
+      return text;
+    } catch (error) {
+      throw isHelmdeckError(error)
+        ? new InvalidArgumentError("It must be a whole number from 1 to 999999999.")
+        : error;
+    }
+  };
+}

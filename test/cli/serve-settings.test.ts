@@ -1,0 +1,140 @@
+/** The settings of `serve`: by option, variable and file, in this order, checked without starting anything. */
+
+import { readFileSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SERVE_SETTINGS } from "../../cli/serve-settings.ts";
+import { SERVE_PAGE, withCurrentSettings } from "../../scripts/serve-reference.ts";
+import { InProcessHome } from "./in-process.ts";
+
+const KEY = "0f".repeat(32);
+const SECRET = "canary-secret-of-thirty-two-bytes-or-more";
+
+let home: InProcessHome;
+beforeEach(() => {
+  home = new InProcessHome();
+});
+afterEach(() => home.remove());
+
+interface Checked {
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[];
+  readonly problems: readonly { readonly where: string; readonly problem: string }[];
+}
+
+async function check(args: readonly string[], env: Record<string, string> = {}) {
+  const { code, stdout } = await home.run(["serve", "--check-config", "--json", ...args], { env });
+  const { settings, problems }: Checked = JSON.parse(stdout);
+  const of = (name: string) => settings.find((setting) => setting.name === name);
+  return { code, of, problems };
+}
+
+async function write(text: string): Promise<string> {
+  await home.write("serve.yml", text);
+  return home.path("serve.yml");
+}
+
+describe("serve --check-config", () => {
+  it("says where each setting comes from: an option before a variable, before the file, before the default", async () => {
+    const config = await write(
+      "port: 1\nrate-limit: 7\nhost: 127.0.0.2\nallow-host: [a.example, b.example]\n",
+    );
+    const env = { HELMDECK_SERVE_CONFIG: config, HELMDECK_SERVE_PORT: "2", HELMDECK_SERVE_RATE_LIMIT: "8" };
+    const { code, of, problems } = await check(["--port", "3"], env);
+    expect([code, problems]).toEqual([0, []]);
+    expect(of("port")).toEqual({ name: "port", value: "3", from: "option" });
+    expect(of("rate-limit")).toEqual({ name: "rate-limit", value: "8", from: "HELMDECK_SERVE_RATE_LIMIT" });
+    expect(of("host")).toEqual({ name: "host", value: "127.0.0.2", from: config });
+    expect(of("allow-host")?.value).toBe("a.example, b.example");
+    expect(of("pages")).toEqual({ name: "pages", value: "true", from: "default" });
+  });
+
+  it("takes what a running server takes from a file: key, secret, store and quota", async () => {
+    await home.write("key", KEY);
+    await home.write("secret", SECRET);
+    for (const name of ["key", "secret"]) await chmod(home.path(name), 0o600);
+    const config = await write(
+      `key-file: ${home.path("key")}\njwt-secret-file: ${home.path("secret")}\nhost: 0.0.0.0\nmax-entries: 5\nstore: postgres://engine@db.example/memory\n`,
+    );
+    const { code, of, problems } = await check(["--config", config]);
+    expect([code, problems]).toEqual([0, []]);
+    expect(of("store")?.value).toBe("postgres://db.example:5432/memory");
+  });
+
+  it.each<[string, string, Record<string, string>, string, string]>([
+    ["a number that is none", "port: 99999", {}, "port in the settings file", "from 0 to 65535"],
+    [
+      "a variable",
+      "",
+      { HELMDECK_SERVE_LOG_LEVEL: "loud" },
+      "HELMDECK_SERVE_LOG_LEVEL",
+      "one of debug, info",
+    ],
+    ["an unknown entry", "colour: red", {}, "colour in the settings file", "no such setting"],
+    ["a group", "host: {a: 1}", {}, "host in the settings file", "one value"],
+    ["no YAML", "port: 1\n\thost: [", {}, "serve.yml", "Line 2"],
+    ["an open address without a secret", "host: 0.0.0.0", {}, "host", "loopback only"],
+    ["a short secret", "", { HELMDECK_JWT_SECRET: "short" }, "jwt-secret-file", "needs 32"],
+    ["a missing key file", "key-file: /none", {}, "key-file", "missing"],
+    ["a store without a key", "store: postgres://e@db.example/m", {}, "key-file", "There is no key"],
+    ["a malformed store", "store: mysql://db", { HELMDECK_MEMORY_KEY: KEY }, "store", "postgres://USER@HOST"],
+    ["a missing folder", "pipelines: /none", {}, "pipelines", "not a folder"],
+    ["a quota of none", "max-entries: 0", {}, "max-entries in the settings file", "from 1"],
+    ["an unusable embedding service", "", { HELMDECK_EMBEDDINGS_PROVIDER: "x" }, "embeddings", ""],
+  ])("finds %s, says what to do, and exits 1", async (_what, text, env, where, words) => {
+    const { code, problems } = await check(["--config", await write(text)], env);
+    expect(code).toBe(1);
+    expect(problems).toEqual([
+      { where: expect.stringContaining(where), problem: expect.stringContaining(words) },
+    ]);
+  });
+
+  it("lists every problem at once, and serve does not start with one", async () => {
+    const config = await write("port: x\nhost: 0.0.0.0\nrate-limit: y\n");
+    expect((await check(["--config", config])).problems).toHaveLength(3);
+    const { code, stderr } = await home.run(["serve", "--config", config]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^invalid_input: port in .* 1 more: serve --check-config/),
+    ]);
+  });
+
+  it("says that a file is missing", async () => {
+    const { code, problems } = await check(["--config", "/no/such/file"]);
+    expect([code, problems[0]?.problem]).toEqual([1, expect.stringContaining("ENOENT")]);
+  });
+
+  // verifies P-quiet-words
+  it("shows no secret, wherever somebody put it", async () => {
+    await home.write("secret", SECRET);
+    await chmod(home.path("secret"), 0o600);
+    const config = await write(
+      `jwt-secret: canary-in-file\nport: canary-port\nlog-level: canary-level\nhost: {canary: canary-group}\ncanary-Entry: 1\n`,
+    );
+    const env = {
+      HELMDECK_MEMORY_KEY: "canary".padEnd(64, "0"),
+      HELMDECK_JWT_SECRET: SECRET,
+      HELMDECK_MEMORY_STORE: "postgres://canary-user:canary-password@db.example/memory?user=canary-other",
+      HELMDECK_SERVE_RATE_LIMIT: "canary-rate",
+    };
+    for (const more of [[], ["--json"]]) {
+      for (const file of [config, await write('port: "canary\nhost: [')]) {
+        const args = ["serve", "--check-config", "--config", file, ...more];
+        const { stdout, stderr } = await home.run(args, { env });
+        expect(stdout + stderr).toContain("HELMDECK_JWT_SECRET");
+        expect((stdout + stderr).toLowerCase()).not.toContain("canary");
+      }
+    }
+  });
+});
+
+describe("the settings", () => {
+  it("have a variable each", () => {
+    const variables = Object.values(SERVE_SETTINGS).map(({ env }) => env);
+    expect(new Set(variables).size).toBe(variables.length);
+  });
+
+  it("are listed in the reference, which node scripts/serve-reference.ts writes", () => {
+    const page = readFileSync(SERVE_PAGE, "utf8");
+    expect(withCurrentSettings(page)).toBe(page);
+  });
+});
