@@ -132,6 +132,7 @@ export async function chosenAt<Choice extends string>(
 
 /** The line that a person types; empty at the end of the input. */
 export async function answerAt({ stdin, stderr }: Shell, question: string): Promise<string> {
+  if (stdin.readableEnded) return ""; // an earlier question met the end, which readline does not report again
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {
     const ended = once(lines, "close").then(() => "");

@@ -235,7 +235,7 @@ describe("the indexes of a server", () => {
   });
 
   test("stay within their memory limit", async () => {
-    const served = await openTestServedMemory({ indexes: { limitBytes: 20_000 } });
+    const served = await openTestServedMemory({ indexes: { limitBytes: 1_000 } });
     await served.memory.storeFact("ana", { key: "k", value: "v" });
     await served.memory.warm("ana");
     await served.memory.warm("ben");

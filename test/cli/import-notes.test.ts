@@ -119,6 +119,7 @@ test("forgetting an import shows what is restored and what stays", async () => {
   expect(stderr).toContain("Facts that were stored or edited since the import are not included and stay.\n");
   expect(stderr).toContain("  memory/習慣/返事は短く: 返事は短く\n");
   expect(stdout).toContain("Deleted 14 entries");
+  expect(stderr).toContain("It also stands in 4 imported files.");
   expect((await piped(["get", "memory/deploys/production"])).stdout).toBe("by hand\n");
 });
 

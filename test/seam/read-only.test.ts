@@ -36,7 +36,10 @@ async function askEverything(seam: Seam, cwd: string): Promise<readonly PromiseS
 /** Every method of a store that a reader does not have: the methods that write. */
 function trapWriteMethods(): readonly string[] {
   const reading = new Set(Object.getOwnPropertyNames(SqliteReader.prototype));
-  const writing = Object.getOwnPropertyNames(SqliteStore.prototype).filter((name) => !reading.has(name));
+  const own = Object.entries(Object.getOwnPropertyDescriptors(SqliteStore.prototype));
+  const writing = own
+    .filter(([name, { get }]) => get === undefined && !reading.has(name))
+    .map(([name]) => name);
   for (const name of writing) {
     // The trap never returns, so one method's type is enough.
     vi.spyOn(SqliteStore.prototype, name as "put").mockImplementation(() => {

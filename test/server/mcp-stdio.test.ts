@@ -76,12 +76,13 @@ test("accepted requests are finished and answered when the input ends", async ()
   await setImmediate(); // the shutdown after the end of the input has started
   pack.letGo();
   await piped.ended;
-  expect(piped.messages().map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
+  const answers = piped.messages().toSorted((one, other) => Number(one.id) - Number(other.id));
+  expect(answers.map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
     ["2.0", 1],
     ["2.0", 2],
     ["2.0", 3],
   ]);
-  expect(piped.messages()[2]?.result).toMatchObject({ structuredContent: { theme: "blue" } });
+  expect(answers[2]?.result).toMatchObject({ structuredContent: { theme: "blue" } });
   expect((await memory.getFact("main", { key: "tea" }))?.value).toBe("oolong");
 });
 

@@ -84,7 +84,8 @@ async function overRest(path: string, body?: Json): Promise<Json> {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   };
-  return fieldsOf(await (await rest.request(path, body && post)).json());
+  const { request_id: _, ...answer } = fieldsOf(await (await rest.request(path, body && post)).json()); // of HTTP alone
+  return answer;
 }
 
 async function overMcp(tool: string, args: Json): Promise<Json> {
