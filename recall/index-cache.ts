@@ -23,6 +23,11 @@ export interface IndexCacheOptions extends NamespaceIndexOptions {
 }
 
 const LIMIT_BYTES = 256 * 2 ** 20;
+/**
+ * Large memories that are read for the first time at once. More would not be ready sooner, and an index in use is never evicted: a
+ * thousand cold searches at once would need the memory of a thousand indexes.
+ */
+const MOST_FIRST_READINGS = 4;
 /** The idle time is checked in so many steps. */
 const IDLE_STEPS = 4;
 
@@ -44,6 +49,7 @@ export class IndexCache {
   #oversized = 0;
   #totalBytes = 0;
   readonly #happened = { begun: 0, evicted: 0, readings: 0, readingMs: 0 };
+  readonly #turns = new Turns(MOST_FIRST_READINGS);
   #cancelCheck: (() => void) | undefined;
   #isClosed = false;
 
@@ -99,7 +105,8 @@ export class IndexCache {
       this.#happened.readings += 1;
       this.#happened.readingMs += tookMs;
     };
-    const index = new NamespaceIndex(namespace, { ...this.#options, onRead }, () => this.#measure(namespace));
+    const options = { ...this.#options, onRead, turn: () => this.#turns.take() };
+    const index = new NamespaceIndex(namespace, options, () => this.#measure(namespace));
     return { index, begunAt: this.#clock(), sizeBytes: 0, usedAt: 0 };
   }
 
@@ -152,5 +159,26 @@ export class IndexCache {
     }
     this.#cancelCheck = undefined;
     if (this.#kept.size > 0) this.#checkLater();
+  }
+}
+
+/** Places that are given in the order of asking. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  /** Resolves to a function that gives the place to the next one; to be called once. */
+  async take(): Promise<() => void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    };
   }
 }

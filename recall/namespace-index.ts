@@ -14,6 +14,8 @@ export interface NamespaceIndexOptions {
   readonly semantic?: SemanticIndex;
   /** Rows to request from the source at a time. Default 250. */
   readonly batchSize?: number;
+  /** Waits for a place among the large memories that are read for the first time; the result gives it back. Default: no wait. */
+  readonly turn?: () => Promise<() => void>;
   /** A reading of the source ended after this time. */
   readonly onRead?: (tookMs: number) => void;
 }
@@ -48,6 +50,7 @@ export class NamespaceIndex implements IndexView {
   #cursor = 0;
   #mustStartOver = false;
   #dropped = false;
+  #waitsForTurn = false;
   /** At most one reading runs; the next one waits for it. */
   #running: Promise<IndexView> | undefined;
   #next: Promise<IndexView> | undefined;
@@ -104,15 +107,15 @@ export class NamespaceIndex implements IndexView {
   }
 
   /**
-   * Undefined when the index progresses, but is still incomplete after this time; reading continues in the background. A source
-   * that does not answer is waited for: without it, nobody knows what was forgotten since.
+   * Undefined when the index progresses, or waits for its turn, but is still incomplete after this time; reading continues in the
+   * background. A source that does not answer is waited for: without it, nobody knows what was forgotten since.
    */
   async catchUpWithin(patienceMs: number): Promise<IndexView | undefined> {
     const progressed = this.#progress.promise.then(() => undefined);
     const read = this.catchUp();
     read.catch(() => undefined); // when it fails later, the next search reports it again
     const view = await within(patienceMs, read, () => undefined);
-    return view ?? Promise.race([read, progressed]);
+    return view ?? (this.#waitsForTurn ? undefined : Promise.race([read, progressed]));
   }
 
   drop(): void {
@@ -122,24 +125,48 @@ export class NamespaceIndex implements IndexView {
   }
 
   async #readAll(): Promise<IndexView> {
-    const limit = this.#options.batchSize ?? BATCH_ROWS;
     if (this.#mustStartOver) this.#startOver();
+    const page = await this.#readPage();
+    const isLarge = this.#cursor === 0 && page.kind === "changes" && page.more;
+    const endTurn = isLarge ? await this.#turn() : undefined;
+    try {
+      // While it waited for its turn, some of that page may have been forgotten.
+      await this.#applyAll(endTurn === undefined ? page : await this.#readPage());
+    } finally {
+      endTurn?.();
+    }
+    this.#follower?.caughtUp();
+    return { index: this.index, toolCalls: this.toolCalls };
+  }
+
+  #readPage(): Promise<CorpusChanges> {
+    const { source, batchSize = BATCH_ROWS } = this.#options;
+    return source.changes(this.#namespace, this.#cursor, batchSize);
+  }
+
+  async #applyAll(first: CorpusChanges): Promise<void> {
     let startedOver = false;
-    for (let more = true; more; ) {
-      const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
+    for (let page = first; ; page = await this.#readPage()) {
       if (this.#dropped) throw closedError();
       if (page.kind === "changes") {
         await this.#apply(page);
-        more = page.more;
-        if (more) this.#noteProgress();
+        if (!page.more) return;
+        this.#noteProgress();
         continue;
       }
       if (startedOver) throw new HelmdeckError("internal", "The corpus source requested a restart twice.");
       startedOver = true;
       this.#startOver();
     }
-    this.#follower?.caughtUp();
-    return { index: this.index, toolCalls: this.toolCalls };
+  }
+
+  async #turn(): Promise<(() => void) | undefined> {
+    this.#waitsForTurn = true;
+    try {
+      return await this.#options.turn?.();
+    } finally {
+      this.#waitsForTurn = false;
+    }
   }
 
   #noteProgress(): void {

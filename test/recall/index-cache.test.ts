@@ -123,6 +123,38 @@ describe("the size limit", () => {
     expect((await rig.builtFor(...owners)).length).toBeGreaterThanOrEqual(owners.length - 1);
   });
 
+  test("of large memories that are searched at once, four are read; others wait with nothing in memory, and say so", async () => {
+    const owners = Array.from({ length: 6 }, (_, number) => namespaceOf(`owner ${number}`));
+    const rig = new Rig({ large: owners, batchSize: 20 });
+    const gate = Promise.withResolvers<void>();
+    for (const owner of owners)
+      Object.assign(rig.sourceOf(owner), { gate: gate.promise, gatesFirstPage: false });
+    const search = (owner: Namespace) => rig.cache.use(owner, (index) => index.catchUp());
+    const all = Promise.all(owners.map(search));
+    await expect.poll(() => rig.built.length).toBe(4 * 2 + 2); // a look at each, and the first page of four
+    const meanwhile = await Promise.all(
+      owners.map((owner) =>
+        rig.cache.use(owner, async (index) => [await index.catchUpWithin(0), index.index.documentCount]),
+      ),
+    );
+    expect(meanwhile).toEqual([...Array(4).fill([undefined, 20]), ...Array(2).fill([undefined, 0])]);
+    expect((await search(ANA)).index.documentCount).toBe(1);
+    gate.resolve();
+    expect((await all).map(({ index }) => index.documentCount)).toEqual(owners.map(() => LARGE.length));
+  });
+
+  test("a large memory that cannot be read to its end gives its place back", async () => {
+    const owners = Array.from({ length: 5 }, (_, number) => namespaceOf(`owner ${number}`));
+    const rig = new Rig({ large: owners, batchSize: 20 });
+    rig.onPage = (since) => {
+      if (since > 0) throw new Error("gone");
+    };
+    for (const owner of owners) await expect(rig.ask(owner)).rejects.toThrow("gone");
+    rig.onPage = () => {};
+    await rig.ask(...owners);
+    expect(rig.cache.counts.kept).toBe(5);
+  });
+
   test("an index whose search did not wait for it is read to its end", async () => {
     const rig = new Rig({ limits: { limitBytes: 0.5 * small } });
     const gate = Promise.withResolvers<void>();
