@@ -95,9 +95,9 @@ const SURFACES: Readonly<Record<string, string>> = {
   ...{ openclaw: "OpenClaw", "openclaw-request": "a message in OpenClaw" },
 };
 
-/** Who stored it: `main, through a command line`, `main, through OpenClaw (direct)`, `an import`. */
+/** Who stored it: `main, through a command line`, `main, through OpenClaw (direct session)`, `an import`. */
 export function writerWords({ surface, agent, sessionKind }: Writer): string {
   const way = Object.hasOwn(SURFACES, surface) ? SURFACES[surface] : plainName(surface);
-  const kind = sessionKind === undefined ? "" : ` (${plainName(sessionKind)})`;
+  const kind = sessionKind === undefined ? "" : ` (${plainName(sessionKind)} session)`;
   return agent === undefined ? `${way}${kind}` : `${plainName(agent)}, through ${way}${kind}`;
 }

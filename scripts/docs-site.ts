@@ -41,6 +41,7 @@ async function buildSite(out: string, restApi: string): Promise<number> {
       "bash",
       "console",
       "http",
+      "ini",
       "javascript",
       "json",
       "jsonc",

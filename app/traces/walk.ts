@@ -32,6 +32,7 @@ const NOT_SEARCHED: ReadonlyMap<string, string> = new Map([
   [".git", "a compressed history of versions"],
   ["node_modules", "installed programs"],
   ["plugin-captures", "copies of installed programs"],
+  ["_openclaw-pack-archives", "copies of installed programs"],
 ]);
 const MOST_FILES = 50_000;
 const ORDER: readonly TraceKind[] = [

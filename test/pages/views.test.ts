@@ -281,7 +281,7 @@ describe("one fact", () => {
     expect(page.text).toContain(`<pre class="value">${value}</pre>`);
     const fact = await rig.memory.getFact("main", { key: "k" });
     expect(textOf(page)).toContain(
-      "Category c Tags t Stored by main, through OpenClaw (direct) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
+      "Category c Tags t Stored by main, through OpenClaw (direct session) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
         `Path helmdeck/c/k.md Fingerprint ${fact?.fingerprint}`,
     );
   });
