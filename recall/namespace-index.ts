@@ -16,7 +16,7 @@ export interface NamespaceIndexOptions {
   readonly batchSize?: number;
   /** Waits for a place among the large memories that are read for the first time; the result gives it back. Default: no wait. */
   readonly turn?: () => Promise<() => void>;
-  /** A reading of the source ended after this time. */
+  /** A reading of the source ended after this time, its wait for a turn included. */
   readonly onRead?: (tookMs: number) => void;
 }
 

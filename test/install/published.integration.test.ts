@@ -4,18 +4,18 @@
  *
  * Budget: two minutes on two idle cores, most of it OpenClaw's own commands.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MODEL_DIST, PLUGIN_DIST } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
 import { packModel } from "../../scripts/pack-model.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
-import { pathWithOpenClaw } from "../docker/package.ts";
 import { run } from "../docker/rig.ts";
 import { publishLocally } from "./local-registry.ts";
+import { npmEnvironment } from "./npm-environment.ts";
 
 const TIMEOUT_MS = 600_000;
 let folder: string;
@@ -37,18 +37,9 @@ beforeAll(async () => {
   model = await packModel(folder);
   registry = await publishLocally(JSON.parse(readFileSync(join(MODEL_DIST, "package.json"), "utf8")), model);
   host = await OpenClawHost.make({ config: { memory: null } });
-  const prefix = join(folder, "prefix");
-  const PATH = [join(prefix, "bin"), pathWithOpenClaw(join(folder, "bin"))].join(delimiter);
-  env = { ...host.home.env, PATH };
-  const reach = Object.entries(process.env).filter(([name]) => /proxy|cert|^npm_config_/i.test(name));
-  npm = {
-    ...Object.fromEntries(reach),
-    ...env,
-    npm_config_cache: join(folder, "cache"),
-    npm_config_offline: "false",
-    "npm_config_@helmdeck:registry": registry.url,
-  };
-  mkdirSync(prefix);
+  const environment = npmEnvironment(host.home, folder, registry);
+  ({ env, npm } = environment);
+  const { prefix } = environment;
   const installed = await run("npm", ["install", "-g", "--prefix", prefix, "--ignore-scripts", engine], npm);
   expect([installed.code, installed.stderr]).toEqual([0, expect.not.stringMatching(/^npm error/m)]);
 }, TIMEOUT_MS);

@@ -7,16 +7,16 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MODEL_DIST, ROOT } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
 import { packModel } from "../../scripts/pack-model.ts";
-import { pathWithOpenClaw } from "../docker/package.ts";
 import { run } from "../docker/rig.ts";
 import { Engine, makeDatabase } from "../engines/engine.ts";
 import { publishLocally } from "../install/local-registry.ts";
+import { npmEnvironment } from "../install/npm-environment.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../postgres/server.ts";
 
 const COMMIT = "8b1b1ce0";
@@ -58,16 +58,7 @@ describe.skipIf(isShallow || whyWithoutPostgres() !== undefined)("an upgrade fro
     host = await OpenClawHost.make({ config: { memory: null } });
     postgres = await startPostgres();
     address = await makeDatabase(postgres);
-    const PATH = [join(folder, "prefix", "bin"), pathWithOpenClaw(join(folder, "bin"))].join(delimiter);
-    env = { ...host.home.env, PATH };
-    const reach = Object.entries(process.env).filter(([name]) => /proxy|cert|^npm_config_/i.test(name));
-    npm = {
-      ...Object.fromEntries(reach),
-      ...env,
-      npm_config_cache: join(folder, "cache"),
-      npm_config_offline: "false",
-      "npm_config_@helmdeck:registry": registry.url,
-    };
+    ({ env, npm } = npmEnvironment(host.home, folder, registry));
   }, TIMEOUT_MS);
 
   afterAll(async () => {
