@@ -1,36 +1,32 @@
 /** The tables of the page, as data: which raw lines a figure is made of, and whether more or less of it is better. */
-import { mean, quantile } from "../measured.ts";
-import { WAYS } from "./system.ts";
-
-/** One raw line. `measure` says which fields it has. */
-export interface Line {
-  readonly system: string;
-  readonly group: string;
-  readonly measure: string;
-  readonly way?: string;
-  readonly set?: string;
-  readonly kind?: string;
-  readonly wanted?: readonly string[];
-  readonly shown?: readonly string[] | boolean;
-  readonly files?: readonly string[];
-  readonly agent?: string;
-  readonly moment?: string;
-  readonly state?: string;
-  readonly outcome?: string;
-  readonly log?: string;
-  readonly isError?: boolean;
-  readonly isFirst?: boolean;
-  readonly saysSo?: boolean;
-  readonly found?: boolean | number;
-  readonly has?: boolean;
-  readonly [number: string]: unknown;
-}
+import {
+  all,
+  any,
+  asked,
+  canary,
+  contradiction,
+  expiry,
+  type Figure,
+  facts,
+  inSet,
+  isFirst,
+  isTrue,
+  meanOf,
+  median,
+  ofKind,
+  precision,
+  provider,
+  shownTo,
+  time,
+  tokens,
+  unanswerable,
+} from "./figures.ts";
 
 export interface Column {
   readonly title: string;
   readonly better: "more" | "less";
   /** Undefined: this system has no such figure. */
-  readonly of: (lines: readonly Line[]) => number | undefined;
+  readonly of: Figure;
   readonly show: (figure: number) => string;
   /** Why helmdeck may not be first, and what would mend it. */
   readonly cause?: string;
@@ -51,6 +47,8 @@ const number = (figure: number) => figure.toFixed(figure < 10 ? 1 : 0);
 const whole = (figure: number) => Math.round(figure).toLocaleString("en");
 const megabytes = (figure: number) => whole(figure / 2 ** 20);
 
+const yesNo = (figure: number) => (figure === 0 ? "no" : "**yes**");
+
 const FEW_HITS =
   "helmdeck withholds hits that it is not sure of, and shows at most two possible ones. `recall: eager` shows three. Not mended by default: more hits are more wrong ones, too ([figures](../benchmarks.md#possible-hits)).";
 const SMALL_MODEL =
@@ -59,63 +57,10 @@ const WHOLE_FILE = "All of MEMORY.md is in every prompt, so nothing can be misse
 const LIST_OF_NAMES =
   "A hit of helmdeck carries where it comes from, when it was stored, and frames that keep stored text apart.";
 
-type Test = (line: Line) => boolean;
-
-function asked(test: Test, figure: (line: Line) => number): Column["of"] {
-  return (lines) => {
-    const of = lines.filter((line) => line.measure === "question" && test(line));
-    return of.length === 0 ? undefined : mean(of.map(figure));
-  };
-}
-
-function keysOf({ shown }: Line): readonly string[] {
-  return Array.isArray(shown) ? shown : [];
-}
-
-/** Asking takes no time and its hits have no order, so a figure of these is not one. */
-const isPrompt = ({ system }: Line) => system === "memory-md";
-
-/** Of what a prompt holds, ten means all. */
-function firstOf(line: Line, depth: number): readonly string[] {
-  return depth === 10 && isPrompt(line) ? keysOf(line) : keysOf(line).slice(0, depth);
-}
-
-const any = (depth: number) => (line: Line) => {
-  if (depth < 10 && isPrompt(line)) return Number.NaN;
-  return firstOf(line, depth).some((key) => line.wanted?.includes(key)) ? 1 : 0;
-};
-const all = (depth: number) => (line: Line) => {
-  const shown = firstOf(line, depth);
-  return line.wanted?.every((key) => shown.includes(key)) ? 1 : 0;
-};
-const tokens = ({ characters }: Line) => Number(characters) / 4;
-const facts = (line: Line) => keysOf(line).length;
-const inSet =
-  (set: string): Test =>
-  (line) =>
-    line.set === set && (line.wanted?.length ?? 0) > 0;
-const ofKind =
-  (set: string, kind: string): Test =>
-  (line) =>
-    line.set === set && line.kind === kind;
-const unanswerable =
-  (set: string): Test =>
-  (line) =>
-    line.set === set && line.wanted?.length === 0;
-
-function precision(test: Test): Column["of"] {
-  return (lines) => {
-    const of = lines.filter((line) => line.measure === "question" && test(line));
-    const shown = of.reduce((sum, line) => sum + keysOf(line).length, 0);
-    const right = of.flatMap((line) => keysOf(line).filter((key) => line.wanted?.includes(key))).length;
-    return shown === 0 ? undefined : right / shown;
-  };
-}
-
-const found = (title: string, of: Column["of"], cause = FEW_HITS): Column => ({
+const found = (title: string, of: Figure, cause = FEW_HITS): Column => ({
   ...{ title, better: "more", of, show: percent, cause },
 });
-const spent = (title: string, of: Column["of"], cause?: string, show = whole): Column => ({
+const spent = (title: string, of: Figure, cause?: string, show = whole): Column => ({
   ...{ title, better: "less", of, show, ...(cause !== undefined && { cause }) },
 });
 
@@ -132,62 +77,6 @@ function foundColumns(set: string): readonly Column[] {
     spent("tokens", asked(inSet(set), tokens), LIST_OF_NAMES),
   ];
 }
-
-/** A median, in milliseconds. */
-function median(measure: string, field = "ms"): Column["of"] {
-  return (lines) => {
-    const of = lines.filter((line) => line.measure === measure);
-    return of.length === 0
-      ? undefined
-      : quantile(
-          of.map((line) => Number(line[field])),
-          0.5,
-        );
-  };
-}
-
-function time(share: number): Column["of"] {
-  return (lines) => {
-    const of = lines.filter(({ measure }) => measure === "question");
-    return of.length === 0
-      ? undefined
-      : quantile(
-          of.map(({ ms }) => Number(ms)),
-          share,
-        );
-  };
-}
-
-function meanOf(test: Test, figure: (line: Line) => number): Column["of"] {
-  return (lines) => {
-    const of = lines.filter(test);
-    return of.length === 0 ? undefined : mean(of.map(figure));
-  };
-}
-
-const isTrue = (field: string) => (line: Line) => (line[field] === true ? 1 : 0);
-const isFirst = (line: Line) => (isPrompt(line) ? Number.NaN : line.isFirst === true ? 1 : 0);
-const canary = (moment: string): Column["of"] =>
-  meanOf(
-    ({ measure, moment: at }) => measure === "canary" && at === moment,
-    ({ files }) => files?.length ?? 0,
-  );
-const shownTo = (agent: string, moment: string): Column["of"] =>
-  meanOf(
-    (line) => line.measure === "canary shown" && line.agent === agent && line.moment === moment,
-    isTrue("shown"),
-  );
-const yesNo = (figure: number) => (figure === 0 ? "no" : "**yes**");
-const contradiction =
-  (kind: string): Test =>
-  (line) =>
-    line.measure === "contradiction" && line.kind === kind;
-const provider =
-  (state: string): Test =>
-  (line) =>
-    line.measure === "provider" && line.state === state;
-const expiry = (moment: string): Column["of"] =>
-  meanOf(({ measure, moment: at }) => measure === "expiry" && at === moment, isTrue("found"));
 
 export const TABLES: readonly Table[] = [
   {
@@ -414,8 +303,3 @@ export const TABLES: readonly Table[] = [
     ]),
   },
 ];
-
-/** The ways that a system was asked in. */
-export function waysIn(lines: readonly Line[]): readonly string[] {
-  return WAYS.filter((way) => lines.some((line) => line.way === way));
-}

@@ -3,7 +3,8 @@ import { existsSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { table, textTable } from "../measured.ts";
 import { readJsonLines } from "../recall/conversations.ts";
-import { type Column, type Line, TABLES, type Table, waysIn } from "./page-tables.ts";
+import { type Line, waysIn } from "./figures.ts";
+import { type Column, TABLES, type Table } from "./page-tables.ts";
 import { PRIOR_ART } from "./prior-art.ts";
 import type { System } from "./system.ts";
 
