@@ -62,12 +62,12 @@ export function planSearch(
 }
 
 const DOWN_WARNING =
-  "From now on, OpenClaw's own search needs the embedding service. While the service is down, OpenClaw finds none of its own notes " +
+  "After that, OpenClaw's own search needs the embedding service. While the service is down, OpenClaw finds none of its own notes " +
   `(keyword search still finds helmdeck's facts). To go back: ${INSTALLER} --no-embeddings; or openclaw config set memory.search.provider none, ` +
   "then openclaw memory index --force.";
 
 const NOTES_WARNING =
-  `From now on, OpenClaw's search of its own notes needs the plugin ${NOTES_PLUGIN_ID}. While it is disabled, or if it is removed by anything but this ` +
+  `After that, OpenClaw's search of its own notes needs the plugin ${NOTES_PLUGIN_ID}. While it is disabled, or if it is removed by anything but this ` +
   `installer, OpenClaw finds none of its own notes. To go back: ${INSTALLER} --notes none`;
 
 function withoutService(openclaw: OpenClawReady, set: JsonObject | undefined, options: Options): SearchPlan {
