@@ -2,8 +2,11 @@
 import type { Claim } from "./claims.ts";
 import { claimOfHit } from "./hit-conflicts.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
-import type { ScoredCandidate } from "./scoring.ts";
+import type { Candidate } from "./lexical/lexical-search.ts";
 import { type Topic, topicOf } from "./topic.ts";
+
+/** Of a document. */
+type Passage = Pick<Candidate, "document" | "passage">;
 
 /** Then all are dropped. A topic takes about two kilobytes, a claim about six. */
 const MOST_TOPICS = 8_000;
@@ -16,27 +19,27 @@ export class ReadFacts {
   );
   readonly #claims = new Readings<Claim>(MOST_CLAIMS, (one) => claimOfHit(one));
 
-  topicOf(one: ScoredCandidate): Topic {
+  topicOf(one: Passage): Topic {
     return this.#topics.of(one);
   }
 
-  claimOf(one: ScoredCandidate): Claim {
+  claimOf(one: Passage): Claim {
     return this.#claims.of(one);
   }
 }
 
 class Readings<Reading extends object> {
   readonly #most: number;
-  readonly #read: (one: ScoredCandidate) => Reading;
+  readonly #read: (one: Passage) => Reading;
   #kept = new WeakMap<IndexedDocument, Reading>();
   #count = 0;
 
-  constructor(most: number, read: (one: ScoredCandidate) => Reading) {
+  constructor(most: number, read: (one: Passage) => Reading) {
     this.#most = most;
     this.#read = read;
   }
 
-  of(one: ScoredCandidate): Reading {
+  of(one: Passage): Reading {
     const { document } = one;
     const known = this.#kept.get(document);
     if (known !== undefined) return known;
