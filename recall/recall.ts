@@ -143,7 +143,8 @@ class HybridRecall implements Recall {
       const { index } = view;
       const query = readQuery(text);
       const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
-      const isAlike = alikeTo(topicOf(text));
+      const stem = (word: string) => index.termOf(word);
+      const isAlike = alikeTo(topicOf(text, stem));
       let claim: Claim | undefined;
       const found: AlikeFact[] = [];
       for (const one of mostCertain(query, candidates, meant, index, ALIKE_LOOKED_AT)) {
@@ -151,10 +152,10 @@ class HybridRecall implements Recall {
         const { document, unit } = one;
         const isRead = meant?.knows?.(document) !== false;
         const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        if (!isAlike(this.#read.topicOf(one), deviations)) continue;
+        if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
         const contradicts = () => {
-          claim ??= new Claim(fact);
-          return relationOf(claim, this.#read.claimOf(one), deviations) === "contradict";
+          claim ??= new Claim(fact, stem);
+          return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
         };
         const { key, category, content } = document;
         found.push({ key, category, content, contradicts });

@@ -99,26 +99,29 @@ export function mostCertain(
   index: LexicalIndex,
   most: number,
 ): readonly CertainPassage[] {
-  const nearness = nearnessBy(meant, index);
-  const weighed = candidates.map((candidate) => weigh(candidate, nearness(candidate)));
-  const ofAsker = isOfAsker(question.text) ? passagesOfAsker(weighed, meant) : NONE;
-  const certain = weighed.map((one): CertainPassage => {
-    const { unit, document, passage, features } = one;
-    const merit = ofAsker.has(one) ? meritOf({ ...features, ofAsker: true }) : one.merit;
+  const nearnessOf = nearnessBy(meant, index);
+  const ofAsker = isOfAsker(question.text) ? unitsOfAsker(candidates, meant, index) : NO_UNITS;
+  const certain = candidates.map((candidate): CertainPassage => {
+    const { unit, document, passage, features } = candidate;
+    const merit = meritOf(features, nearnessOf(candidate).nearness, ofAsker.has(unit));
     return { unit, document, passage, score: certaintyOf(features, merit) };
   });
   return bestPerDocument(certain).slice(0, most);
 }
 
-const NONE: ReadonlySet<Weighed> = new Set();
+const NO_UNITS: ReadonlySet<number> = new Set();
 
-function passagesOfAsker(
-  weighed: readonly Weighed[],
+/** Those that a judge would read, and find to be about their writer. */
+function unitsOfAsker(
+  candidates: readonly Candidate[],
   meant: PassageSimilarities | undefined,
-): ReadonlySet<Weighed> {
-  const facts = weighed.filter(({ features }) => !features.inThread);
-  const read = toRead(facts, sureFromOf(WEIGHTS.fact, meant));
-  return new Set([...read].filter((one) => isOfWriter(textOf(one))));
+  index: LexicalIndex,
+): ReadonlySet<number> {
+  const nearnessOf = nearnessBy(meant, index);
+  const facts = candidates.filter(({ features }) => !features.inThread);
+  const weighed = facts.map((candidate) => weigh(candidate, nearnessOf(candidate)));
+  const read = [...toRead(weighed, sureFromOf(WEIGHTS.fact, meant))];
+  return new Set(read.filter((one) => isOfWriter(textOf(one))).map(({ unit }) => unit));
 }
 
 /** Of a candidate whose text no judge has read. */
@@ -162,11 +165,11 @@ function weigh(
 
 function sums(features: Features): Pick<Weighed, "merit" | "doubt"> {
   const { doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
-  return { merit: meritOf(features), doubt: sum(features, doubt) };
+  return { merit: meritOf(features, features.nearness, features.ofAsker), doubt: sum(features, doubt) };
 }
 
 /** Written out, since this is what a search does most often. */
-function meritOf(features: Features): number {
+function meritOf(features: WordFeatures, nearness: number, ofAsker: boolean): number {
   const { merit } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   return (
     (merit.coverage ?? 0) * features.coverage +
@@ -174,8 +177,8 @@ function meritOf(features: Features): number {
     (merit.bm25 ?? 0) * features.bm25 +
     (merit.proximity ?? 0) * features.proximity +
     (merit.context ?? 0) * features.context +
-    (merit.nearness ?? 0) * features.nearness +
-    (merit.ofAsker ?? 0) * Number(features.ofAsker)
+    (merit.nearness ?? 0) * nearness +
+    (merit.ofAsker ?? 0) * Number(ofAsker)
   );
 }
 
@@ -299,7 +302,7 @@ function withVerdict(
   });
 }
 
-function certaintyOf({ inThread, isNamed }: Features, merit: number): number {
+function certaintyOf({ inThread, isNamed }: WordFeatures, merit: number): number {
   const { even } = inThread ? WEIGHTS.line : WEIGHTS.fact;
   const all = merit + (isNamed ? WEIGHTS.named : 0);
   return 1 / (1 + Math.exp(WEIGHTS.steepness * (even - all)));

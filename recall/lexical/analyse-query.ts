@@ -1,6 +1,6 @@
 /** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
 import { defined } from "../../engine/defined.ts";
-import { otherTermOf, termOf } from "../analysis/english.ts";
+import { otherTermOf } from "../analysis/english.ts";
 import type { Query, WordRole } from "../analysis/query.ts";
 import { pairsAndSingles, umlautSpellings, type Word } from "../analysis/words.ts";
 import { WEIGHTS } from "../weights.ts";
@@ -46,7 +46,7 @@ interface QueryWord {
 
 /** The concepts of a query, in order; empty when it has no words. */
 export function analyseQuery(query: Query, index: LexicalIndex): readonly Concept[] {
-  const words = queryWords(query).flatMap((word) => splitUnknownName(word, index));
+  const words = queryWords(query, index).flatMap((word) => splitUnknownName(word, index));
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
     const known = knownTerms(word, index);
@@ -75,8 +75,8 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   });
 }
 
-function queryWords({ words, roles }: Query): readonly QueryWord[] {
-  const all = roles.flatMap((role, position) => termsOfWord(words, position, role));
+function queryWords({ words, roles }: Query, index: LexicalIndex): readonly QueryWord[] {
+  const all = roles.flatMap((role, position) => termsOfWord(words, position, role, index));
   const content = all.filter((word) => word.commonness > 0);
   return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
 }
@@ -85,14 +85,18 @@ function termsOfWord(
   words: readonly Word[],
   at: number,
   { dateTerm, ...role }: WordRole,
+  index: LexicalIndex,
 ): readonly QueryWord[] {
   const word = words[at];
   if (word === undefined) return [];
   if (word.unspaced) return pairsOf(word, role);
   const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
   const forms = [word.text, ...umlautSpellings(word.raw), ...compounds];
-  const spellings = [...forms.map(termOf), ...forms.flatMap((form) => otherTermOf(form) ?? [])];
-  const parts = word.parts.map(termOf);
+  const spellings = [
+    ...forms.map((form) => index.termOf(form)),
+    ...forms.flatMap((form) => otherTermOf(form) ?? []),
+  ];
+  const parts = word.parts.map((part) => index.termOf(part));
   return [{ spellings, parts, ...role, ...defined({ dateTerm }) }];
 }
 
