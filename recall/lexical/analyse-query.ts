@@ -76,27 +76,35 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
 }
 
 function queryWords({ words, roles }: Query, index: LexicalIndex): readonly QueryWord[] {
-  const all = roles.flatMap((role, position) => termsOfWord(words, position, role, index));
+  const termOf = remembering((form) => index.termOf(form));
+  const all = roles.flatMap((role, position) => termsOfWord(words, position, role, termOf));
   const content = all.filter((word) => word.commonness > 0);
   return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
+}
+
+/** A compound of two words is a form of both. */
+function remembering(termOf: (form: string) => string): (form: string) => string {
+  const known = new Map<string, string>();
+  return (form) => {
+    const term = known.get(form) ?? termOf(form);
+    known.set(form, term);
+    return term;
+  };
 }
 
 function termsOfWord(
   words: readonly Word[],
   at: number,
   { dateTerm, ...role }: WordRole,
-  index: LexicalIndex,
+  termOf: (form: string) => string,
 ): readonly QueryWord[] {
   const word = words[at];
   if (word === undefined) return [];
   if (word.unspaced) return pairsOf(word, role);
   const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
   const forms = [word.text, ...umlautSpellings(word.raw), ...compounds];
-  const spellings = [
-    ...forms.map((form) => index.termOf(form)),
-    ...forms.flatMap((form) => otherTermOf(form) ?? []),
-  ];
-  const parts = word.parts.map((part) => index.termOf(part));
+  const spellings = [...forms.map(termOf), ...forms.flatMap((form) => otherTermOf(form) ?? [])];
+  const parts = word.parts.map(termOf);
   return [{ spellings, parts, ...role, ...defined({ dateTerm }) }];
 }
 
