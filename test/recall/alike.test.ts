@@ -8,7 +8,13 @@ import { Claim, type FactText } from "../../recall/claims.ts";
 import { relationOf } from "../../recall/conflicts.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { LexicalSearch } from "../../recall/lexical/lexical-search.ts";
-import { bestPerDocument, type ScoredCandidate, scoreCandidates } from "../../recall/scoring.ts";
+import {
+  bestPerDocument,
+  mostCertain,
+  type PassageSimilarities,
+  type ScoredCandidate,
+  scoreCandidates,
+} from "../../recall/scoring.ts";
 import { alikeTo, topicOf } from "../../recall/topic.ts";
 import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
@@ -89,6 +95,29 @@ test("are those of a search that scores, judges and compares all", async () => {
   expect(contradicting).toBeGreaterThan(10);
 });
 
+test("are in the order of a search's certainties, also if a model has read some of the facts", () => {
+  const meaning = fc.record({
+    nearness: fc.dictionary(fc.nat({ max: 95 }).map(String), fc.double({ min: -2, max: 9, noNaN: true })),
+    ...{ isWhole: fc.boolean(), knowsAll: fc.boolean() },
+  });
+  fc.assert(
+    fc.property(memory, value, meaning, (facts, text, { nearness, isWhole, knowsAll }) => {
+      const index = indexOf(facts);
+      const near = Object.entries(nearness).map(([unit, deviations]) => [Number(unit), deviations] as const);
+      const meant: PassageSimilarities = {
+        ...{ nearness: new Map(near), passages: index.unitEnd, isWhole },
+        ...(!knowsAll && { knows: ({ content }) => content.length % 2 === 0 }),
+      };
+      const query = readQuery(text);
+      const candidates = new LexicalSearch().candidates(query, index, NOW, [...meant.nearness.keys()]);
+      const certain = mostCertain(query, candidates, meant, index, 50).map((one) => [one.unit, one.score]);
+      const scored = scoreCandidates(query, candidates, meant, index);
+      expect(certain).toEqual(byCertainty(scored).map(({ unit, certainty }) => [unit, certainty]));
+    }),
+    { numRuns: 80 },
+  );
+});
+
 function indexOf(facts: readonly FactSketch[]): LexicalIndex {
   const index = new LexicalIndex();
   for (const one of facts) index.add(corpusEntry(one));
@@ -101,12 +130,15 @@ function plainly(index: LexicalIndex, added: FactText): readonly Told[] {
   const isAlike = alikeTo(topicOf(added.value));
   const textOf = ({ document, passage }: ScoredCandidate) =>
     document.content.slice(passage.start, passage.end);
-  return bestPerDocument(scored.map((one) => ({ ...one, score: one.certainty })))
-    .slice(0, 50)
+  return byCertainty(scored)
     .filter((one) => isAlike(topicOf(textOf(one))))
     .slice(0, LIMIT)
     .map((one) => {
       const claim = new Claim({ key: one.document.key, value: textOf(one) });
       return { key: one.document.key, contradicts: relationOf(new Claim(added), claim) === "contradict" };
     });
+}
+
+function byCertainty(scored: readonly ScoredCandidate[]): readonly ScoredCandidate[] {
+  return bestPerDocument(scored.map((one) => ({ ...one, score: one.certainty }))).slice(0, 50);
 }
