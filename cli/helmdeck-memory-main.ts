@@ -1,6 +1,6 @@
 /** The `helmdeck-memory` command: runs one command line and sets the exit code. The build's entry script checks the Node version first. */
 
-/** In MB. Node's own size for new objects lets garbage grow old: a server took twice the memory, for the same processor time. */
+/** In MB. With Node's own size, garbage grows old: after thousands of stores a server takes up to twice the memory, for the same processor time. */
 const SMALL_SPACE = "--max-semi-space-size=8";
 
 const [command, ...args] = process.argv.slice(2);
