@@ -5,7 +5,7 @@
  * input, which a model needs to correct it: one escaped, short line.
  */
 
-import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
+import { ABOUT_THE_INPUT, type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import { cutText } from "../../../engine/projections/frame.ts";
 import { type ErrorReply, errorReplySchema } from "../../wire/schemas.ts";
@@ -38,15 +38,6 @@ export interface Asked {
   readonly mostBytes: number;
 }
 
-/** Refused input: the engine's message says what to correct. */
-const ABOUT_THE_INPUT: ReadonlySet<ErrorCode> = new Set([
-  "invalid_input",
-  "secret_refused",
-  "quota_exceeded",
-  "not_found",
-  "changed_meanwhile",
-  "entry_unreadable",
-]);
 const MOST_CHARACTERS = 400;
 
 export function engineUnavailable(message: string): HelmdeckError {
