@@ -165,6 +165,21 @@ describe("storing many facts", () => {
     expect(answer.refused).toBe(6);
   });
 
+  // verifies P-alone-batch
+  test("keeps the batches of callers apart that store at the same time", async () => {
+    const memory = await openTestMemory();
+    const callers = ["main", "work", "home"];
+    const answers = callers.map((caller) =>
+      memory.storeFacts(caller, { facts: facts(70).map((fact) => ({ ...fact, value: caller })) }),
+    );
+    expect((await Promise.all(answers)).map(({ refused }) => refused)).toEqual([0, 0, 0]);
+    for (const caller of callers) {
+      const { facts: kept } = await memory.listFacts(caller, {});
+      expect(new Set(kept.map(({ value }) => value))).toEqual(new Set([caller]));
+      expect(kept).toHaveLength(70);
+    }
+  });
+
   test("carries out one caller's batches one after the other", async () => {
     const memory = await openTestMemory();
     const order: string[] = [];

@@ -114,7 +114,7 @@ describe("a batch of stores", () => {
     });
   });
 
-  // verifies P-alone-subjects
+  // verifies P-alone-batch
   it("goes to the caller's own memory, whatever it says", async () => {
     await alice.post("/api/v1/memory/store", { key: "hers", value: "first" });
     const facts = [{ key: "hers", value: "second", supersedes: ["hers"] }];
