@@ -100,7 +100,7 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
   // For example helmdeck's "invalid_input" for a failing database.
   const isItsOwnFault = status >= 500 && code === "invalid_input";
   if (ABOUT_THE_INPUT.has(code) && !isItsOwnFault)
-    return new HelmdeckError(code, plain(message), { details: revisionIn(details) });
+    return new HelmdeckError(code, plainWords(message), { details: revisionIn(details) });
   const isUnknown = code === "deadline_exceeded" || details?.outcome === "unknown";
   return new HelmdeckError(code, sentenceOf(code, message, asked, isUnknown));
 }
@@ -132,21 +132,22 @@ function sentenceOf(code: ErrorCode, message: string, asked: Asked, isUnknown: b
   switch (code) {
     case "missing_bearer":
     case "invalid_token":
-      return `${server.named} at ${url} refused the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} refused the token of agent ${subject}: ${plainWords(message)}`;
     case "forbidden":
-      return `${server.named} at ${url} does not allow this with the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} does not allow this with the token of agent ${subject}: ${plainWords(message)}`;
     default:
       return `${server.named} at ${url} cannot do this now (${code}); ${server.saysWhy}. ${done}`;
   }
 }
 
-function plain(message: string): string {
+/** Others' words as one short line. */
+export function plainWords(message: string): string {
   return cutText(harmlessLine(message).trim(), MOST_CHARACTERS);
 }
 
 /** An invalid answer: a field is missing or has another type. */
 export function malformedAnswer(field: string, { url, server }: Asked): HelmdeckError {
-  const where = field === "" ? "" : ` (${plain(field)})`;
+  const where = field === "" ? "" : ` (${plainWords(field)})`;
   return engineUnavailable(
     `${server.named} at ${url} answers in an unknown form${where}: update the older of the two.`,
   );
