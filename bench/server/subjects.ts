@@ -57,7 +57,11 @@ async function startOurs(dist: string): Promise<RunningServer> {
       stdio: ["ignore", "pipe", "ignore"],
     },
   );
-  const { token } = await mintToken(Buffer.from(secret), { subject: "bench", ttlSeconds: 3_600 }, Date.now());
+  const { token } = await mintToken(
+    Buffer.from(secret),
+    { subject: "bench", scopes: ["metrics"], ttlSeconds: 3_600 },
+    Date.now(),
+  );
   const running = await whenListening(child, { authorization: `Bearer ${token}` });
   return {
     ...running,
