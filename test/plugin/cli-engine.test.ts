@@ -166,6 +166,18 @@ describe("import", () => {
     await typing("forget", "everything", "--yes");
   });
 
+  test("sends no more at once than the engine takes", async () => {
+    const large = Array.from({ length: 12 }, (_, n) => ({
+      key: `large/${n}`,
+      value: "\u0007".repeat(16 * 1_024),
+    }));
+    const requests = await requestsDuring(async () => {
+      expect(await importing(large)).toMatchObject({ code: 0, answer: { stored: 12 } });
+    });
+    expect(requests).toBe(4); // one page of what is there, and five of these facts at a time
+    await typing("forget", "everything", "--yes");
+  });
+
   test("refuses a credential as the engine does, and does not say it", async () => {
     const { code, answer, stderr } = await importing([{ key: "k", value: `password: ${CREDENTIAL}` }]);
     expect(code).toBe(1);
