@@ -170,7 +170,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     toolHistory: new ToolHistory(store),
     timer: timer ?? processTimer,
   };
-  const batches = new FactBatches(context);
+  const batches = new FactBatches(context, parts.clock);
   const growth = new GrowthCounts(context);
   const reviews = new Reviews(context);
   const sweep = () => store.deleteExpired();

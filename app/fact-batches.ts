@@ -26,11 +26,14 @@ type Result = StoredFact | Failed;
 
 export class FactBatches {
   readonly #context: UseCaseContext;
+  readonly #clock: () => number;
   /** Each caller's last batch, while it is carried out. */
   readonly #last = new Map<Namespace, Promise<unknown>>();
 
-  constructor(context: UseCaseContext) {
+  /** @param clock monotonic milliseconds */
+  constructor(context: UseCaseContext, clock = systemClock.now) {
     this.#context = context;
+    this.#clock = clock;
   }
 
   /**
@@ -39,7 +42,7 @@ export class FactBatches {
    */
   async store(namespace: Namespace, input: FactsInput, writer?: Writer): Promise<StoredFacts> {
     requireNumber(input.facts);
-    return answerOf(await this.#inTurn(namespace, () => storeAll(this.#context, namespace, input, writer)));
+    return answerOf(await this.#inTurn(namespace, () => this.#storeAll(namespace, input, writer)));
   }
 
   #inTurn<Answer>(namespace: Namespace, work: () => Promise<Answer>): Promise<Answer> {
@@ -50,6 +53,29 @@ export class FactBatches {
     const ended = turn.then(leave, leave);
     this.#last.set(namespace, ended);
     return turn;
+  }
+
+  async #storeAll(
+    namespace: Namespace,
+    { facts, similar = true }: FactsInput,
+    writer: Writer | undefined,
+  ): Promise<readonly Result[]> {
+    const yielding = makeSlices();
+    const looksUntil = this.#clock() + LOOKS_FOR_MS;
+    const results: Result[] = [];
+    for (const step of steps(facts)) {
+      const writes: (() => Promise<StoredFact>)[] = [];
+      for (const fact of step) {
+        const looks = similar && this.#clock() < looksUntil;
+        const refused = (error: unknown) => () => Promise.reject(error);
+        writes.push(
+          await prepareFact(this.#context, namespace, { ...fact, similar: looks }, writer).catch(refused),
+        );
+        await yielding();
+      }
+      results.push(...(await Promise.all(writes.map((write, n) => resultOf(write(), step[n]?.key ?? "")))));
+    }
+    return results;
   }
 }
 
@@ -64,28 +90,6 @@ function requireNumber(facts: unknown): void {
       details: { most: together },
     },
   );
-}
-
-async function storeAll(
-  context: UseCaseContext,
-  namespace: Namespace,
-  { facts, similar = true }: FactsInput,
-  writer: Writer | undefined,
-): Promise<readonly Result[]> {
-  const yielding = makeSlices();
-  const looksUntil = systemClock.now() + LOOKS_FOR_MS;
-  const results: Result[] = [];
-  for (const step of steps(facts)) {
-    const writes: (() => Promise<StoredFact>)[] = [];
-    for (const fact of step) {
-      const looks = similar && systemClock.now() < looksUntil;
-      const refused = (error: unknown) => () => Promise.reject(error);
-      writes.push(await prepareFact(context, namespace, { ...fact, similar: looks }, writer).catch(refused));
-      await yielding();
-    }
-    results.push(...(await Promise.all(writes.map((write, n) => resultOf(write(), step[n]?.key ?? "")))));
-  }
-  return results;
 }
 
 /** One that supersedes others begins a step, so that it finds those before it. */

@@ -106,6 +106,21 @@ describe("storing many facts", () => {
     expect(quiet).not.toHaveProperty("sameAs");
   });
 
+  test("no longer looks for similar facts when a batch takes long", async () => {
+    let time = 0;
+    const memory = await openTestMemory({ clock: () => time });
+    await memory.storeFact("main", { key: "wifi", value: "The guest wifi is called Kolibri." });
+    const put = memory.store.put.bind(memory.store);
+    vi.spyOn(memory.store, "put").mockImplementation(async (...asked) => {
+      time = 2_001;
+      return put(...asked);
+    });
+    const given = facts(65).map(({ key }) => ({ key, value: "The guest wifi is called Kolibri." }));
+    const { results, refused } = await memory.storeFacts("main", { facts: given });
+    expect(results.map((one) => "sameAs" in one)).toEqual([...Array(64).fill(true), false]);
+    expect(refused).toBe(0);
+  });
+
   test.each([0, MOST + 1])("refuses %s facts, and names field, limit and remedy", async (count) => {
     const memory = await openTestMemory();
     const given = { facts: facts(count) };
