@@ -75,7 +75,11 @@ async function startOurs(dist: string, store: readonly string[] = []): Promise<R
       stdio: ["ignore", "pipe", "ignore"],
     },
   );
-  const { token } = await mintToken(Buffer.from(secret), { subject: "bench", ttlSeconds: 3_600 }, Date.now());
+  const { token } = await mintToken(
+    Buffer.from(secret),
+    { subject: "bench", scopes: ["metrics"], ttlSeconds: 3_600 },
+    Date.now(),
+  );
   const running = await whenListening(child, { authorization: `Bearer ${token}` });
   return {
     ...running,
