@@ -13,6 +13,7 @@ import type {
 import type { Namespace, Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { processTimer, type Timer } from "../engine/timing.ts";
+import manifest from "../package.json" with { type: "json" };
 import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
 import type { IndexCounts, RecallQuery } from "../recall/search-contract.ts";
@@ -157,6 +158,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     recall: createRecall({
       source: recallOverStore(store),
       now,
+      snapshots: { kept: () => store.snapshots, version: manifest.version },
       ...defined({ timer, clock: parts.clock, limits: parts.indexes, mode: parts.recall }),
       ...defined({ questionBudgetMs: parts.questionBudgetMs }),
       ...(embeddings.active && {
@@ -326,6 +328,6 @@ async function statusOf(
 async function closeAll(context: UseCaseContext, sweeper: Sweeper, embeddings: Embeddings): Promise<void> {
   embeddings.close();
   await sweeper.stop();
-  context.recall.close();
+  await context.recall.close();
   await context.store.close();
 }

@@ -85,9 +85,11 @@ export class IndexCache {
     }
   }
 
-  close(): void {
+  /** Indexes that nobody uses are saved. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelCheck?.();
+    for (const { index } of this.#kept.values()) if (!index.isBusy) await index.save();
     for (const namespace of [...this.#kept.keys()]) this.#evict(namespace);
   }
 
@@ -159,6 +161,13 @@ export class IndexCache {
     }
     this.#cancelCheck = undefined;
     if (this.#kept.size > 0) this.#checkLater();
+    void this.#saveUnused(since + (idleMs * (IDLE_STEPS - 1)) / IDLE_STEPS);
+  }
+
+  /** One after the other, so that a server answers meanwhile. */
+  async #saveUnused(since: number): Promise<void> {
+    for (const { index, usedAt } of [...this.#kept.values()])
+      if (usedAt <= since && !index.isBusy && !this.#isClosed) await index.save();
   }
 }
 

@@ -5,9 +5,12 @@ import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
-import { Arena, Column } from "./arena.ts";
+import { Arena, type ArenaSpare, Column } from "./arena.ts";
 import {
   charactersOf,
+  columnsOf,
+  type DocumentColumns,
+  documentIn,
   documentOf,
   type IndexedDocument,
   passagesOfEntry,
@@ -28,12 +31,49 @@ import {
   Terms,
 } from "./terms.ts";
 
+/** The indexes that a search reads. */
+export interface IndexView {
+  readonly index: LexicalIndex;
+  /**
+   * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
+   * Undefined until there is one.
+   */
+  readonly toolCalls: LexicalIndex | undefined;
+}
+
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
 const OBJECT_BYTES = { document: 700, unit: 100, term: 100 };
 const EMPTY_BYTES = 2_000;
 
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
+
+/** Part of a copy of an index: numbers first, then pages, names and documents in their order. */
+export type IndexPart =
+  | {
+      readonly kind: "numbers";
+      readonly spare: ArenaSpare;
+      readonly terms: Uint32Array;
+      readonly textStarts: Uint32Array;
+      readonly bodyLengths: Uint32Array;
+      readonly unusedUnits: readonly number[];
+      readonly unitEnd: number;
+      readonly unitCount: number;
+      readonly bodyTermCount: number;
+    }
+  | { readonly kind: "page"; readonly page: Uint32Array }
+  | { readonly kind: "names"; readonly names: readonly (string | undefined)[] }
+  | {
+      readonly kind: "documents";
+      readonly columns: DocumentColumns;
+      /** How many units each document has; and of each unit: its number, and its passage's bounds and lines. */
+      readonly unitCounts: readonly number[];
+      readonly units: Uint32Array;
+    };
+
+const DOCUMENTS_IN_PART = 1_000;
+const NAMES_IN_PART = 10_000;
+const NUMBERS_OF_UNIT = 5;
 
 export class LexicalIndex {
   /** Of postings, and of the terms of units. */
@@ -70,11 +110,7 @@ export class LexicalIndex {
       this.#passageOfUnit[unit] = passage;
       units.push(unit);
     }
-    const document = documentOf(entry, units);
-    for (const unit of units) this.#documentOfUnit[unit] = document;
-    this.#documents.set(entry.id, document);
-    this.#characters += charactersOf(document);
-    if (document.origin === "fact") this.neighbours.add(document);
+    this.#keep(documentOf(entry, units), (document) => this.neighbours.add(document));
   }
 
   /** Removes an entry's terms, text and postings; does nothing when it is absent. */
@@ -160,6 +196,84 @@ export class LexicalIndex {
     return arrays.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
   }
 
+  /** A copy of everything in it. Stop reading when it changes. */
+  *parts(): Generator<IndexPart> {
+    yield {
+      kind: "numbers",
+      spare: this.#arena.spare,
+      terms: this.terms.rows,
+      textStarts: this.#textStarts.data,
+      bodyLengths: this.#bodyLengths.data,
+      unusedUnits: this.#unusedUnits,
+      unitEnd: this.unitEnd,
+      unitCount: this.#unitCount,
+      bodyTermCount: this.#bodyTermCount,
+    };
+    for (const page of this.#arena.pages) yield { kind: "page", page };
+    const { names } = this.terms;
+    for (let at = 0; at < names.length; at += NAMES_IN_PART)
+      yield { kind: "names", names: names.slice(at, at + NAMES_IN_PART) };
+    const documents = this.#documents.values();
+    for (let some = nextOf(documents); some.length > 0; some = nextOf(documents)) {
+      const units = some.flatMap((document) => document.units.flatMap((unit) => this.#numbersOf(unit)));
+      const unitCounts = some.map((document) => document.units.length);
+      yield { kind: "documents", columns: columnsOf(some), unitCounts, units: Uint32Array.from(units) };
+    }
+  }
+
+  /** Takes all parts of another index, in their order. It must be empty. */
+  take(part: IndexPart): void {
+    if (part.kind === "numbers") this.#takeNumbers(part);
+    else if (part.kind === "page") this.#arena.addPage(part.page);
+    else if (part.kind === "names") this.terms.restoreNames(part.names);
+    else this.#takeDocuments(part);
+  }
+
+  #takeNumbers(part: Extract<IndexPart, { kind: "numbers" }>): void {
+    this.#arena.restore(part.spare);
+    this.terms.restore(part.terms);
+    this.#textStarts.data = part.textStarts;
+    this.#bodyLengths.data = part.bodyLengths;
+    for (const unit of part.unusedUnits) this.#unusedUnits.push(unit);
+    this.#unitCount = part.unitCount;
+    this.#bodyTermCount = part.bodyTermCount;
+    for (let unit = 0; unit < part.unitEnd; unit += 1) {
+      this.#documentOfUnit.push(undefined);
+      this.#passageOfUnit.push(undefined);
+    }
+  }
+
+  #takeDocuments({ columns, unitCounts, units }: Extract<IndexPart, { kind: "documents" }>): void {
+    let at = 0;
+    for (const [row, count] of unitCounts.entries()) {
+      const own: number[] = [];
+      for (const end = at + count * NUMBERS_OF_UNIT; at < end; at += NUMBERS_OF_UNIT) {
+        const number = (place: number): number => units[at + place] ?? 0;
+        const unit = number(0);
+        this.#passageOfUnit[unit] = {
+          start: number(1),
+          end: number(2),
+          startLine: number(3),
+          endLine: number(4),
+        };
+        own.push(unit);
+      }
+      this.#keep(documentIn(columns, row, own), (document) => this.neighbours.addUnsorted(document));
+    }
+  }
+
+  #numbersOf(unit: number): readonly number[] {
+    const { start = 0, end = 0, startLine = 0, endLine = 0 } = this.#passageOfUnit[unit] ?? {};
+    return [unit, start, end, startLine, endLine];
+  }
+
+  #keep(document: IndexedDocument, addToNeighbours: (document: IndexedDocument) => void): void {
+    for (const unit of document.units) this.#documentOfUnit[unit] = document;
+    this.#documents.set(document.id, document);
+    this.#characters += charactersOf(document);
+    if (document.origin === "fact") addToNeighbours(document);
+  }
+
   #takeUnit(): number | undefined {
     const unit = this.#unusedUnits.pop() ?? this.#documentOfUnit.length;
     if (unit >= MAX_UNITS) return undefined;
@@ -235,6 +349,16 @@ export class LexicalIndex {
     this.#passageOfUnit[unit] = undefined;
     this.#unusedUnits.push(unit);
   }
+}
+
+function nextOf(documents: IteratorObject<IndexedDocument>): readonly IndexedDocument[] {
+  const some: IndexedDocument[] = [];
+  while (some.length < DOCUMENTS_IN_PART) {
+    const { value, done } = documents.next();
+    if (done === true) break;
+    some.push(value);
+  }
+  return some;
 }
 
 /** Collects the fields of each term in one unit, in memory that is reused for the next unit. */

@@ -41,6 +41,17 @@ export class Neighbours {
     else group.documents.push(document);
   }
 
+  /** One of many in any order. */
+  addUnsorted(document: IndexedDocument): void {
+    if (document.prefix === undefined) return;
+    const group = this.#groups.get(document.prefix);
+    if (group === undefined) this.#groups.set(document.prefix, { documents: [document], isSorted: true });
+    else {
+      group.documents.push(document);
+      group.isSorted = false;
+    }
+  }
+
   remove(document: IndexedDocument): void {
     const group = document.prefix === undefined ? undefined : this.#groups.get(document.prefix);
     if (document.prefix === undefined || group === undefined) return;

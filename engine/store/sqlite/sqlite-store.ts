@@ -33,6 +33,7 @@ import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { SqliteSnapshots } from "./index-snapshots.ts";
 import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
@@ -62,6 +63,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
   readonly #together: GroupCommit;
+  readonly snapshots: SqliteSnapshots;
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -75,6 +77,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
+    this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
     this.#together = new GroupCommit({ session: this.session, calls, transactions });
   }
 
@@ -139,8 +142,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.#eraser.deleteWhere(filter);
   }
 
-  deleteExpired(): Promise<Erasure> {
-    return this.#eraser.deleteExpired();
+  async deleteExpired(): Promise<Erasure> {
+    const swept = await this.#eraser.deleteExpired();
+    await this.snapshots.removeUnused();
+    return swept;
   }
 
   /** Rewrites the database if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Returns whether it did. */
