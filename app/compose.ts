@@ -198,7 +198,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const warm = async (namespace: Namespace): Promise<void> => {
     if (!embedsEntries) embeddings.prepare(); // a command asks at once
     await context.recall.warm(namespace);
-    await context.pinned.of(namespace); // for the first prompt
+    if (embedsEntries) await context.pinned.of(namespace); // for the first prompt; a command has none
     follow(namespace);
     if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
     else if (semantic !== undefined && semantic.coverage(namespace).total > 0) embeddings.prepare();

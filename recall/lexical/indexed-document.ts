@@ -57,57 +57,100 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
   };
 }
 
-/** The documents' fields, each in one list, which is written and read several times faster than objects. */
-export type DocumentColumns = {
-  readonly [Field in Exclude<keyof IndexedDocument, "units">]: readonly IndexedDocument[Field][];
-};
+/** Documents without their units, in few lists of simple values: these are written and read several times faster than objects. */
+export interface PackedDocuments {
+  readonly ids: readonly EntryId[];
+  readonly keys: readonly string[];
+  readonly contents: readonly string[];
+  readonly fingerprints: readonly Fingerprint[];
+  /** Null when they follow from category and key. */
+  readonly names: readonly (Pick<IndexedDocument, "docid" | "path" | "title"> | null)[];
+  /** What many documents share, and which of them each one has. */
+  readonly shared: readonly Pick<IndexedDocument, "origin" | "kind" | "category" | "prefix" | "writer">[];
+  readonly sharedBy: readonly number[];
+  /** Of each document: its times, the number at the end of its key (NaN without one), and where its body is. */
+  readonly numbers: Float64Array;
+}
 
-export function columnsOf(documents: readonly IndexedDocument[]): DocumentColumns {
-  const column = <Field extends keyof IndexedDocument>(field: Field): IndexedDocument[Field][] =>
-    documents.map((document) => document[field]);
+const NUMBERS = 6;
+
+export function packDocuments(documents: readonly IndexedDocument[]): PackedDocuments {
+  const groups = new Map<string, number>();
+  const shared: IndexedDocument[] = [];
+  const sharedBy = documents.map((document) => {
+    const { origin, kind, category, prefix, writer } = document;
+    const name = JSON.stringify([origin, kind, category, prefix, writer]);
+    const known = groups.get(name) ?? groups.size;
+    if (known === groups.size) shared.push(document);
+    groups.set(name, known);
+    return known;
+  });
   return {
-    id: column("id"),
-    origin: column("origin"),
-    kind: column("kind"),
-    docid: column("docid"),
-    path: column("path"),
-    title: column("title"),
-    content: column("content"),
-    category: column("category"),
-    key: column("key"),
-    prefix: column("prefix"),
-    lineNumber: column("lineNumber"),
-    createdAt: column("createdAt"),
-    updatedAt: column("updatedAt"),
-    expiresAt: column("expiresAt"),
-    writer: column("writer"),
-    fingerprint: column("fingerprint"),
-    bodyStartLine: column("bodyStartLine"),
-    bodyLength: column("bodyLength"),
+    ids: documents.map(({ id }) => id),
+    keys: documents.map(({ key }) => key),
+    contents: documents.map(({ content }) => content),
+    fingerprints: documents.map(({ fingerprint }) => fingerprint),
+    names: documents.map(({ docid, path, title, category, key }) =>
+      docid === `${category}/${key}` && path === simplePath(docid) && title === key
+        ? null
+        : { docid, path, title },
+    ),
+    shared: shared.map(({ origin, kind, category, prefix, writer }) => ({
+      origin,
+      kind,
+      category,
+      prefix,
+      writer,
+    })),
+    sharedBy,
+    numbers: Float64Array.from(documents.flatMap(numbersOf)),
   };
 }
 
-/** A document of these columns; written out, so that all documents have one form in memory. */
-export function documentIn(columns: DocumentColumns, row: number, units: readonly number[]): IndexedDocument {
+function numbersOf(document: IndexedDocument): readonly number[] {
+  const { createdAt, updatedAt, expiresAt, lineNumber, bodyStartLine, bodyLength } = document;
+  return [createdAt, updatedAt, expiresAt, lineNumber ?? Number.NaN, bodyStartLine, bodyLength];
+}
+
+function simplePath(docid: string): string {
+  return `helmdeck/${docid}.md`;
+}
+
+/** One document; undefined behind the last one. */
+export function unpackDocument(
+  packed: PackedDocuments,
+  row: number,
+  units: readonly number[],
+): IndexedDocument | undefined {
+  const [id, key] = [packed.ids[row], packed.keys[row]];
+  const [content, fingerprint] = [packed.contents[row], packed.fingerprints[row]];
+  const shared = packed.shared[packed.sharedBy[row] ?? -1];
+  if (
+    id === undefined ||
+    key === undefined ||
+    content === undefined ||
+    fingerprint === undefined ||
+    shared === undefined
+  )
+    return undefined;
+  const { origin, kind, category, prefix, writer } = shared;
+  const docid = `${category}/${key}`;
+  const names = packed.names[row] ?? { docid, path: simplePath(docid), title: key };
+  const number = (place: number): number => packed.numbers[row * NUMBERS + place] ?? 0;
   return {
-    id: columns.id[row] as EntryId, // each list has every row
-    origin: columns.origin[row] as Origin,
-    kind: columns.kind[row] as DocumentKind,
-    docid: columns.docid[row] ?? "",
-    path: columns.path[row] ?? "",
-    title: columns.title[row] ?? "",
-    content: columns.content[row] ?? "",
-    category: columns.category[row] ?? "",
-    key: columns.key[row] ?? "",
-    prefix: columns.prefix[row],
-    lineNumber: columns.lineNumber[row],
-    createdAt: columns.createdAt[row] ?? 0,
-    updatedAt: columns.updatedAt[row] ?? 0,
-    expiresAt: columns.expiresAt[row] ?? 0,
-    writer: columns.writer[row],
-    fingerprint: columns.fingerprint[row] as Fingerprint,
-    bodyStartLine: columns.bodyStartLine[row] ?? 1,
-    bodyLength: columns.bodyLength[row] ?? 0,
+    ...{ id, origin, kind },
+    docid: names.docid,
+    path: names.path,
+    title: names.title,
+    ...{ content, category, key, prefix },
+    lineNumber: Number.isNaN(number(3)) ? undefined : number(3),
+    createdAt: number(0),
+    updatedAt: number(1),
+    expiresAt: number(2),
+    writer,
+    fingerprint,
+    bodyStartLine: number(4),
+    bodyLength: number(5),
     units,
   };
 }

@@ -8,15 +8,15 @@ import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { Arena, type ArenaSpare, Column } from "./arena.ts";
 import {
   charactersOf,
-  columnsOf,
-  type DocumentColumns,
-  documentIn,
   documentOf,
   type IndexedDocument,
+  type PackedDocuments,
+  packDocuments,
   passagesOfEntry,
   searchedText,
+  unpackDocument,
 } from "./indexed-document.ts";
-import { Neighbours } from "./neighbours.ts";
+import { compareInThread, Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
 import {
   ANYWHERE,
@@ -42,13 +42,13 @@ export interface IndexView {
 }
 
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
-const OBJECT_BYTES = { document: 700, unit: 100, term: 100 };
+const OBJECT_BYTES = { document: 700, unit: 60, term: 100 };
 const EMPTY_BYTES = 2_000;
 
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
 
-/** Part of a copy of an index: numbers first, then pages, names and documents in their order. */
+/** A part of an index's copy. */
 export type IndexPart =
   | {
       readonly kind: "numbers";
@@ -56,6 +56,7 @@ export type IndexPart =
       readonly terms: Uint32Array;
       readonly textStarts: Uint32Array;
       readonly bodyLengths: Uint32Array;
+      readonly passages: Uint32Array;
       readonly unusedUnits: readonly number[];
       readonly unitEnd: number;
       readonly unitCount: number;
@@ -65,15 +66,14 @@ export type IndexPart =
   | { readonly kind: "names"; readonly names: readonly (string | undefined)[] }
   | {
       readonly kind: "documents";
-      readonly columns: DocumentColumns;
-      /** How many units each document has; and of each unit: its number, and its passage's bounds and lines. */
-      readonly unitCounts: readonly number[];
-      readonly units: Uint32Array;
+      readonly documents: PackedDocuments;
+      readonly units: readonly (readonly number[])[];
     };
 
 const DOCUMENTS_IN_PART = 1_000;
 const NAMES_IN_PART = 10_000;
-const NUMBERS_OF_UNIT = 5;
+/** The numbers of a passage. */
+const PASSAGE = 4;
 
 export class LexicalIndex {
   /** Of postings, and of the terms of units. */
@@ -82,7 +82,8 @@ export class LexicalIndex {
   readonly neighbours = new Neighbours();
   readonly #documents = new Map<EntryId, IndexedDocument>();
   readonly #documentOfUnit: (IndexedDocument | undefined)[] = [];
-  readonly #passageOfUnit: (Passage | undefined)[] = [];
+  /** In rows of {@link PASSAGE} numbers. */
+  readonly #passages = new Column();
   readonly #unusedUnits: number[] = [];
   readonly #textStarts = new Column();
   readonly #bodyLengths = new Column();
@@ -107,7 +108,9 @@ export class LexicalIndex {
       if (unit === undefined) break;
       const postings = this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields);
       for (const posting of postings) this.#countOnce(numberOf(posting), seen);
-      this.#passageOfUnit[unit] = passage;
+      const { start, end, startLine, endLine } = passage;
+      for (const [place, number] of [start, end, startLine, endLine].entries())
+        this.#passages.set(unit * PASSAGE + place, number);
       units.push(unit);
     }
     this.#keep(documentOf(entry, units), (document) => this.neighbours.add(document));
@@ -147,7 +150,9 @@ export class LexicalIndex {
   }
 
   passageOf(unit: number): Passage | undefined {
-    return this.#passageOfUnit[unit];
+    if (this.#documentOfUnit[unit] === undefined) return undefined;
+    const number = (place: number): number => this.#passages.get(unit * PASSAGE + place);
+    return { start: number(0), end: number(1), startLine: number(2), endLine: number(3) };
   }
 
   /** The unit's body terms as numbers, in text order; valid until the next change. */
@@ -188,7 +193,7 @@ export class LexicalIndex {
 
   /** Memory in use: arrays and texts exactly, objects by their average size. */
   get sizeBytes(): number {
-    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths];
+    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths, this.#passages];
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
@@ -196,7 +201,7 @@ export class LexicalIndex {
     return arrays.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
   }
 
-  /** A copy of everything in it. Stop reading when it changes. */
+  /** A copy of everything in it, in short steps. Do not change it until the last one. */
   *parts(): Generator<IndexPart> {
     yield {
       kind: "numbers",
@@ -204,21 +209,21 @@ export class LexicalIndex {
       terms: this.terms.rows,
       textStarts: this.#textStarts.data,
       bodyLengths: this.#bodyLengths.data,
+      passages: this.#passages.data,
       unusedUnits: this.#unusedUnits,
       unitEnd: this.unitEnd,
       unitCount: this.#unitCount,
       bodyTermCount: this.#bodyTermCount,
     };
     for (const page of this.#arena.pages) yield { kind: "page", page };
-    const { names } = this.terms;
-    for (let at = 0; at < names.length; at += NAMES_IN_PART)
-      yield { kind: "names", names: names.slice(at, at + NAMES_IN_PART) };
-    const documents = this.#documents.values();
-    for (let some = nextOf(documents); some.length > 0; some = nextOf(documents)) {
-      const units = some.flatMap((document) => document.units.flatMap((unit) => this.#numbersOf(unit)));
-      const unitCounts = some.map((document) => document.units.length);
-      yield { kind: "documents", columns: columnsOf(some), unitCounts, units: Uint32Array.from(units) };
-    }
+    for (const names of inGroups(this.terms.names, NAMES_IN_PART)) yield { kind: "names", names };
+    const inOrder = [...this.#documents.values()].sort(compareInThread);
+    for (const documents of inGroups(inOrder, DOCUMENTS_IN_PART))
+      yield {
+        kind: "documents",
+        documents: packDocuments(documents),
+        units: documents.map(({ units }) => units),
+      };
   }
 
   /** Takes all parts of another index, in their order. It must be empty. */
@@ -234,37 +239,18 @@ export class LexicalIndex {
     this.terms.restore(part.terms);
     this.#textStarts.data = part.textStarts;
     this.#bodyLengths.data = part.bodyLengths;
+    this.#passages.data = part.passages;
     for (const unit of part.unusedUnits) this.#unusedUnits.push(unit);
+    for (let unit = 0; unit < part.unitEnd; unit += 1) this.#documentOfUnit.push(undefined);
     this.#unitCount = part.unitCount;
     this.#bodyTermCount = part.bodyTermCount;
-    for (let unit = 0; unit < part.unitEnd; unit += 1) {
-      this.#documentOfUnit.push(undefined);
-      this.#passageOfUnit.push(undefined);
-    }
   }
 
-  #takeDocuments({ columns, unitCounts, units }: Extract<IndexPart, { kind: "documents" }>): void {
-    let at = 0;
-    for (const [row, count] of unitCounts.entries()) {
-      const own: number[] = [];
-      for (const end = at + count * NUMBERS_OF_UNIT; at < end; at += NUMBERS_OF_UNIT) {
-        const number = (place: number): number => units[at + place] ?? 0;
-        const unit = number(0);
-        this.#passageOfUnit[unit] = {
-          start: number(1),
-          end: number(2),
-          startLine: number(3),
-          endLine: number(4),
-        };
-        own.push(unit);
-      }
-      this.#keep(documentIn(columns, row, own), (document) => this.neighbours.addUnsorted(document));
+  #takeDocuments({ documents, units }: Extract<IndexPart, { kind: "documents" }>): void {
+    for (const [row, own] of units.entries()) {
+      const document = unpackDocument(documents, row, own);
+      if (document !== undefined) this.#keep(document, (one) => this.neighbours.addLast(one));
     }
-  }
-
-  #numbersOf(unit: number): readonly number[] {
-    const { start = 0, end = 0, startLine = 0, endLine = 0 } = this.#passageOfUnit[unit] ?? {};
-    return [unit, start, end, startLine, endLine];
   }
 
   #keep(document: IndexedDocument, addToNeighbours: (document: IndexedDocument) => void): void {
@@ -346,19 +332,12 @@ export class LexicalIndex {
     this.#unitCount -= 1;
     this.#bodyTermCount -= this.#bodyLengths.get(unit);
     this.#documentOfUnit[unit] = undefined;
-    this.#passageOfUnit[unit] = undefined;
     this.#unusedUnits.push(unit);
   }
 }
 
-function nextOf(documents: IteratorObject<IndexedDocument>): readonly IndexedDocument[] {
-  const some: IndexedDocument[] = [];
-  while (some.length < DOCUMENTS_IN_PART) {
-    const { value, done } = documents.next();
-    if (done === true) break;
-    some.push(value);
-  }
-  return some;
+function* inGroups<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 
 /** Collects the fields of each term in one unit, in memory that is reused for the next unit. */

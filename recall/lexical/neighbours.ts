@@ -41,15 +41,12 @@ export class Neighbours {
     else group.documents.push(document);
   }
 
-  /** One of many in any order. */
-  addUnsorted(document: IndexedDocument): void {
+  /** Adds a document that comes after all others in the order of {@link compareInThread}. */
+  addLast(document: IndexedDocument): void {
     if (document.prefix === undefined) return;
     const group = this.#groups.get(document.prefix);
     if (group === undefined) this.#groups.set(document.prefix, { documents: [document], isSorted: true });
-    else {
-      group.documents.push(document);
-      group.isSorted = false;
-    }
+    else group.documents.push(document);
   }
 
   remove(document: IndexedDocument): void {
@@ -78,7 +75,7 @@ export class Neighbours {
   #sorted(prefix: string | undefined): readonly IndexedDocument[] {
     const group = prefix === undefined ? undefined : this.#groups.get(prefix);
     if (group === undefined) return [];
-    if (!group.isSorted) group.documents.sort(compare);
+    if (!group.isSorted) group.documents.sort(compareInThread);
     group.isSorted = true;
     return group.documents;
   }
@@ -107,13 +104,13 @@ function placeOn(group: readonly IndexedDocument[], document: IndexedDocument): 
   while (low < high) {
     const middle = (low + high) >> 1;
     const other = group[middle];
-    if (other !== undefined && compare(other, document) < 0) low = middle + 1;
+    if (other !== undefined && compareInThread(other, document) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function compare(left: IndexedDocument, right: IndexedDocument): number {
+export function compareInThread(left: IndexedDocument, right: IndexedDocument): number {
   return (
     left.createdAt - right.createdAt || compareText(left.key, right.key) || compareText(left.id, right.id)
   );

@@ -215,9 +215,9 @@ async function* readParts(path: string, name: string, fileKey: KeyObject): Async
   const line = Buffer.from(name);
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const { size } = await handle.stat();
+    const reader = new PartReader(handle, (await handle.stat()).size);
     for (let number = 0; ; number += 1) {
-      const sealed = await nextOf(handle, size);
+      const sealed = await reader.next();
       const content = openChunk({ fileKey, line, number, isLast: false }, sealed);
       if (content !== undefined) yield content;
       else if (openChunk({ fileKey, line, number, isLast: true }, sealed) !== undefined) return;
@@ -228,20 +228,32 @@ async function* readParts(path: string, name: string, fileKey: KeyObject): Async
   }
 }
 
-async function nextOf(handle: FileHandle, size: number): Promise<Buffer> {
-  const length = (await bytesOf(handle, LENGTH_BYTES)).readUInt32LE();
-  if (length > size) throw damaged();
-  return bytesOf(handle, length);
-}
+/** Each part is valid until the next one: they share memory. */
+class PartReader {
+  readonly #handle: FileHandle;
+  readonly #size: number;
+  #memory = Buffer.alloc(0);
 
-async function bytesOf(handle: FileHandle, count: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(count);
-  for (let filled = 0; filled < count; ) {
-    const { bytesRead } = await handle.read(bytes, filled, count - filled);
-    if (bytesRead === 0) throw damaged();
-    filled += bytesRead;
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.#size = size;
   }
-  return bytes;
+
+  async next(): Promise<Buffer> {
+    const length = (await this.#bytes(LENGTH_BYTES)).readUInt32LE();
+    if (length > this.#size) throw damaged();
+    return this.#bytes(length);
+  }
+
+  async #bytes(count: number): Promise<Buffer> {
+    if (this.#memory.length < count) this.#memory = Buffer.allocUnsafeSlow(count);
+    for (let filled = 0; filled < count; ) {
+      const { bytesRead } = await this.#handle.read(this.#memory, filled, count - filled);
+      if (bytesRead === 0) throw damaged();
+      filled += bytesRead;
+    }
+    return this.#memory.subarray(0, count);
+  }
 }
 
 /** Never shown: the index is built from rows then. */
