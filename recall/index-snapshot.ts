@@ -6,8 +6,8 @@ import { type IndexPart, type IndexView, LexicalIndex } from "./lexical/lexical-
 /** Increment when the same entries give another index (texts, terms, passages), or when parts have another form. */
 const FORMAT = 1;
 
-/** A smaller index is built as quickly from rows. */
-export const SNAPSHOT_FROM_DOCUMENTS = 2_000;
+/** A smaller index is built from rows in less than a fifth of a second. */
+export const LARGE_DOCUMENTS = 2_000;
 
 /** Where copies are kept. */
 export interface SnapshotOptions {
@@ -15,6 +15,8 @@ export interface SnapshotOptions {
   readonly kept: () => IndexSnapshots | undefined;
   /** The program's version. */
   readonly version: string;
+  /** From how many documents on an index is copied. Default 2,000. */
+  readonly largeDocuments?: number;
 }
 
 export function buildOf({ version }: SnapshotOptions): string {

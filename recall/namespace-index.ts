@@ -4,13 +4,7 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { CorpusEntry } from "../engine/projections/corpus.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { nextTurn, within } from "../engine/timing.ts";
-import {
-  buildOf,
-  indexesFrom,
-  partsOf,
-  SNAPSHOT_FROM_DOCUMENTS,
-  type SnapshotOptions,
-} from "./index-snapshot.ts";
+import { buildOf, indexesFrom, LARGE_DOCUMENTS, partsOf, type SnapshotOptions } from "./index-snapshot.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
 import { type IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
@@ -147,7 +141,7 @@ export class NamespaceIndex implements IndexView {
   }
 
   #isLarge(): boolean {
-    return this.#documentCount >= SNAPSHOT_FROM_DOCUMENTS;
+    return this.#documentCount >= (this.#options.snapshots?.largeDocuments ?? LARGE_DOCUMENTS);
   }
 
   /** From a copy, if there is one. What is wrong with it does not matter: the rows are there. */
