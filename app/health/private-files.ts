@@ -13,7 +13,7 @@ export type FileFacts =
 
 const GROUP_AND_OTHERS = 0o077;
 /** Files that SQLite and the store keep beside a database. */
-const COMPANIONS = ["", "-wal", "-shm", "-journal", "-reserve.tmp"];
+const COMPANIONS = ["", "-wal", "-shm", "-journal", "-reserve.tmp", "-indexes"];
 
 export async function fileFacts(path: string): Promise<FileFacts> {
   try {
