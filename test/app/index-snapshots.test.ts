@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
-import { copiesBeside } from "../../app/health/private-files.ts";
+import { bytesIn, copiesBeside } from "../../app/health/private-files.ts";
 import { openMemory } from "../../app/open-memory.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
 
 const ANA = "ana";
 const MANY = 2_000;
@@ -15,7 +16,7 @@ const MANY = 2_000;
 test("a large memory opens from the copy of its index, in the next process and after changes of others", async () => {
   const folder = await mkdtemp(join(tmpdir(), "helmdeck-memory-test-"));
   const databasePath = join(folder, "data", "memory.sqlite");
-  const copies = () => readdir(`${databasePath}-indexes`).catch(() => []);
+  const copies = () => readdir(snapshotFolder(databasePath)).catch(() => []);
   let rows = 0;
   const open = async (): Promise<OpenMemory> => {
     const keyPath = join(folder, "memory.key");
@@ -55,6 +56,7 @@ test("a large memory opens from the copy of its index, in the next process and a
     await first.close();
     expect(await copies()).toHaveLength(1);
     expect(await copiesBeside(databasePath)).toEqual([]);
+    expect(await bytesIn(snapshotFolder(databasePath))).toBeGreaterThan(1_000_000);
 
     rows = 0;
     const second = await open();

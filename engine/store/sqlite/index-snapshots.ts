@@ -9,7 +9,7 @@
  */
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { constants, type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { makePrivateFolder } from "../../private-file.ts";
 import { type Chunk, openChunk, sealChunk } from "../backup/sealed-file.ts";
 import { seqOfCursor } from "../cursors.ts";
@@ -49,9 +49,9 @@ const LENGTH_BYTES = 4;
 /** Another process may be writing a file that has no row yet. */
 const UNUSED_AFTER_MS = 60 * 60_000;
 
-/** Beside the database. OpenClaw excludes files that end in .tmp from its backups. */
+/** Beside the database, with a name that no version takes for a copy of the database. */
 export function snapshotFolder(databasePath: string): string {
-  return `${databasePath}-indexes`;
+  return join(dirname(databasePath), `indexes-of-${basename(databasePath)}`);
 }
 
 interface SnapshotParts {
@@ -97,7 +97,7 @@ export class SqliteSnapshots implements IndexSnapshots {
   ): Promise<boolean> {
     const { calls, transactions } = this.#parts;
     transactions.requireWritable();
-    const name = `${randomBytes(16).toString("hex")}.tmp`;
+    const name = `${randomBytes(16).toString("hex")}.tmp`; // OpenClaw excludes this ending from its backups
     const path = join(this.#folder, name);
     const key = randomBytes(KEY_BYTES);
     let isKept = false;

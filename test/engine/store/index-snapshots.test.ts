@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { MemoryStore } from "../../../engine/store/memory-store.ts";
 import { copyDatabase } from "../../../engine/store/sqlite/copy-database.ts";
+import { snapshotFolder } from "../../../engine/store/sqlite/index-snapshots.ts";
 import {
   openSqliteStore,
   openSqliteStoreToChangeKey,
@@ -64,7 +65,7 @@ describe.each(DRIVERS)("with $name, the copy of an index", (driver) => {
       await rig.dispose();
     }
   };
-  const folderOf = ({ path }: SqliteRig): string => `${path}-indexes`;
+  const folderOf = ({ path }: SqliteRig): string => snapshotFolder(path);
 
   async function keyRows(rig: SqliteRig): Promise<readonly Uint8Array[]> {
     const connection = await driver.open(rig.path, "read");
@@ -215,7 +216,7 @@ describe.each(DRIVERS)("with $name, the copy of an index", (driver) => {
       const connection = await driver.open(copy, "read");
       expect(connection.prepare("SELECT * FROM index_snapshots").all()).toEqual([]);
       connection.close();
-      await cp(folderOf(rig), `${other}-indexes`, { recursive: true });
+      await cp(folderOf(rig), snapshotFolder(other), { recursive: true });
       const another = await openSqliteStore({ ...rig.options, path: other });
       await another.put(fact("first", "value"));
       await save(another);
