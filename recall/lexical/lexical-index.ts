@@ -10,11 +10,11 @@ import {
   charactersOf,
   documentOf,
   type IndexedDocument,
+  PackedDocument,
   type PackedDocuments,
   packDocuments,
   passagesOfEntry,
   searchedText,
-  unpackDocument,
 } from "./indexed-document.ts";
 import { compareInThread, Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
@@ -64,11 +64,7 @@ export type IndexPart =
     }
   | { readonly kind: "page"; readonly page: Uint32Array }
   | { readonly kind: "names"; readonly names: readonly (string | undefined)[] }
-  | {
-      readonly kind: "documents";
-      readonly documents: PackedDocuments;
-      readonly units: readonly (readonly number[])[];
-    };
+  | { readonly kind: "documents"; readonly documents: PackedDocuments };
 
 const DOCUMENTS_IN_PART = 1_000;
 const NAMES_IN_PART = 10_000;
@@ -113,7 +109,11 @@ export class LexicalIndex {
         this.#passages.set(unit * PASSAGE + place, number);
       units.push(unit);
     }
-    this.#keep(documentOf(entry, units), (document) => this.neighbours.add(document));
+    const document = documentOf(entry, units);
+    for (const unit of units) this.#documentOfUnit[unit] = document;
+    this.#documents.set(entry.id, document);
+    this.#characters += charactersOf(document);
+    if (document.origin === "fact") this.neighbours.add(document);
   }
 
   /** Removes an entry's terms, text and postings; does nothing when it is absent. */
@@ -130,6 +130,7 @@ export class LexicalIndex {
     this.#documents.delete(id);
     this.#characters -= charactersOf(document);
     this.neighbours.remove(document);
+    if (document instanceof PackedDocument) document.erase();
   }
 
   /** Drops what a batch of entries shared: it may hold words of a fact that is forgotten later. */
@@ -219,11 +220,7 @@ export class LexicalIndex {
     for (const names of inGroups(this.terms.names, NAMES_IN_PART)) yield { kind: "names", names };
     const inOrder = [...this.#documents.values()].sort(compareInThread);
     for (const documents of inGroups(inOrder, DOCUMENTS_IN_PART))
-      yield {
-        kind: "documents",
-        documents: packDocuments(documents),
-        units: documents.map(({ units }) => units),
-      };
+      yield { kind: "documents", documents: packDocuments(documents) };
   }
 
   /** Takes all parts of another index, in their order. It must be empty. */
@@ -231,7 +228,7 @@ export class LexicalIndex {
     if (part.kind === "numbers") this.#takeNumbers(part);
     else if (part.kind === "page") this.#arena.addPage(part.page);
     else if (part.kind === "names") this.terms.restoreNames(part.names);
-    else this.#takeDocuments(part);
+    else this.#takeDocuments(part.documents);
   }
 
   #takeNumbers(part: Extract<IndexPart, { kind: "numbers" }>): void {
@@ -246,18 +243,14 @@ export class LexicalIndex {
     this.#bodyTermCount = part.bodyTermCount;
   }
 
-  #takeDocuments({ documents, units }: Extract<IndexPart, { kind: "documents" }>): void {
-    for (const [row, own] of units.entries()) {
-      const document = unpackDocument(documents, row, own);
-      if (document !== undefined) this.#keep(document, (one) => this.neighbours.addLast(one));
+  #takeDocuments(packed: PackedDocuments): void {
+    this.#characters += packed.characters;
+    for (const [row, id] of packed.ids.entries()) {
+      const document = new PackedDocument(packed, row);
+      this.#documents.set(id, document);
+      for (const unit of document.units) this.#documentOfUnit[unit] = document;
+      if (document.origin === "fact") this.neighbours.addLast(document);
     }
-  }
-
-  #keep(document: IndexedDocument, addToNeighbours: (document: IndexedDocument) => void): void {
-    for (const unit of document.units) this.#documentOfUnit[unit] = document;
-    this.#documents.set(document.id, document);
-    this.#characters += charactersOf(document);
-    if (document.origin === "fact") addToNeighbours(document);
   }
 
   #takeUnit(): number | undefined {
