@@ -48,8 +48,9 @@ export class NamespaceIndex implements IndexView {
   #mustStartOver = false;
   #dropped = false;
   #waitsForTurn = false;
-  /** Whether a copy was looked for, and how many entries have changed since there was one. */
+  /** Whether a copy was looked for, whether the source was read to its end, and how many entries have changed since there was one. */
   #hasLooked = false;
+  #isComplete = false;
   #changedSinceCopy = Number.POSITIVE_INFINITY;
   /** At most one reading runs; the next one waits for it. */
   #running: Promise<IndexView> | undefined;
@@ -122,7 +123,7 @@ export class NamespaceIndex implements IndexView {
   async save(): Promise<void> {
     const { snapshots } = this.#options;
     const kept = snapshots?.kept();
-    if (snapshots === undefined || kept === undefined || this.#cursor === 0 || !this.#isLarge()) return;
+    if (snapshots === undefined || kept === undefined || !this.#isComplete || !this.#isLarge()) return;
     try {
       const view = await this.catchUp();
       const [build, cursor] = [buildOf(snapshots), this.#cursor];
@@ -184,6 +185,7 @@ export class NamespaceIndex implements IndexView {
     } finally {
       endTurn?.();
     }
+    this.#isComplete = true;
     this.#follower?.caughtUp();
     return { index: this.index, toolCalls: this.toolCalls };
   }
@@ -230,6 +232,7 @@ export class NamespaceIndex implements IndexView {
     this.#empty();
     this.#follower?.startOver();
     this.#cursor = 0;
+    this.#isComplete = false;
   }
 
   #empty(): void {

@@ -219,23 +219,29 @@ describe("a copy is saved", () => {
     const small = recallOf(source, { snapshots: { kept: () => kept, version: "1", largeDocuments: 51 } });
     await small.search(OWNER, { query: "canoe" });
     await small.close();
-    source.failure = new Error("the store is gone");
-    const failing = over(source, kept);
-    await expect(failing.search(OWNER, { query: "canoe" })).rejects.toThrow("the store is gone");
+    const failing = over(source, kept, { batchSize: 20 });
+    const { promise, reject } = Promise.withResolvers<void>();
+    [source.gate, source.gatesFirstPage] = [promise, false];
+    const { calls } = source;
+    const asked = failing.search(OWNER, { query: "canoe" });
+    await expect.poll(() => source.calls).toBeGreaterThan(calls + 1);
+    reject(new Error("the store is gone"));
+    await expect(asked).rejects.toThrow("the store is gone");
+    [source.gate, source.rowsRead] = [undefined, 0];
     await failing.close();
-    expect(kept.saves).toBe(0);
+    expect([kept.saves, source.rowsRead]).toEqual([0, 0]);
   });
 
-  test("while a server has nothing to do, once", async () => {
+  test.each([
+    ["evicts idle indexes", { idleMs: 4_000 }, 1_000],
+    ["keeps them", {}, 7 * 60_000],
+  ])("while a server that %s has nothing to do, once", async (_, limits, stepMs) => {
     const [source, kept, clock] = [new WritableSource(CANOES), new Kept(), new FakeClock()];
-    const recall = over(source, kept, {
-      limits: { idleMs: 4_000 },
-      clock: () => clock.now(),
-      timer: clock.timer,
-    });
+    const recall = over(source, kept, { limits, clock: () => clock.now(), timer: clock.timer });
     await recall.search(OWNER, { query: "canoe" });
+    expect(kept.saves).toBe(0);
     for (let step = 0; step < 3; step += 1) {
-      await clock.advance(1_000);
+      clock.advance(stepMs);
       await expect.poll(() => kept.saves).toBe(1);
     }
     await recall.close();
