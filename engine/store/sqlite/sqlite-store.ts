@@ -33,6 +33,7 @@ import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
+import { SqliteSnapshots } from "./index-snapshots.ts";
 import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
@@ -64,6 +65,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
   readonly #together: GroupCommit<Put>;
+  readonly snapshots: SqliteSnapshots;
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -77,6 +79,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
+    this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
     this.#together = new GroupCommit((puts, progress) => this.#putTogether(puts, progress));
   }
 
@@ -163,8 +166,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.#eraser.deleteWhere(filter);
   }
 
-  deleteExpired(): Promise<Erasure> {
-    return this.#eraser.deleteExpired();
+  async deleteExpired(): Promise<Erasure> {
+    const swept = await this.#eraser.deleteExpired();
+    await this.snapshots.removeUnused();
+    return swept;
   }
 
   /** Rewrites the database if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Returns whether it did. */
