@@ -17,7 +17,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .alias("add")
     .summary("Store or replace one fact.")
     .description(
-      "Store one fact, or replace the one with this key; then category, tags and a chosen end stay unless you give others. Other users can read a command's arguments while it runs: for sensitive text use - or --value-file.",
+      "Store one fact, or replace the one with this key; then category, tags and a chosen end stay unless you give others. Other users can read a command's arguments while it runs (ps): for sensitive text use - or --value-file.",
     )
     .argument("<key>", "The key: 1 to 512 bytes; slashes group keys.")
     .argument("[value]", "The text, at most 64 KiB; - reads it from standard input.")
