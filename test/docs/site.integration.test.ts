@@ -105,7 +105,7 @@ describe.skipIf(whyNoBrowser)("in a browser", () => {
     for (const [words, title] of [
       ["ten minutes", /Ten minutes to an agent/],
       ["REST API", /REST API/],
-      ["which memory", /Which memory should an OpenClaw user take/],
+      ["mem0", /Which memory should an OpenClaw user take/],
     ] as const) {
       await page.locator("#tsd-search-trigger").click();
       await page.locator("#tsd-search-input").fill(words);
