@@ -21,7 +21,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .command("import")
     .summary("Import facts from an export or from other programs.")
     .description(
-      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. Valid entries are imported; refused ones are listed with the reason, and the exit code is 1. For files of other programs, a preview is shown first.",
+      "Import facts and records of runs: our own JSON Lines, or with --from the notes and memories of other programs. Valid entries are imported; refused ones are listed with the reason, and the exit code is 1. For files of other programs, a preview is shown first.",
     )
     .argument("<file...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
     .addOption(

@@ -6,7 +6,10 @@ import { withExamples } from "../../commands/option-parsers.ts";
 
 /** Declares `key`. */
 export function declareKey(program: Command, runs: Runs): void {
-  const key = program.command("key").summary("Notes about the key.").description("Notes about the key.");
+  const key = program
+    .command("key")
+    .summary("Confirm that you keep a copy of the key.")
+    .description("Confirm that you keep a copy of the key.");
   const saved = key
     .command("saved")
     .summary("Confirm that you keep a copy of the key.")
