@@ -163,7 +163,7 @@ function keyFindings(
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}. Back up this key.`,
+      message: `The key comes from ${key.source}..`,
       remedy,
     });
   }

@@ -354,7 +354,7 @@ describe("the status file beside the key", () => {
     expect((await told(place)).join()).not.toContain("by hand");
     await rename(keptAs, place.databasePath);
     expect(await told(place)).toContainEqual(
-      expect.stringMatching(/^An old copy .* by hand. It has generation 1, and 2 was in use/),
+      expect.stringMatching(/^This may be an old copy of the database: it has generation 1, and 2 was in use/),
     );
     expect((await told(place)).join()).toContain("by hand"); // reading the status does not clear the finding
     await backUp({ ...options(place), file, replaces: true });

@@ -125,7 +125,7 @@ describe("with the command docker, but no engine", () => {
 
   const PLANS = [
     ["==> Plan", "let the built-in model find helmdeck's facts by meaning", "install the built-in model"],
-    ["==> Plan once Docker can be used (--embeddings sidecar)", "start the embedding sidecar"],
+    ["==> Plan once Docker can be used (--embeddings sidecar)", "start the sidecar, Ollama in Docker"],
   ] as const;
 
   it("shows in a dry run what it would do now and what with Docker, and says why", async () => {
@@ -476,7 +476,7 @@ describe("the output", () => {
   it("states the image's size before the download, and the option that avoids it", async () => {
     const { text } = await installLines(["--dry-run"], () => true);
     expect(text).toMatch(
-      /start the embedding sidecar \(downloads .*several GB.*9 GB on disk.*--no-embeddings/,
+      /start the sidecar, Ollama in Docker \(downloads .*several GB.*9 GB on disk.*--embeddings builtin/,
     );
   });
 
