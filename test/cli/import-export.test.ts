@@ -121,9 +121,7 @@ describe("import", () => {
   test("when repeated refreshes facts and adds nothing", async () => {
     await home.write("mixed.jsonl", linesOf(MIXED.slice(0, 2)));
     await home.run(["import", "mixed.jsonl"]);
-    expect((await home.run(["import", "mixed.jsonl"])).stdout).toMatch(
-      /^Imported 2 for main: 2 renewed/,
-    );
+    expect((await home.run(["import", "mixed.jsonl"])).stdout).toMatch(/^Imported 2 for main: 2 renewed/);
   });
 
   test.each([

@@ -25,9 +25,7 @@ const factCount = async () => JSON.parse((await piped(["list", "--json"])).stdou
 test("a person sees a preview and is asked", async () => {
   const no = await onTerminal(fromWorkspace(), "n\n");
   expect(no).toMatchObject({ code: 1, stdout: "" });
-  expect(no.stderr).toContain(
-    "This would import 14 for main: 14 new.",
-  );
+  expect(no.stderr).toContain("This would import 14 for main: 14 new.");
   expect(no.stderr).toContain(
     "  memory/deploys/production: **Production:** through Konflux, staging first. (new)\n",
   );
