@@ -25,6 +25,7 @@ import type {
   FormerKeysPage,
   FormerKeysQuery,
   FormerValue,
+  IndexSnapshots,
   InspectOptions,
   ListQuery,
   MemoryStore,
@@ -114,6 +115,10 @@ export class ReopeningStore implements MemoryStore {
 
   get gauges(): StoreGauges {
     return { ...this.#store.gauges, ...defined({ losses: this.#availability?.losses }) };
+  }
+
+  get snapshots(): IndexSnapshots | undefined {
+    return this.#store.snapshots;
   }
 
   now(): UnixMs {
