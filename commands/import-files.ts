@@ -387,7 +387,13 @@ function takeBackTexts({ importId, takers }: ImportResult, { command }: Voice): 
 }
 
 function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {
-  return `${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows`;
+  const counts = [
+    ...(stored === 0 ? [] : [`${stored} new`]),
+    ...(replaced === 0 ? [] : [`${replaced} replaced`]),
+    ...(refreshed === 0 ? [] : [`${refreshed} renewed`]),
+    ...(audit === 0 ? [] : [`${audit} ${audit === 1 ? "record" : "records"} of runs`]),
+  ];
+  return counts.join(", ") || "nothing new";
 }
 
 function leftOutText(leftOut: NonNullable<ImportResult["leftOut"]>): string {

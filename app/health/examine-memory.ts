@@ -93,7 +93,7 @@ export async function examineFailure(place: PlaceFacts, failure: unknown): Promi
     { level: "error", check: "memory", message: `${code}: ${message}`, remedy: remedyFor(code) },
   ];
   findings.push(...(await fileFindings(place)));
-  findings.push(await keyFileFinding(place));
+  if (code !== "key_missing") findings.push(await keyFileFinding(place));
   return { findings };
 }
 
@@ -167,13 +167,13 @@ function keyFindings(
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}. You confirmed on ${savedAt.slice(0, 10)}.`,
+      message: `The key comes from ${key.source}. You confirmed on ${savedAt.slice(0, 10)} that you keep a copy.`,
     });
   } else {
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}. Back up this key.`,
+      message: `The key comes from ${key.source}..`,
       remedy,
     });
   }
