@@ -35,7 +35,7 @@ const START_MAX_BYTES = 320_000;
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
-  "{engine,recall,sidecar,model,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml}",
+  "{engine,recall,sidecar,model,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml,json}",
   "scripts/build/*.ts",
   // The build compares the model's large files with checksums in model/.
   "model/{*.ts,artefact/*.{md,txt}}",
