@@ -1,10 +1,11 @@
 /** Measures how long the command `helmdeck-memory` takes from a cold start with 10,000 entries. Each run is a new process. */
-import { spawnSync } from "node:child_process";
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAll, DIST } from "../scripts/build/build.ts";
 import { type Measured, quantile } from "./measured.ts";
+import { runCold } from "./processes.ts";
 
 const ENTRIES = 10_000;
 const ROUNDS = 15;
@@ -18,11 +19,11 @@ export async function measureCli(): Promise<Measured> {
   await buildAll();
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-cli-"));
   try {
-    const run = (args: readonly string[]) => timed(home, [ENTRY, ...args]);
+    const run = (args: readonly string[]) => runCold([ENTRY, ...args], { home });
     writeFileSync(join(home, "facts.jsonl"), factLines(ENTRIES));
     const importMs = run(["import", "facts.jsonl"]).ms;
     const cases = [
-      { name: "`node` alone, for comparison", work: () => timed(home, ["-e", "0"]) },
+      { name: "`node` alone, for comparison", work: () => runCold(["-e", "0"], { home }) },
       { name: "`--version`", work: () => run(["--version"]) },
       { name: "`get`", work: () => run(["get", "topic-77/fact-777"]) },
       { name: "`search`", work: () => run(["search", "which harbour does the copper ledger name"]) },
@@ -35,19 +36,6 @@ export async function measureCli(): Promise<Measured> {
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-function timed(home: string, args: readonly string[]): { readonly ms: number; readonly stdout: string } {
-  const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: home,
-    env: { PATH: process.env.PATH, HOME: home },
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const ms = performance.now() - started;
-  if (status !== 0) throw new Error(`${args.slice(1).join(" ")} ended with ${status}: ${stderr}`);
-  return { ms, stdout };
 }
 
 interface Case {

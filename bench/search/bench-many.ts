@@ -2,11 +2,12 @@
  * Measures the memory that the indexes of many small memories take, in a separate process: `node --expose-gc bench-many.ts` prints the
  * figures of one run.
  */
-import { spawnSync } from "node:child_process";
+
 import { fileURLToPath } from "node:url";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { createRecall } from "../../recall/recall.ts";
 import { type Measured, table } from "../measured.ts";
+import { measureInChild } from "../processes.ts";
 import { madeQuestion } from "./made-facts.ts";
 import { madeEntries } from "./search-systems.ts";
 
@@ -22,11 +23,7 @@ interface Sample {
 }
 
 export async function measureMany(): Promise<Measured> {
-  const child = spawnSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url)], {
-    encoding: "utf8",
-  });
-  if (child.status !== 0) throw new Error(`Many memories failed: ${child.stderr}`);
-  const sample = JSON.parse(child.stdout) as Sample; // printed below
+  const sample = measureInChild<Sample>(fileURLToPath(import.meta.url));
   return {
     title: "Many small memories",
     command: "npm run bench:speed -- --only many",

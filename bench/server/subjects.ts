@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DIST } from "../../scripts/build/build.ts";
 import { mintToken } from "../../server/tokens.ts";
+import { addressSaidBy } from "../../test/engines/engine.ts";
 
 /** A server that accepts requests. */
 export interface RunningServer {
@@ -92,19 +93,6 @@ async function whenListening(
       await closed;
     },
   };
-}
-
-/** The first address that the server prints. */
-function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let said = "";
-    stdout?.on("data", (chunk) => {
-      said += String(chunk);
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (address !== undefined) resolve(address);
-    });
-    stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
-  });
 }
 
 /** `/proc/<pid>/stat` counts in hundredths of a second; fields 14 and 15, after the program's name in brackets. */
