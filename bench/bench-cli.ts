@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAll, DIST } from "../scripts/build/build.ts";
 import { type Measured, quantile } from "./measured.ts";
+import { runCold } from "./processes.ts";
 
 const ENTRIES = 10_000;
 const ROUNDS = 15;
@@ -22,11 +23,11 @@ export async function measureCli(): Promise<Measured> {
   await buildAll();
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-cli-"));
   try {
-    const run = (args: readonly string[]) => timed(home, [ENTRY, ...args]);
+    const run = (args: readonly string[]) => runCold([ENTRY, ...args], { home });
     writeFileSync(join(home, "facts.jsonl"), factLines(ENTRIES));
     const importMs = run(["import", "facts.jsonl"]).ms;
     const cases = [
-      { name: "`node` alone, for comparison", work: () => timed(home, ["-e", "0"]) },
+      { name: "`node` alone, for comparison", work: () => runCold(["-e", "0"], { home }) },
       { name: "`--version`", work: () => run(["--version"]) },
       { name: "`get`", work: () => run(["get", "topic-77/fact-777"]) },
       { name: "`search`", work: () => run(["search", "which harbour does the copper ledger name"]) },
@@ -41,19 +42,6 @@ export async function measureCli(): Promise<Measured> {
   }
 }
 
-function timed(home: string, args: readonly string[]): { readonly ms: number; readonly stdout: string } {
-  const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: home,
-    env: { PATH: process.env.PATH, HOME: home },
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const ms = performance.now() - started;
-  if (status !== 0) throw new Error(`${args.slice(1).join(" ")} ended with ${status}: ${stderr}`);
-  return { ms, stdout };
-}
-
 interface Start {
   readonly entries: number;
   /** Processor time in ms: median of each. */
@@ -66,7 +54,7 @@ function measureStart(entries: number): Start {
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-cli-"));
   try {
     writeFileSync(join(home, "facts.jsonl"), factLines(entries));
-    timed(home, [ENTRY, "import", "facts.jsonl"]);
+    runCold([ENTRY, "import", "facts.jsonl"], { home });
     const copies = join(home, ".openclaw", "helmdeck-memory", "indexes-of-memory.sqlite");
     const search = (): number =>
       processorMs(home, [ENTRY, "search", "which harbour does the copper ledger name"]);

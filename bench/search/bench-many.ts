@@ -2,11 +2,12 @@
  * Measures the memory that the indexes of many small memories take, in a separate process:
  * `node --max-semi-space-size=8 --expose-gc bench-many.ts` prints the figures of one run.
  */
-import { spawnSync } from "node:child_process";
+
 import { fileURLToPath } from "node:url";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { createRecall } from "../../recall/recall.ts";
 import { type Measured, table } from "../measured.ts";
+import { measureInChild } from "../processes.ts";
 import { madeQuestion } from "./made-facts.ts";
 import { madeEntries } from "./search-systems.ts";
 
@@ -22,10 +23,7 @@ interface Sample {
 }
 
 export async function measureMany(): Promise<Measured> {
-  const flags = ["--max-semi-space-size=8", "--expose-gc"]; // the first as in `serve`
-  const child = spawnSync(process.execPath, [...flags, fileURLToPath(import.meta.url)], { encoding: "utf8" });
-  if (child.status !== 0) throw new Error(`Many memories failed: ${child.stderr}`);
-  const sample = JSON.parse(child.stdout) as Sample; // printed below
+  const sample = measureInChild<Sample>("--max-semi-space-size=8", fileURLToPath(import.meta.url)); // as in `serve`
   return {
     title: "Many small memories",
     command: "npm run bench:speed -- --only many",

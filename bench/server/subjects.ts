@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DIST } from "../../scripts/build/build.ts";
 import { mintToken } from "../../server/tokens.ts";
-import { makeDatabase } from "../../test/engines/engine.ts";
+import { addressSaidBy, makeDatabase } from "../../test/engines/engine.ts";
 import { startPostgres } from "../../test/postgres/server.ts";
 
 /** A server that accepts requests. */
@@ -126,19 +126,6 @@ async function whenListening(
       await closed;
     },
   };
-}
-
-/** The first address that the server prints. */
-function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let said = "";
-    stdout?.on("data", (chunk) => {
-      said += String(chunk);
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (address !== undefined) resolve(address);
-    });
-    stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
-  });
 }
 
 /** `/proc/<pid>/stat` counts in hundredths of a second; fields 14 and 15, after the program's name in brackets. */

@@ -172,8 +172,8 @@ async function mint(subject: string): Promise<string> {
   return (await mintToken(Buffer.from(SECRET), { subject, ttlSeconds: 3_600 }, Date.now())).token;
 }
 
-/** The first address in the program's output. */
-function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
+/** The first address in a server's output. */
+export function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";
     stdout?.on("data", (chunk) => {
@@ -181,6 +181,6 @@ function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
       if (address !== undefined) resolve(address);
     });
-    stdout?.once("end", () => reject(new Error(`The engine ended before it listened: ${said}`)));
+    stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
   });
 }
