@@ -33,6 +33,7 @@ import {
   waitForVectors,
 } from "./embedding/on-request.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
+import { FactBatches } from "./fact-batches.ts";
 import { checkFact, getFact, listFacts, renewFact, storeFact, storeFactAllowingSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { GrowthCounts } from "./growth.ts";
@@ -171,6 +172,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     toolHistory: new ToolHistory(store),
     timer: timer ?? processTimer,
   };
+  const batches = new FactBatches(context, parts.clock);
   const growth = new GrowthCounts(context);
   const reviews = new Reviews(context);
   const sweep = () => store.deleteExpired();
@@ -211,6 +213,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     storeFact: inNamespace((...asked) => {
       embeddings.prepare();
       return storeFact(context, ...asked);
+    }, embedSoon),
+    storeFacts: inNamespace((...asked) => {
+      embeddings.prepare();
+      return batches.store(...asked);
     }, embedSoon),
     storeFactAllowingSecret: inNamespace((...asked) => {
       embeddings.prepare();

@@ -93,7 +93,10 @@ function claimLazily(one: ScoredCandidate, stem: Stem): () => Claim {
   };
 }
 
-export function claimOfHit({ document, passage }: ScoredCandidate, stem?: Stem): Claim {
+export function claimOfHit(
+  { document, passage }: Pick<ScoredCandidate, "document" | "passage">,
+  stem?: Stem,
+): Claim {
   return new Claim({ key: document.key, value: document.content.slice(passage.start, passage.end) }, stem);
 }
 

@@ -32,12 +32,13 @@ import { ReadFacts } from "./read-facts.ts";
 import {
   bestPerDocument,
   type Features,
+  mostCertain,
   type PassageSimilarities,
   type ScoredCandidate,
   scoreCandidates,
 } from "./scoring.ts";
 import type {
-  AlikeHit,
+  AlikeFact,
   CorpusSource,
   IndexCounts,
   LeftOut,
@@ -135,7 +136,7 @@ class HybridRecall implements Recall {
     });
   }
 
-  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeHit[]> {
+  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeFact[]> {
     const { value: text } = fact;
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUp();
@@ -144,18 +145,22 @@ class HybridRecall implements Recall {
       const { index } = view;
       const query = readQuery(text);
       const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
-      const scored = inOrder(scoreCandidates(query, candidates, meant, index), ALIKE_LOOKED_AT);
-      const isAlike = alikeTo(topicOf(text));
-      const claim = new Claim(fact);
-      const found: AlikeHit[] = [];
-      for (const one of scored) {
+      const stem = (word: string) => index.termOf(word);
+      const isAlike = alikeTo(topicOf(text, stem));
+      let claim: Claim | undefined;
+      const found: AlikeFact[] = [];
+      for (const one of mostCertain(query, candidates, meant, index, ALIKE_LOOKED_AT)) {
         if (found.length === limit) break;
         const { document, unit } = one;
         const isRead = meant?.knows?.(document) !== false;
         const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        if (!isAlike(this.#read.topicOf(one), deviations)) continue;
-        const isOther = relationOf(claim, this.#read.claimOf(one), deviations) === "contradict";
-        found.push({ ...hitOf(one, false), ...(isOther && { contradicts: true }) });
+        if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
+        const contradicts = () => {
+          claim ??= new Claim(fact, stem);
+          return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
+        };
+        const { key, category, content } = document;
+        found.push({ key, category, content, contradicts });
       }
       return found;
     });

@@ -3,7 +3,6 @@ import type { CorpusChunk, CorpusEntry, DocumentKind } from "../../engine/projec
 import type { EntryId, Fingerprint, Origin, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Writer } from "../../engine/store/writer.ts";
 import { countLines, LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
-import { ownCopy } from "./terms.ts";
 
 export interface IndexedDocument {
   readonly id: EntryId;
@@ -33,7 +32,13 @@ export interface IndexedDocument {
   readonly units: readonly number[];
 }
 
-export function documentOf(entry: CorpusEntry, units: readonly number[]): IndexedDocument {
+/** @param shared keeps a copy of a prefix: a piece of the key would keep all of it */
+export function documentOf(
+  entry: CorpusEntry,
+  units: readonly number[],
+  shared: (prefix: string) => string,
+): IndexedDocument {
+  const prefix = prefixOf(entry.key);
   return {
     id: entry.id,
     origin: entry.origin,
@@ -44,7 +49,7 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
     content: entry.chunk.content,
     category: entry.category,
     key: entry.key,
-    prefix: prefixOf(entry.key),
+    prefix: prefix === undefined ? undefined : shared(prefix),
     lineNumber: lineNumberOf(entry.key),
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
@@ -234,7 +239,7 @@ export function charactersOf({ id, docid, path, title, content, key }: IndexedDo
 
 function prefixOf(key: string): string | undefined {
   const slash = key.lastIndexOf("/");
-  return slash <= 0 ? undefined : ownCopy(key.slice(0, slash));
+  return slash <= 0 ? undefined : key.slice(0, slash);
 }
 
 /** The passages of an entry: its whole body when the content fits a snippet, otherwise parts of it. Never empty. */

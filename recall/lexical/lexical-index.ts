@@ -4,6 +4,7 @@ import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
+import { termOf } from "../analysis/english.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { Arena, type ArenaSpare, Column } from "./arena.ts";
 import {
@@ -27,6 +28,7 @@ import {
   IN_TITLE,
   MAX_UNITS,
   unitOf as numberOf,
+  ownCopy,
   packPosting,
   Terms,
 } from "./terms.ts";
@@ -44,6 +46,9 @@ export interface IndexView {
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
 const OBJECT_BYTES = { document: 700, unit: 60, term: 100 };
 const EMPTY_BYTES = 2_000;
+
+/** Then all are dropped. */
+const MOST_STEMS = 5_000;
 
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
@@ -87,6 +92,8 @@ export class LexicalIndex {
   /** Of documents, in their texts. */
   #characters = 0;
   #bodyTermCount = 0;
+  /** See {@link termOf}. */
+  readonly #stems = new Map<string, string>();
   /** Reads texts as numbers of terms. A number may belong to another term after a removal. */
   #analyser: TextAnalyser<number> | undefined;
 
@@ -109,7 +116,7 @@ export class LexicalIndex {
         this.#passages.set(unit * PASSAGE + place, number);
       units.push(unit);
     }
-    const document = documentOf(entry, units);
+    const document = documentOf(entry, units, (prefix) => this.neighbours.sharedPrefix(prefix));
     for (const unit of units) this.#documentOfUnit[unit] = document;
     this.#documents.set(entry.id, document);
     this.#characters += charactersOf(document);
@@ -121,6 +128,7 @@ export class LexicalIndex {
     const document = this.#documents.get(id);
     if (document === undefined) return;
     this.endBatch();
+    this.#stems.clear();
     const seen = new Set<number>();
     for (const unit of document.units) {
       for (const posting of this.postingsOfUnit(unit)) seen.add(numberOf(posting));
@@ -136,6 +144,20 @@ export class LexicalIndex {
   /** Drops what a batch of entries shared: it may hold words of a fact that is forgotten later. */
   endBatch(): void {
     this.#analyser = undefined;
+  }
+
+  /**
+   * The term of a folded word. Finding it takes longer than all else that is done with a word, so those of words that this index
+   * has are kept until something is removed: then they may be words of a fact that is forgotten.
+   */
+  termOf(word: string): string {
+    const known = this.#stems.get(word);
+    if (known !== undefined) return known;
+    const term = termOf(word);
+    if (this.terms.numberOf(term) === undefined) return term;
+    if (this.#stems.size === MOST_STEMS) this.#stems.clear();
+    this.#stems.set(ownCopy(word), term);
+    return term;
   }
 
   documentWith(id: EntryId): IndexedDocument | undefined {
@@ -198,7 +220,8 @@ export class LexicalIndex {
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
-      this.terms.size * OBJECT_BYTES.term;
+      this.terms.size * OBJECT_BYTES.term +
+      this.#stems.size * OBJECT_BYTES.term;
     return arrays.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
   }
 

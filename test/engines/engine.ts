@@ -109,6 +109,13 @@ export class Engine implements AsyncDisposable {
     return this.ask(subject, "POST", "/api/v1/memory/store", { key, value });
   }
 
+  storeMany(
+    subject: string,
+    facts: readonly { readonly key: string; readonly value: string }[],
+  ): Promise<Reply> {
+    return this.ask(subject, "POST", "/api/v1/memory/store/batch", { facts });
+  }
+
   get(subject: string, key: string): Promise<Reply> {
     return this.ask(subject, "GET", `/api/v1/memory/facts/${encodeURIComponent(key)}`);
   }

@@ -1,8 +1,9 @@
 /** The SQLite store: the reader, plus writes, each in one transaction; puts share theirs with others of the same moment. */
-
+import { isHelmdeckError } from "../../errors.ts";
 import { checkSuperseded } from "../../rules/history.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
+import { GroupCommit, type Outcome, type Progress, refused } from "../group-commit.ts";
 import type { KeyChangeReport, ResealOptions } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
@@ -32,8 +33,11 @@ import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
+<<<<<<< HEAD
 import { GroupCommit } from "./group-commit.ts";
 import { SqliteSnapshots } from "./index-snapshots.ts";
+=======
+>>>>>>> main
 import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
@@ -56,14 +60,20 @@ export interface SqliteStoreParts extends SqliteReaderParts {
   readonly isReadOnly: boolean;
 }
 
+type Put = (writing: Writing) => PutResult;
+
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #isReadOnly: boolean;
   readonly #putting: Putting;
   readonly #log: Checkpointer;
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
+<<<<<<< HEAD
   readonly #together: GroupCommit;
   readonly snapshots: SqliteSnapshots;
+=======
+  readonly #together: GroupCommit<Put>;
+>>>>>>> main
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -77,8 +87,12 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
+<<<<<<< HEAD
     this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
     this.#together = new GroupCommit({ session: this.session, calls, transactions });
+=======
+    this.#together = new GroupCommit((puts, progress) => this.#putTogether(puts, progress));
+>>>>>>> main
   }
 
   get gauges(): StoreGauges {
@@ -91,6 +105,28 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.#together.write((writing) =>
       putEntry(this.#putting, entry, writing, { ...options, supersedes }),
     );
+  }
+
+  /** Nothing is awaited inside. A put that is alone needs no savepoint: the transaction is it. */
+  #putTogether(puts: readonly Put[], progress: Progress): Promise<readonly Outcome[]> {
+    return this.calls.write(() =>
+      this.#transactions.write((writing) => {
+        progress.isInside = true;
+        const outcomes = puts.map((put) => this.#attempt(put, writing, puts.length > 1));
+        progress.isInside = false;
+        return outcomes;
+      }),
+    );
+  }
+
+  #attempt(put: Put, writing: Writing, isOneOfMany: boolean): Outcome {
+    try {
+      const answer = isOneOfMany ? writing.attempt(() => put(writing)) : put(writing);
+      return () => answer;
+    } catch (error) {
+      if (!isOneOfMany || !isHelmdeckError(error) || !this.session.connection.inTransaction) throw error;
+      return refused(error);
+    }
   }
 
   /** After the puts that were asked for before. */
