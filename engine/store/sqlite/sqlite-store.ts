@@ -33,11 +33,7 @@ import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
-<<<<<<< HEAD
-import { GroupCommit } from "./group-commit.ts";
-import { SqliteSnapshots } from "./index-snapshots.ts";
-=======
->>>>>>> main
+import type { SqliteSnapshots } from "./index-snapshots.ts";
 import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
@@ -68,12 +64,8 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #log: Checkpointer;
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
-<<<<<<< HEAD
-  readonly #together: GroupCommit;
-  readonly snapshots: SqliteSnapshots;
-=======
   readonly #together: GroupCommit<Put>;
->>>>>>> main
+  readonly snapshots: SqliteSnapshots;
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -88,7 +80,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
 <<<<<<< HEAD
-    this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
+    this.snapshots = new SqliteSnapshots(...parts, calls, transactions );
     this.#together = new GroupCommit({ session: this.session, calls, transactions });
 =======
     this.#together = new GroupCommit((puts, progress) => this.#putTogether(puts, progress));
