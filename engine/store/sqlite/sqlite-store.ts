@@ -79,12 +79,8 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
-<<<<<<< HEAD
-    this.snapshots = new SqliteSnapshots(...parts, calls, transactions );
-    this.#together = new GroupCommit({ session: this.session, calls, transactions });
-=======
+    this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
     this.#together = new GroupCommit((puts, progress) => this.#putTogether(puts, progress));
->>>>>>> main
   }
 
   get gauges(): StoreGauges {
