@@ -17,7 +17,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .alias("add")
     .summary("Store or replace one fact.")
     .description(
-      "Store one fact, or replace the one with this key; then category, tags and a chosen end stay unless you give others. Other processes can read the arguments of a command while it runs (ps): for sensitive text use - or --value-file.",
+      "Store one fact, or replace the one with this key; then category, tags and a chosen end stay unless you give others. Other users can read a command's arguments while it runs (ps): for sensitive text use - or --value-file.",
     )
     .argument("<key>", "The key: 1 to 512 bytes; slashes group keys.")
     .argument("[value]", "The text, at most 64 KiB; - reads it from standard input.")
@@ -27,7 +27,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .option("--no-tags", "Drop the tags.")
     .option(
       "--ttl <span>",
-      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or the end that was chosen before.",
+      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or as chosen before.",
       seconds,
     )
     .option("--supersedes <key>", "An outdated fact to retire; up to 9 times.", collect)

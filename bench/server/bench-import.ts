@@ -55,7 +55,7 @@ async function requestsTo(server: RunningServer): Promise<number> {
 await buildAll();
 const rows: (readonly string[])[] = [];
 for (const [name, way] of Object.entries(WAYS)) {
-  const [ours] = serverSubjects(undefined);
+  const [ours] = serverSubjects({ onPostgres: false });
   const server = await ours?.start();
   if (server === undefined) throw new Error("There is no server to measure.");
   rows.push([name, ...(await measure(server, way))]);

@@ -13,7 +13,7 @@ export function declareBackup(program: Command, runs: Runs): void {
     .command("backup")
     .summary("Back up everything to one encrypted file.")
     .description(
-      "Back up the whole memory database, of every caller, to one encrypted file that only you can read (mode 0600). Memory stays usable during the backup. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
+      "Back up the memory of every caller to one encrypted file that only you can read (mode 0600), while it is in use. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
     )
     .argument("<file>", "The backup; it must not exist yet.", nonEmpty)
     .option("--overwrite", "Replace an existing file, after the new one is complete.")
@@ -39,7 +39,7 @@ export function declareRestore(program: Command, runs: Runs): void {
     .command("restore")
     .summary("Restore a backup.")
     .description(
-      "Restore a backup where there is no memory yet, or over a database that nobody has open. The former database is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
+      "Restore a backup where there is no memory yet, or over a database that nobody has open, which is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
     )
     .argument("<file>", "A file written by helmdeck-memory backup.", nonEmpty)
     .option("--dry-run", "Only show what it would do.")

@@ -17,7 +17,7 @@ export function declareEmbed(program: Command, runs: Runs): void {
     .command("embed")
     .summary("Embed facts that have no vectors yet, for semantic search.")
     .description(
-      "Embed facts without vectors and keep the vectors. Uses the built-in model or embedding service of the OpenClaw plugin, unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
+      "Embed facts that have no vectors, with what the OpenClaw plugin uses unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again. You need it after a large import, if no gateway or server runs to do it in the background.",
     )
     .action((_options: unknown, command: Command) => runs(command, (context) => embedCommand(context)));
   withExamples(embed, [

@@ -13,7 +13,7 @@ export function declareVerify(program: Command, runs: Runs): void {
     .command("verify")
     .summary("Open every row and name the unreadable ones.")
     .description(
-      "Open every row of the database, of every caller: entries, vectors and former values. Names unreadable rows and changes nothing. The exit code is 1 if there are any.",
+      "Open every row of every caller: entries, vectors and former values. Names unreadable rows and changes nothing. The exit code is 1 if there are any.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => verifyCommand(context)),
@@ -26,11 +26,11 @@ export function declareRepair(program: Command, runs: Runs): void {
     .command("repair")
     .summary("Write all readable rows into a new database.")
     .description(
-      "Write all readable rows into a new database, with times, vectors and former values, under the same key. The old one is only read. Shows how to put the new one in place.",
+      "Write all readable rows into a new database, with times, vectors and former values, under the same key. The old one is only read. Says how to put the new one in place.",
     )
     .option(
       "--to <file>",
-      "The new database; it must not exist yet. (default: memory-repaired.sqlite next to the old one)",
+      "The new database; it must not exist yet. Default: memory-repaired.sqlite beside the old one.",
       nonEmpty,
     )
     .action((options: { readonly to?: string }, command: Command) =>

@@ -15,11 +15,11 @@ export function declareRotateKey(program: Command, runs: Runs): void {
     .command("rotate-key")
     .summary("Change the key and encrypt everything with it.")
     .description(
-      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory stays usable. If interrupted, run it again to continue; until it finishes, both keys open everything.",
+      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory stays usable. If interrupted, run it again; until then both keys open everything.",
     )
     .option(
       "--new-key-file <file>",
-      "For a key that you keep elsewhere: encrypt everything with the key in this file, which is created if needed. Put that key in place, then run rotate-key --finish.",
+      "For a key that you keep elsewhere: encrypt with the key in this file, which is created if needed. Put that key in place, then run rotate-key --finish.",
       nonEmpty,
     )
     .option("--finish", "Remove the former key, after you put the new one in place.")

@@ -9,7 +9,7 @@ export function declareMcp(program: Command, runs: Runs): void {
     .command("mcp")
     .summary("Serve one caller's memory over MCP on standard input and output.")
     .description(
-      "Serve one caller's memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends. Everything except protocol messages goes to standard error.",
+      "Serve one caller's memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends.",
     )
     .option("--packs", "Also list packs and pipelines.")
     .option(

@@ -31,25 +31,31 @@ export class Neighbours {
   readonly #groups = new Map<string, PrefixGroup>();
 
   add(document: IndexedDocument): void {
-    const group = this.#groupFor(document);
-    if (group === undefined) return;
-    const place = group.isSorted ? placeOn(group.documents, document) : 0;
-    group.isSorted &&= group.documents.length - place <= NEAR_THE_END;
+    if (document.prefix === undefined) return;
+    const { prefix } = document;
+    const group = this.#groupOf(prefix);
+    countLine(group, document, 1);
+    if (!group.isSorted) {
+      group.documents.push(document);
+      return;
+    }
+    const place = placeOn(group.documents, document);
+    group.isSorted = group.documents.length - place <= NEAR_THE_END;
     if (group.isSorted) group.documents.splice(place, 0, document);
     else group.documents.push(document);
   }
 
   /** Adds a document that comes after all others in the order of {@link compareInThread}. */
   addLast(document: IndexedDocument): void {
-    this.#groupFor(document)?.documents.push(document);
+    if (document.prefix === undefined) return;
+    const group = this.#groupOf(document.prefix);
+    countLine(group, document, 1);
+    group.documents.push(document);
   }
 
-  #groupFor(document: IndexedDocument): PrefixGroup | undefined {
-    const { prefix } = document;
-    if (prefix === undefined) return undefined;
+  #groupOf(prefix: string): PrefixGroup {
     const group = this.#groups.get(prefix) ?? { prefix, documents: [], lines: new Map(), isSorted: true };
     if (group.documents.length === 0) this.#groups.set(prefix, group);
-    countLine(group, document, 1);
     return group;
   }
 
