@@ -1,4 +1,7 @@
-/** The contradictions among an answer's sure facts: said in each of them, and the newer fact first. */
+/**
+ * The contradictions among an answer's sure facts: said in each of them, and the newer fact first. Of facts that seem to say the
+ * same, the newer one comes first, too: "the branch is stable" and "the branch is release" may differ in a word that is no known value.
+ */
 import { termOf } from "./analysis/english.ts";
 import { Claim, type Stem } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
@@ -11,24 +14,24 @@ export interface Shown extends ScoredCandidate {
   readonly conflicts: readonly ScoredCandidate[];
 }
 
-/** The same candidates. Of two that contradict each other, the newer one takes the place and score of the better one. */
+/** The same candidates. Of two that contradict each other or say the same, the newer takes the place and score of the better. */
 export function withConflicts(shown: readonly ScoredCandidate[], index: LexicalIndex): readonly Shown[] {
-  const conflicts = conflictsAmong(shown, index);
-  if (conflicts.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
-  const contradict = (one: ScoredCandidate, other: ScoredCandidate) =>
-    conflicts.get(one.unit)?.some(({ unit }) => unit === other.unit) === true;
+  const { conflicts, sayings } = relationsAmong(shown, index);
+  if (conflicts.size + sayings.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
+  const areOfOne = (one: ScoredCandidate, other: ScoredCandidate) =>
+    [conflicts, sayings].some((those) => those.get(one.unit)?.some(({ unit }) => unit === other.unit));
   const ordered = [...shown];
   for (let place = 0; place < ordered.length; ) {
     const newer = ordered.findIndex((other, at) => {
       const here = ordered[place];
-      return at > place && here !== undefined && isNewer(other, here) && contradict(here, other);
+      return at > place && here !== undefined && isNewer(other, here) && areOfOne(here, other);
     });
     if (newer === -1) place += 1;
     else exchange(ordered, place, newer);
   }
   const below: ScoredCandidate[] = [];
   for (const one of ordered) {
-    const newer = below.filter((other) => contradict(one, other));
+    const newer = below.filter((other) => areOfOne(one, other));
     const most = Math.min(...newer.map(({ score }) => score - WEIGHTS.conflicts.step));
     below.push({ ...one, score: Math.min(one.score, most) });
   }
@@ -45,8 +48,14 @@ function exchange(ordered: ScoredCandidate[], place: number, newer: number): voi
 }
 
 /** By unit. */
-function conflictsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) {
-  const conflicts = new Map<number, ScoredCandidate[]>();
+type Related = ReadonlyMap<number, readonly ScoredCandidate[]>;
+
+/** Those that contradict each other, and those that seem to say the same. */
+function relationsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) {
+  const related = {
+    contradict: new Map<number, ScoredCandidate[]>(),
+    same: new Map<number, ScoredCandidate[]>(),
+  };
   const stem = stemOnce();
   const facts = shown
     .filter((one) => isShortFact(one, index))
@@ -55,12 +64,14 @@ function conflictsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) 
   for (const [place, here] of facts.entries()) {
     for (const there of facts.slice(place + 1)) {
       if (!shareWords(here.weights, there.weights)) continue;
-      if (relationOf(here.claim(), there.claim()) !== "contradict") continue;
-      note(conflicts, here.one, there.one);
-      note(conflicts, there.one, here.one);
+      const relation = relationOf(here.claim(), there.claim());
+      if (relation !== "contradict" && relation !== "same") continue;
+      note(related[relation], here.one, there.one);
+      note(related[relation], there.one, here.one);
     }
   }
-  return conflicts;
+  const { contradict: conflicts, same: sayings }: Record<"contradict" | "same", Related> = related;
+  return { conflicts, sayings };
 }
 
 /** Hits have many words in common. */
@@ -73,9 +84,9 @@ function stemOnce(): Stem {
   };
 }
 
-function note(conflicts: Map<number, ScoredCandidate[]>, one: ScoredCandidate, other: ScoredCandidate): void {
-  const known = conflicts.get(one.unit);
-  if (known === undefined) conflicts.set(one.unit, [other]);
+function note(related: Map<number, ScoredCandidate[]>, one: ScoredCandidate, other: ScoredCandidate): void {
+  const known = related.get(one.unit);
+  if (known === undefined) related.set(one.unit, [other]);
   else known.push(other);
 }
 

@@ -215,7 +215,7 @@ const WANTED: readonly Wanted[] = [
   { asks: /\bwho(?:m|se)?\b/i, isIn: namesSomebody },
   {
     asks: /\b(?:what|which|who|whats)\b.*\b(?:called|named)\b|\bnames? of\b|\bwhat(?:['’]?s| is| are) (?:\w+ ){1,3}names?\b/i,
-    isIn: hasName,
+    isIn: saysName,
   },
 ];
 
@@ -234,6 +234,16 @@ function namesSomebody(text: string, question: Question): boolean {
     hasName(text, question) ||
     ownWords(text, question).some(({ text: word }) => ROLES.has(termOf(word)) || PERSON.test(word))
   );
+}
+
+/** "called" and "the name of it is" give a name without a capital, too: servers and branches have such. */
+const NAMING = /\b(?:called|named)\b|\bnames?\b.*(?:\b(?:is|are)\b|[:=])/i;
+
+function saysName(text: string, question: Question): boolean {
+  if (hasName(text, question)) return true;
+  if (!NAMING.test(text)) return false;
+  const own = ownWords(text, question).map((word) => word.text);
+  return commonnessOf(own).some((commonness) => commonness !== FUNCTION_WORD);
 }
 
 /** A name that the question does not have. */
