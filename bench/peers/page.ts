@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { table, textTable } from "../measured.ts";
 import { type Line, type Run, waysIn } from "./figures.ts";
-import { type Column, TABLES, type Table } from "./page-tables.ts";
+import { CAUSES, type Column, TABLES, type Table } from "./page-tables.ts";
 import { PRIOR_ART } from "./prior-art.ts";
 import type { System } from "./system.ts";
 
@@ -42,6 +42,7 @@ function pageText({ runs: kept, systems }: PageOptions): string {
     aboutRuns(kept),
     "## Where helmdeck is not first",
     "Every figure in which another system is better than the better of helmdeck's two usual settings, with the cause. An empty plugin is the floor and no rival.",
+    CAUSES,
     lostTable(tables),
     ...tables.flatMap(({ table: { title, text, columns }, rows }) => [
       `## ${title}`,
@@ -113,14 +114,33 @@ function lostTable(tables: readonly { readonly table: Table; readonly rows: read
         at,
       );
       if (ours === undefined || best === undefined || !isBetter(column, best.range, ours.range)) return [];
+      if (shown(column, best.range) === shown(column, ours.range)) return [];
       const who = [best.row.system.title, ...(best.row.way === undefined ? [] : [best.row.way])].join(", ");
       const figure = `${title}: ${column.title}`;
       return [
-        [figure, `${who}: ${shown(column, best.range)}`, shown(column, ours.range), column.cause ?? ""],
+        [
+          figure,
+          `${who}: ${shown(column, best.range)}`,
+          shown(column, ours.range),
+          `${column.cause ?? ""}${isOfLittle(column) ? foundBeside(columns, best.row, ours.row) : ""}`,
+        ],
       ];
     }),
   );
   return textTable(["figure", "first", "helmdeck", "cause, and what mends it"], lost);
+}
+
+/** Whether a system that shows little is good at it. */
+function isOfLittle({ better, title }: Column): boolean {
+  return better === "less" || title === "precision";
+}
+
+/** Who shows less also finds less, or more. */
+function foundBeside(columns: readonly Column[], best: Row, ours: Row): string {
+  const at = columns.findIndex(({ title }) => title.endsWith("any@10"));
+  const [column, theirs, own] = [columns[at], best.figures[at], ours.figures[at]];
+  if (column === undefined || theirs === undefined || own === undefined || theirs[0] >= own[0]) return "";
+  return ` The first finds ${shown(column, theirs)} of the answers, helmdeck ${shown(column, own)}.`;
 }
 
 interface Best {
@@ -150,9 +170,7 @@ function systemsTable(systems: readonly System[], runs: Lines): string {
   const rows = systems.map((system) => {
     const ends = runs.flat().filter((line) => line.system === system.id && line.measure === "end");
     const bad = ends.filter(({ outcome }) => outcome !== "done");
-    const state =
-      system.absent ??
-      (ends.length === 0 ? "not run" : bad.length === 0 ? "admitted" : bad.map(told).join("; "));
+    const state = ends.length === 0 ? "not run" : bad.length === 0 ? "admitted" : bad.map(told).join("; ");
     const link = system.settings.startsWith("http")
       ? `[settings](${system.settings})`
       : `[settings](../../${system.settings})`;
