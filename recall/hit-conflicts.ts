@@ -7,6 +7,7 @@ import { Claim, type Stem } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { ScoredCandidate } from "./scoring.ts";
+import { textOf } from "./select-hits.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** A hit that is shown, with those that it contradicts, newest first; mostly none. */
@@ -14,9 +15,19 @@ export interface Shown extends ScoredCandidate {
   readonly conflicts: readonly ScoredCandidate[];
 }
 
-/** The same candidates. Of two that contradict each other or say the same, the newer takes the place and score of the better. */
-export function withConflicts(shown: readonly ScoredCandidate[], index: LexicalIndex): readonly Shown[] {
-  const { conflicts, sayings } = relationsAmong(shown, index);
+/**
+ * The same candidates. Of two that contradict each other or say the same, the newer takes the place and score of the better.
+ *
+ * @param hidden the best that are not shown, such as "I no longer eat meat" behind "I eat meat". One that is newer than a shown fact
+ *   and contradicts it, or says the same, is shown, too: otherwise an answer would be sure of what has changed
+ */
+export function withConflicts(
+  sure: readonly ScoredCandidate[],
+  index: LexicalIndex,
+  { hidden, limit }: { readonly hidden: readonly ScoredCandidate[]; readonly limit: number },
+): readonly Shown[] {
+  const { conflicts, sayings, newer } = relationsAmong(sure, hidden, index);
+  const shown = [...sure, ...newer];
   if (conflicts.size + sayings.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
   const areOfOne = (one: ScoredCandidate, other: ScoredCandidate) =>
     [conflicts, sayings].some((those) => those.get(one.unit)?.some(({ unit }) => unit === other.unit));
@@ -35,9 +46,12 @@ export function withConflicts(shown: readonly ScoredCandidate[], index: LexicalI
     const most = Math.min(...newer.map(({ score }) => score - WEIGHTS.conflicts.step));
     below.push({ ...one, score: Math.min(one.score, most) });
   }
-  return below
-    .toSorted((one, other) => other.score - one.score)
-    .map((one) => ({ ...one, conflicts: (conflicts.get(one.unit) ?? []).toSorted(newestFirst) }));
+  const kept = below.toSorted((one, other) => other.score - one.score).slice(0, limit);
+  const units = new Set(kept.map(({ unit }) => unit));
+  return kept.map((one) => {
+    const others = (conflicts.get(one.unit) ?? []).filter(({ unit }) => units.has(unit));
+    return { ...one, conflicts: others.toSorted(newestFirst) };
+  });
 }
 
 function exchange(ordered: ScoredCandidate[], place: number, newer: number): void {
@@ -50,28 +64,51 @@ function exchange(ordered: ScoredCandidate[], place: number, newer: number): voi
 /** By unit. */
 type Related = ReadonlyMap<number, readonly ScoredCandidate[]>;
 
-/** Those that contradict each other, and those that seem to say the same. */
-function relationsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) {
+interface ReadFact {
+  readonly one: ScoredCandidate;
+  readonly weights: TermWeights;
+  readonly claim: () => Claim;
+}
+
+/** Those that contradict each other, those that seem to say the same, and the hidden ones that are newer than one of these. */
+function relationsAmong(
+  sure: readonly ScoredCandidate[],
+  hidden: readonly ScoredCandidate[],
+  index: LexicalIndex,
+) {
   const related = {
     contradict: new Map<number, ScoredCandidate[]>(),
     same: new Map<number, ScoredCandidate[]>(),
   };
   const stem = stemOnce();
-  const facts = shown
-    .filter((one) => isShortFact(one, index))
-    .slice(0, WEIGHTS.conflicts.most)
-    .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
+  const read = (ones: readonly ScoredCandidate[]): readonly ReadFact[] =>
+    ones
+      .filter((one) => isShortFact(one, index))
+      .slice(0, WEIGHTS.conflicts.most)
+      .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
+  const facts = read(sure.filter(({ isSure }) => isSure));
+  const texts = new Set(sure.map((one) => textOf(one, index)));
+  const rivals = read(hidden.filter((one) => !one.features.lacking && !texts.has(textOf(one, index))));
+  const newer = new Map<number, ScoredCandidate>();
   for (const [place, here] of facts.entries()) {
-    for (const there of facts.slice(place + 1)) {
-      if (!shareWords(here.weights, there.weights)) continue;
-      const relation = relationOf(here.claim(), there.claim());
-      if (relation !== "contradict" && relation !== "same") continue;
+    const those = rivals.filter(({ one }) => isNewer(one, here.one));
+    for (const there of [...facts.slice(place + 1), ...those]) {
+      const relation = relationBetween(here, there);
+      if (relation === undefined) continue;
       note(related[relation], here.one, there.one);
       note(related[relation], there.one, here.one);
+      if (those.includes(there))
+        newer.set(there.one.unit, { ...there.one, score: here.one.score - WEIGHTS.conflicts.step });
     }
   }
   const { contradict: conflicts, same: sayings }: Record<"contradict" | "same", Related> = related;
-  return { conflicts, sayings };
+  return { conflicts, sayings, newer: [...newer.values()] };
+}
+
+function relationBetween(here: ReadFact, there: ReadFact): "contradict" | "same" | undefined {
+  if (!shareWords(here.weights, there.weights)) return undefined;
+  const relation = relationOf(here.claim(), there.claim());
+  return relation === "contradict" || relation === "same" ? relation : undefined;
 }
 
 /** Hits have many words in common. */
@@ -91,8 +128,8 @@ function note(related: Map<number, ScoredCandidate[]>, one: ScoredCandidate, oth
 }
 
 /** A long fact says many things. */
-function isShortFact({ document, unit, features, isSure }: ScoredCandidate, index: LexicalIndex): boolean {
-  const isFact = isSure && document.kind === "fact" && !features.inThread;
+function isShortFact({ document, unit, features }: ScoredCandidate, index: LexicalIndex): boolean {
+  const isFact = document.kind === "fact" && !features.inThread;
   return isFact && document.units.length === 1 && index.bodyLength(unit) <= WEIGHTS.conflicts.words;
 }
 

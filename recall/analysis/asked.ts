@@ -237,7 +237,8 @@ function namesSomebody(text: string, question: Question): boolean {
 }
 
 /** "called" and "the name of it is" give a name without a capital, too: servers and branches have such. */
-const NAMING = /\b(?:called|named)\b|\bnames?\b.*(?:\b(?:is|are)\b|[:=])/i;
+const NAMING =
+  /\b(?:called(?! (?:off|for|on|in|out|up|back)\b)|named)\b|\bnames?\b.*(?:\b(?:is|are)\b|[:=])/i;
 
 function saysName(text: string, question: Question): boolean {
   if (hasName(text, question)) return true;
