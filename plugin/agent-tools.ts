@@ -18,7 +18,7 @@ import { startDeadline } from "./within-deadline.ts";
 /** A write waits up to 5 s for a locked database; this deadline covers the whole call. */
 const WRITE_DEADLINE_MS = 10_000;
 
-export interface ToolParts {
+interface ToolParts {
   readonly access: MemoryAccess;
   readonly policy: AccessPolicy;
   readonly log: Logger;

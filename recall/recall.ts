@@ -230,7 +230,8 @@ class HybridRecall implements Recall {
     });
     const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, read, limit);
     const excerpt = arePossible ? excerptFor(read, index) : undefined;
-    const results = withConflicts(shown, index).map((one): RecallHit => {
+    const hidden = arePossible ? [] : leftOut.map(({ scored: one }) => one);
+    const results = withConflicts(shown, index, { hidden, limit }).map((one): RecallHit => {
       if (excerpt === undefined) return { ...hitOf(one, explain), ...conflictsOf(one) };
       const passage = excerpt(one.document.content, one.passage);
       return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };
