@@ -16,7 +16,7 @@ export function declareDoctor(program: Command, runs: Runs): void {
     .command("doctor")
     .summary("Find problems and their remedies.")
     .description(
-      "Check everything that memory needs, and name problems and remedies. The exit code is 1 if there is a problem.",
+      "Check everything that memory needs, and name problems and remedies. The exit code is 1 if there is an error.",
     )
     .option(
       "--compact",

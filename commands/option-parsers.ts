@@ -48,8 +48,11 @@ export function parseSeconds(text: string): number | undefined {
   return Number(match[1]) * (SECONDS_PER[match[2] ?? ""] ?? 1);
 }
 
+/** What the argument of a command about one fact may be. */
+export const FACT_NAME = "The fact's exact key, or a hit's path, docid or citation.";
+
 export const AS_OF =
-  "What the memory said on that day or at that time, as far as histories tell: not what was forgotten, undone or has expired since.";
+  "What memory said on that day or at that time, without what was forgotten, undone or has expired since.";
 
 /** A day as typed means its end: what was said on it. */
 export function asOfTime(text: string): number {

@@ -5,10 +5,8 @@ import { toWire } from "../app/wire/codec.ts";
 import { PIN_LIMITS } from "../engine/projections/pinned-text.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { withExamples } from "./option-parsers.ts";
+import { FACT_NAME, withExamples } from "./option-parsers.ts";
 import { withMemoryToChange } from "./with-memory.ts";
-
-const KEY = "The exact key; case matters. Or the path, docid or citation of a search hit.";
 
 function declarePin(program: Command, runs: Runs): void {
   const pin = program
@@ -17,7 +15,7 @@ function declarePin(program: Command, runs: Runs): void {
     .description(
       `Keep a fact in every prompt of its agent, for a year. At most ${PIN_LIMITS.facts} facts, of about ${PIN_LIMITS.tokens} tokens together. Again: for another year from now. Pinned facts come first in lists.`,
     )
-    .argument("<key>", KEY)
+    .argument("<key>", FACT_NAME)
     .action((key: string, _options: unknown, command: Command) =>
       runs(command, async (context) => pinCommand(context, key, true)),
     );
@@ -28,8 +26,8 @@ function declareUnpin(program: Command, runs: Runs): void {
   const unpin = program
     .command("unpin")
     .summary("Take a fact out of the prompts.")
-    .description("Take a fact out of its agent's prompts. It stays stored, and expires when it would have.")
-    .argument("<key>", KEY)
+    .description("Take a fact out of its agent's prompts. It stays stored, with its former end.")
+    .argument("<key>", FACT_NAME)
     .action((key: string, _options: unknown, command: Command) =>
       runs(command, async (context) => pinCommand(context, key, false)),
     );

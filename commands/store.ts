@@ -17,7 +17,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .alias("add")
     .summary("Store or replace one fact.")
     .description(
-      "Store one fact, or replace the one with this key; then category, tags and a chosen end stay unless you give others. Other processes can read the arguments of a command while it runs (ps): for sensitive text use - or --value-file.",
+      "Store one fact, or replace the one with this key; then category, tags and a chosen end stay unless you give others. Other users can read a command's arguments while it runs (ps): for sensitive text use - or --value-file.",
     )
     .argument("<key>", "The key: 1 to 512 bytes; slashes group keys.")
     .argument("[value]", "The text, at most 64 KiB; - reads it from standard input.")
@@ -27,7 +27,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .option("--no-tags", "Drop the tags.")
     .option(
       "--ttl <span>",
-      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or the end that was chosen before.",
+      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or as chosen before.",
       seconds,
     )
     .option("--supersedes <key>", "An outdated fact to retire; up to 9 times.", collect)
@@ -43,9 +43,12 @@ export function declareStore(program: Command, runs: Runs): void {
         allowSecret = false,
       } = command.opts<StoreOptions>();
       if (tag !== undefined && !tags) command.error("give --tag or --no-tags, not both.");
-      if ((value === undefined) === (valueFile === undefined)) {
-        command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
-      }
+      if (value === undefined && valueFile === undefined)
+        command.error(
+          "the value is missing: write it after the key, or - for standard input, or use --value-file.",
+        );
+      if (value !== undefined && valueFile !== undefined)
+        command.error("give the value once: after the key, or with --value-file.");
       const source = value !== undefined && value !== "-" ? { text: value } : { path: valueFile ?? "-" };
       return runs(command, async (context) => {
         return storeCommand(context, {

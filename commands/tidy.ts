@@ -17,12 +17,12 @@ export function declareTidy(program: Command, runs: Runs): void {
     .option("--limit <count>", "Maximum number to list.", count, byDefault)
     .option("--keep <key>", "Keep this fact; those of --over become its history, until an undo.")
     .option("--over <keys...>", "The other facts, at most nine.")
-    .option("--apart <keys...>", "Keep these facts as they are, and show them no more beside each other.")
+    .option("--apart <keys...>", "Keep these facts, and show them no more beside each other.")
     .option("--ask-again <keys...>", "Undo --apart.")
     .addOption(
       new Option(
         "--up-to <revision>",
-        "Only if none of these facts was written after this revision of a list.",
+        "Only if none of these facts changed since this revision of a list.",
       ).argParser(count),
     )
     .action((options: TidyOptions, command: Command) => {

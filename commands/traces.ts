@@ -8,7 +8,7 @@ export function declareTraces(program: Command, runs: Runs): void {
     .command("traces")
     .summary("Show where else a fact stands: OpenClaw's notes, index and transcripts, exports.")
     .description(
-      "Show where else a fact, or words, stand: OpenClaw's notes, dreams, index and transcripts, and known exports and backups. It reads only. On a terminal it then offers to take lines out of notes, one place at a time. Without a key, it asks for the words, or reads them from standard input, one phrase a line; they are kept nowhere.",
+      "Show where else a fact, or words, stand: OpenClaw's notes, dreams, index and transcripts, known exports and backups. On a terminal it then offers to take lines out of notes, one place at a time. Without a key, it asks for words, or reads them from standard input, one phrase a line, and keeps them nowhere.",
     )
     .argument("[key]", "The exact key of a fact whose value to look for.")
     .action((key: string | undefined, _options: unknown, command: Command) =>

@@ -15,8 +15,9 @@ import { relationOf } from "./conflicts.ts";
 import { excerptFor } from "./excerpt.ts";
 import { type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
+import type { SnapshotOptions } from "./index-snapshot.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
-import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
 import {
   coverageNote,
@@ -27,7 +28,6 @@ import {
 } from "./meaning/answer-notes.ts";
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import type { IndexView } from "./namespace-index.ts";
 import { ReadFacts } from "./read-facts.ts";
 import {
   bestPerDocument,
@@ -71,6 +71,8 @@ export interface RecallOptions {
   readonly limits?: IndexLimits;
   /** Monotonic milliseconds, for the idle time of indexes. */
   readonly clock?: () => number;
+  /** Where copies of large indexes are kept. Default: nowhere. */
+  readonly snapshots?: SnapshotOptions;
   /** Rows to request from the source at a time. Default 250. */
   readonly batchSize?: number;
   /** How long a search waits for a first build before it answers from a partial index. Default 1,000. */
@@ -176,8 +178,8 @@ class HybridRecall implements Recall {
     return this.#indexes.counts;
   }
 
-  close(): void {
-    this.#indexes.close();
+  close(): Promise<void> {
+    return this.#indexes.close();
   }
 
   async #byMeaningToo(namespace: Namespace, view: IndexView, asked: Asked): Promise<RecallAnswer> {
@@ -228,7 +230,8 @@ class HybridRecall implements Recall {
     });
     const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, read, limit);
     const excerpt = arePossible ? excerptFor(read, index) : undefined;
-    const results = withConflicts(shown, index).map((one): RecallHit => {
+    const hidden = arePossible ? [] : leftOut.map(({ scored: one }) => one);
+    const results = withConflicts(shown, index, { hidden, limit }).map((one): RecallHit => {
       if (excerpt === undefined) return { ...hitOf(one, explain), ...conflictsOf(one) };
       const passage = excerpt(one.document.content, one.passage);
       return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };

@@ -132,5 +132,6 @@ export interface Recall {
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   readonly indexes: IndexCounts;
-  close(): void;
+  /** Saves copies of large indexes, if it may. Never rejects. */
+  close(): Promise<void>;
 }

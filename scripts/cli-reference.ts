@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { HELMDECK_HERE, HELMDECK_MEMORY } from "../cli/index.ts";
+import { HELMDECK_MEMORY } from "../cli/index.ts";
 import { runCommandLine } from "../commands/run-program.ts";
 
 export const REFERENCE_PATH = fileURLToPath(new URL("../docs/reference/cli.md", import.meta.url));
@@ -19,7 +19,7 @@ export async function withCurrentHelp(markdown: string): Promise<string> {
   });
 }
 
-/** The commands in the reference, in order; a program's name stands for its main help. */
+/** The commands in the reference, in order; the program's name stands for its main help. */
 export function documentedCommands(markdown: string): readonly string[] {
   return [...markdown.matchAll(HELP_BLOCK)].map(([, name]) => name ?? "");
 }
@@ -35,12 +35,11 @@ async function helpOf(name: string): Promise<string> {
     homeDir: "/",
     now: () => 0,
   };
-  const [first = "", ...rest] = name.split(" ");
-  const line = first === HELMDECK_HERE.name ? HELMDECK_HERE : HELMDECK_MEMORY;
-  await runCommandLine([...(first === line.name ? [] : [first]), ...rest, "--help"], shell, line);
+  const isMain = name === HELMDECK_MEMORY.name;
+  await runCommandLine([...(isMain ? [] : name.split(" ")), "--help"], shell, HELMDECK_MEMORY);
   stdout.end();
   const help = (await text(stdout)).trimEnd();
-  return first === line.name && rest.length === 0 ? help : withoutShared(help);
+  return isMain ? help : withoutShared(help);
 }
 
 /** Without the options of every command, which the program's own help shows. */

@@ -33,6 +33,7 @@ async function buildSite(out: string, restApi: string): Promise<number> {
     externalPattern: ["**/node_modules/**"],
     searchInDocuments: true,
     searchInComments: true,
+    searchGroupBoosts: { Documents: 3 },
     hideGenerator: true,
     sort: ["source-order"],
     validation: { invalidLink: true, invalidPath: true, notExported: false },

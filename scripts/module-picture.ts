@@ -1,5 +1,5 @@
 /**
- * Draws the current modules and their imports into docs/architecture.md and CONTRIBUTING.md.
+ * Draws the current modules and their imports into docs/architecture.md.
  *
  *   node scripts/module-picture.ts           writes the picture
  *   node scripts/module-picture.ts --check   exit 1 if the picture is out of date
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const DOCUMENTS = ["docs/architecture.md", "CONTRIBUTING.md"];
+const DOCUMENT = "docs/architecture.md";
 const MODULES = [
   "engine",
   "recall",
@@ -33,16 +33,16 @@ const END = "<!-- modules: end -->";
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
   const picture = await drawModules();
-  for (const document of DOCUMENTS) await bringUpToDate(document, picture, values.check);
+  await bringUpToDate(picture, values.check);
 }
 
-async function bringUpToDate(document: string, picture: string, onlyChecks: boolean): Promise<void> {
-  const file = join(ROOT, document);
+async function bringUpToDate(picture: string, onlyChecks: boolean): Promise<void> {
+  const file = join(ROOT, DOCUMENT);
   const before = await readFile(file, "utf8");
-  const after = withPicture(document, before, picture);
+  const after = withPicture(before, picture);
   if (after === before) return;
   if (!onlyChecks) return writeFile(file, after);
-  console.error(`${document} has an outdated module picture: run \`npm run docs:modules\`.`);
+  console.error(`${DOCUMENT} has an outdated module picture: run \`npm run docs:modules\`.`);
   process.exitCode = 1;
 }
 
@@ -59,9 +59,9 @@ async function drawModules(): Promise<string> {
   return ["```mermaid", "flowchart BT", ...arrows.sort(), "```"].join("\n");
 }
 
-function withPicture(document: string, text: string, picture: string): string {
+function withPicture(text: string, picture: string): string {
   const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (start === -1 || end < start) throw new Error(`${document} has no place for the picture: ${BEGIN}`);
+  if (start === -1 || end < start) throw new Error(`${DOCUMENT} has no place for the picture: ${BEGIN}`);
   return `${text.slice(0, start + BEGIN.length)}\n${picture}\n${text.slice(end)}`;
 }
 

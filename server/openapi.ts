@@ -38,7 +38,7 @@ function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
     },
     security: [{ bearer: [] }],
     tags: [
-      { name: "memory", description: "Facts, the corpus, and defaults learnt from past runs." },
+      { name: "memory", description: "Facts, the corpus, and defaults learned from past runs." },
       { name: "packs", description: "Packs and their files." },
       { name: "pipelines", description: "Chains of packs." },
       {

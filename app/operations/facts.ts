@@ -29,7 +29,7 @@ export const factSchema = z.object({
 });
 
 export const listFacts = operation("listFacts", {
-  summary: "List facts, newest first.",
+  summary: "List facts: pinned ones first, then the newest.",
   effects: READS,
   reply: z.object({
     facts: z.array(factSchema).meta({ description: "Pinned ones first, then the newest first." }),

@@ -103,7 +103,7 @@ const defaultsReplySchema = z.object({
 
 /** The use case answers in the reply's own names. */
 export const defaults = operation("defaults", {
-  summary: "The caller's usual inputs, learnt from past runs.",
+  summary: "The caller's usual inputs, learned from past runs.",
   effects: READS,
   reply: defaultsReplySchema,
   isServed: false,
@@ -111,7 +111,7 @@ export const defaults = operation("defaults", {
     method: "get",
     path: "/api/v1/memory/defaults",
     id: "myDefaults",
-    answers: "Defaults learnt from runs.",
+    answers: "Defaults learned from runs.",
     names: { reply: "Defaults" },
     whose: "named",
   },

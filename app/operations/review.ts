@@ -37,7 +37,7 @@ const review = operation("review", {
 });
 
 const keepApart = operation("keepApart", {
-  summary: "Keep facts as they are that say the same or contradict each other.",
+  summary: "Keep facts apart that say the same or contradict each other.",
   description:
     "A review does not ask about them again, until one of them gets another value. apart false: it asks again.",
   effects: ADDS,

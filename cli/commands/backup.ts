@@ -1,6 +1,7 @@
 /** `backup` and `restore`: everything to and from one encrypted file, with progress. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { counted } from "../../app/presenters/words.ts";
 import { snakeCased } from "../../app/wire/snake-case.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
@@ -13,7 +14,7 @@ export function declareBackup(program: Command, runs: Runs): void {
     .command("backup")
     .summary("Back up everything to one encrypted file.")
     .description(
-      "Back up the whole memory database, of every caller, to one encrypted file that only you can read (mode 0600). Memory stays usable during the backup. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
+      "Back up the memory of every caller to one encrypted file that only you can read (mode 0600), while it is in use. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
     )
     .argument("<file>", "The backup; it must not exist yet.", nonEmpty)
     .option("--overwrite", "Replace an existing file, after the new one is complete.")
@@ -39,7 +40,7 @@ export function declareRestore(program: Command, runs: Runs): void {
     .command("restore")
     .summary("Restore a backup.")
     .description(
-      "Restore a backup where there is no memory yet, or over a database that nobody has open. The former database is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
+      "Restore a backup where there is no memory yet, or over a database that nobody has open, which is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
     )
     .argument("<file>", "A file written by helmdeck-memory backup.", nonEmpty)
     .option("--dry-run", "Only show what it would do.")
@@ -68,13 +69,13 @@ async function backupCommand(context: CommandContext, request: BackupRequest): P
   if (request.dryRun) {
     const plan = await planBackUp(asked);
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
-      `Would back up ${plan.entries} entries to ${harmlessLine(file)}, encrypted with the key ${plan.keyId}.`,
+      `Would back up ${counted(plan.entries, "entry", "entries")} to ${harmlessLine(file)}, encrypted with the key ${plan.keyId}.`,
     ]);
     return EXIT_DONE;
   }
   const done = await withProgress(context, (onBytes) => backUp({ ...asked, onBytes }));
   await answer(context, snakeCased({ ...done }), [
-    `Backed up ${done.entries} entries to ${harmlessLine(file)} (${done.bytes} bytes), read back and checked.`,
+    `Backed up ${counted(done.entries, "entry", "entries")} to ${harmlessLine(file)} (${done.bytes} bytes), read back and checked.`,
   ]);
   if (done.unreadable > 0) {
     await output.note(
@@ -103,7 +104,7 @@ async function restoreCommand(context: CommandContext, request: RestoreRequest):
     const plan = await planRestore(asked);
     const over = plan.replaces === undefined ? "where there is no memory yet" : "over the existing database";
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
-      `Would restore ${plan.entries} entries, backed up at ${plan.createdAt}, to ${harmlessLine(plan.databasePath)}, ${over}.`,
+      `Would restore ${counted(plan.entries, "entry", "entries")}, backed up at ${plan.createdAt}, to ${harmlessLine(plan.databasePath)}, ${over}.`,
     ]);
     return EXIT_DONE;
   }
@@ -111,7 +112,7 @@ async function restoreCommand(context: CommandContext, request: RestoreRequest):
   const kept =
     done.keptAs === undefined ? [] : [`The former database is kept as ${harmlessLine(done.keptAs)}.`];
   await answer(context, snakeCased({ ...done }), [
-    `Restored ${done.entries} entries, backed up at ${done.createdAt}, to ${harmlessLine(done.databasePath)}.`,
+    `Restored ${counted(done.entries, "entry", "entries")}, backed up at ${done.createdAt}, to ${harmlessLine(done.databasePath)}.`,
     ...kept,
   ]);
   return EXIT_DONE;

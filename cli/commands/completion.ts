@@ -13,7 +13,7 @@ export function declareCompletion(program: Command, runs: Runs): void {
     .command("completion")
     .summary("Print a shell completion script.")
     .description(
-      "Print a completion script for commands, options and keys of facts. Add the line for your shell to its start-up file: ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish.",
+      "Print a completion script. Add your shell's line to its start-up file: ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish.",
     )
     .addArgument(new Argument("<shell>", "Which shell.").choices(SHELLS))
     .action((shell: CompletingShell, _options: unknown, command: Command) => {

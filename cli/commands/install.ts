@@ -15,7 +15,7 @@ export function declareInstall(program: Command, runs: Runs): void {
     .command("install")
     .summary("Install memory in OpenClaw, or uninstall it.")
     .description(
-      "Install the plugin in OpenClaw, with an embedding service if you want one, and check that it works; or uninstall it. This runs install.sh and takes its options: helmdeck-memory install --help lists them. Exit codes are the installer's.",
+      "Install memory in OpenClaw and check that it works, or uninstall it. This runs install.sh: helmdeck-memory install --help lists its options.",
     )
     .argument("[flags...]", "Options of install.sh.")
     .allowUnknownOption()
@@ -39,7 +39,7 @@ function declareClaude(install: Command, runs: Runs): void {
     .command("claude")
     .summary("Install memory in Claude Code, or take it out.")
     .description(
-      "Install memory in Claude Code: its tools, a skill that says when to store, and, if you agree, facts at the start of each session. --caller and --db say whose memory, once and for all sessions. Run it again for other choices.",
+      "Install memory in Claude Code: its tools, a skill that says when to store, and, if you agree, facts at the start of each session. --caller and --db say whose memory, for all sessions. Run it again for other choices.",
     )
     .addOption(
       new Option(

@@ -6,12 +6,15 @@ import { withExamples } from "../../commands/option-parsers.ts";
 
 /** Declares `key`. */
 export function declareKey(program: Command, runs: Runs): void {
-  const key = program.command("key").summary("Notes about the key.").description("Notes about the key.");
+  const key = program
+    .command("key")
+    .summary("Confirm that you keep a copy of the key.")
+    .description("Confirm that you keep a copy of the key.");
   const saved = key
     .command("saved")
     .summary("Confirm that you keep a copy of the key.")
     .description(
-      "Confirm that you keep a copy of the key in a safe place, apart from the database. Until then, doctor reminds you. After rotate-key, confirm again.",
+      "Confirm that you keep a copy of the key apart from the database. Until then, and after rotate-key, doctor reminds you.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => keySavedCommand(context)),

@@ -2,6 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { VerifyHooks } from "../../app/health/repair-memory.ts";
+import { counted } from "../../app/presenters/words.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
 import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
@@ -13,7 +14,7 @@ export function declareVerify(program: Command, runs: Runs): void {
     .command("verify")
     .summary("Open every row and name the unreadable ones.")
     .description(
-      "Open every row of the database, of every caller: entries, vectors and former values. Names unreadable rows and changes nothing. The exit code is 1 if there are any.",
+      "Open every row of every caller: entries, vectors and former values. Names unreadable rows and changes nothing. The exit code is 1 if there are any.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => verifyCommand(context)),
@@ -26,11 +27,11 @@ export function declareRepair(program: Command, runs: Runs): void {
     .command("repair")
     .summary("Write all readable rows into a new database.")
     .description(
-      "Write all readable rows into a new database, with times, vectors and former values, under the same key. The old one is only read. Shows how to put the new one in place.",
+      "Write all readable rows into a new database, with times, vectors and former values, under the same key. The old one is only read. Says how to put the new one in place.",
     )
     .option(
       "--to <file>",
-      "The new database; it must not exist yet. (default: memory-repaired.sqlite next to the old one)",
+      "The new database; it must not exist yet. Default: memory-repaired.sqlite beside the old one.",
       nonEmpty,
     )
     .action((options: { readonly to?: string }, command: Command) =>
@@ -59,8 +60,8 @@ async function verifyCommand(context: CommandContext): Promise<number> {
     if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
       result.unreadable === 0
-        ? `Every row opens: ${result.entries} entries, ${result.vectors} vectors, ${result.history} former values.`
-        : `${result.unreadable} rows are unreadable; ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values are readable.`,
+        ? `Every row opens: ${counted(result.entries, "entry", "entries")}, ${result.vectors} vectors, ${result.history} former values.`
+        : `${result.unreadable} rows are unreadable; ${counted(result.entries, "entry", "entries")}, ${result.vectors} vectors and ${result.history} former values are readable.`,
     );
   }
   return result.unreadable === 0 && result.log === "whole" ? EXIT_DONE : EXIT_FAILED;
@@ -78,7 +79,7 @@ async function repairCommand(context: CommandContext, wanted: string | undefined
     await tellRows(context, rows);
     if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
-      `Wrote ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows were unreadable. ` +
+      `Wrote ${counted(result.entries, "entry", "entries")}, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows were unreadable. ` +
         "The old database was not changed.",
     );
     await output.note(

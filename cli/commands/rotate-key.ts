@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Rotation, RotationPlan } from "../../app/keys/rotate-key.ts";
+import { counted } from "../../app/presenters/words.ts";
 import { snakeCased } from "../../app/wire/snake-case.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
@@ -15,11 +16,11 @@ export function declareRotateKey(program: Command, runs: Runs): void {
     .command("rotate-key")
     .summary("Change the key and encrypt everything with it.")
     .description(
-      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory stays usable. If interrupted, run it again to continue; until it finishes, both keys open everything.",
+      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory stays usable. If interrupted, run it again; until then both keys open everything.",
     )
     .option(
       "--new-key-file <file>",
-      "For a key that you keep elsewhere: encrypt everything with the key in this file, which is created if needed. Put that key in place, then run rotate-key --finish.",
+      "For a key that you keep elsewhere: encrypt with the key in this file, which is created if needed. Put that key in place, then run rotate-key --finish.",
       nonEmpty,
     )
     .option("--finish", "Remove the former key, after you put the new one in place.")
@@ -88,7 +89,7 @@ async function tellPlan({ output, options }: CommandContext, plan: RotationPlan)
   }
   const { entries, from, to, keySource, keyPath = "", formerKeyPath } = plan;
   await output.line(
-    `Would encrypt ${entries} entries with a new key. The current key is ${from}, from ${harmlessLine(keySource)}.`,
+    `Would encrypt ${counted(entries, "entry", "entries")} with a new key. The current key is ${from}, from ${harmlessLine(keySource)}.`,
   );
   if (to !== undefined) await output.line(`A change to the key ${to} has begun; this would continue it.`);
   await output.line(

@@ -13,10 +13,7 @@ export function declareHook(program: Command, runs: Runs): void {
     )
     .argument("<client>", "claude.")
     .argument("<event>", "session-start or prompt; headers prints what the tools of a served engine send.")
-    .option(
-      "--client-settings <file>",
-      "What install recorded: whose memory, and what may be shown. Without it, nothing is.",
-    )
+    .option("--client-settings <file>", "What install recorded: whose memory, and what may be shown.")
     .action(
       (client: string, event: string, { clientSettings }: { clientSettings?: string }, command: Command) =>
         runs(command, async ({ shell }) => {

@@ -8,28 +8,22 @@ export function declareMove(program: Command, runs: Runs): void {
     .command("move")
     .summary("Move the memory to another store, and back.")
     .description(
-      "Move the memory of all callers between the SQLite database here and PostgreSQL. Rows move encrypted, and each is compared afterwards. No other program may have the memory open. If interrupted, run it again to continue. The former place keeps its rows, but no program opens it any more, so that one memory does not become two.",
+      "Move the memory of all callers between the SQLite database here and PostgreSQL. Rows move encrypted, and each is compared afterwards. No other program may have it open. If interrupted, run it again. The former place keeps its rows, but no program opens it any more.",
     )
     .option(
       "--to <store>",
-      "The target: a postgres:// address as in --store, or the path of a database (default: what --store or --db names, else the one here).",
+      "The target: a postgres:// address, or the path of a database. Default: what --store or --db names, else the one here.",
       nonEmpty,
     )
-    .option("--from <store>", "The source, in the same form (default: the database here).", nonEmpty)
+    .option("--from <store>", "The source, in the same form. Default: the database here.", nonEmpty)
     .option(
       "--engine-role <role>",
-      "To PostgreSQL: a role that engines run under. It gets only the rights that it needs (repeatable).",
+      "To PostgreSQL: a role that engines run under, which gets the rights that it needs; repeatable.",
       collect,
     )
-    .option(
-      "--prepare",
-      "Move nothing. Only create or update the tables of --to on PostgreSQL, for the engines' roles.",
-    )
+    .option("--prepare", "Move nothing. Only create or update the tables of --to, for the engines' roles.")
     .option("--dry-run", "Only show what it would do.")
-    .option(
-      "--reopen",
-      "Use the database here again, although its memory has moved. For when the other place is lost.",
-    )
+    .option("--reopen", "Use the database here again, if the place that its memory moved to is lost.")
     .action((_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<MoveOptions>();
       const problem = problemOf(options);

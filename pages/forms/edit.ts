@@ -79,7 +79,7 @@ function specOfEdit(key: string, fact: FactView | undefined): StoreForm {
     title: `Edit ${line(key)}`,
     path: "/edit",
     of: key,
-    fields: { usualLife: "as before; the usual 90 days begin anew" },
+    fields: { usualLife: "as before; the usual 90 days begin again" },
     seen: fact?.revision,
     verb: "Save",
     done: "edited",

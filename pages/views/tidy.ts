@@ -3,11 +3,13 @@ import type { FactView, ReviewFinding } from "../../app/memory.ts";
 import { findingTitle, foundText, NOTHING_TO_TIDY, sourceText } from "../../app/presenters/tidy-text.ts";
 import { toKeep } from "../../app/tidying.ts";
 import { defined } from "../../engine/defined.ts";
+import { importsOf } from "../../engine/facts/import-tag.ts";
 import { copyable, doneNotice, keepCommand, mergeCommand, tidyCommand } from "../components/changes.ts";
 import { factRow } from "../components/fact-row.ts";
 import { empty, heading, pager } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
+import { writerWords } from "../words.ts";
 
 const PAGE_FINDINGS = 20;
 
@@ -56,7 +58,9 @@ function findingCard(context: PageContext, finding: ReviewFinding, place: Place)
 }
 
 function source(fact: FactView): Html | undefined {
-  const text = sourceText(fact);
+  const { writer } = fact;
+  const isImported = importsOf(fact.tags).length > 0;
+  const text = writer === undefined || isImported ? sourceText(fact) : `by ${writerWords(writer)}`;
   return text === "" ? undefined : html`<p class="muted">${line(text)}</p>`;
 }
 

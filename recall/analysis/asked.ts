@@ -224,7 +224,7 @@ const WANTED: readonly Wanted[] = [
   { asks: /\bwho(?:m|se)?\b/i, isIn: namesSomebody },
   {
     asks: /\b(?:what|which|who|whats)\b.*\b(?:called|named)\b|\bnames? of\b|\bwhat(?:['’]?s| is| are) (?:\w+ ){1,3}names?\b/i,
-    isIn: hasName,
+    isIn: saysName,
   },
 ];
 
@@ -243,6 +243,17 @@ function namesSomebody(text: string, question: Question): boolean {
     hasName(text, question) ||
     ownWords(text, question).some(({ text: word }) => ROLES.has(termOf(word)) || PERSON.test(word))
   );
+}
+
+/** "called" and "the name of it is" give a name without a capital, too: servers and branches have such. */
+const NAMING =
+  /\b(?:called(?! (?:off|for|on|in|out|up|back)\b)|named)\b|\bnames?\b.*(?:\b(?:is|are)\b|[:=])/i;
+
+function saysName(text: string, question: Question): boolean {
+  if (hasName(text, question)) return true;
+  if (!NAMING.test(text)) return false;
+  const own = ownWords(text, question).map((word) => word.text);
+  return commonnessOf(own).some((commonness) => commonness !== FUNCTION_WORD);
 }
 
 /** A name that the question does not have. */

@@ -33,8 +33,7 @@ export class Neighbours {
   add(document: IndexedDocument): void {
     if (document.prefix === undefined) return;
     const { prefix } = document;
-    const group = this.#groups.get(prefix) ?? { prefix, documents: [], lines: new Map(), isSorted: true };
-    if (group.documents.length === 0) this.#groups.set(prefix, group);
+    const group = this.#groupOf(prefix);
     countLine(group, document, 1);
     if (!group.isSorted) {
       group.documents.push(document);
@@ -44,6 +43,20 @@ export class Neighbours {
     group.isSorted = group.documents.length - place <= NEAR_THE_END;
     if (group.isSorted) group.documents.splice(place, 0, document);
     else group.documents.push(document);
+  }
+
+  /** Adds a document that comes after all others in the order of {@link compareInThread}. */
+  addLast(document: IndexedDocument): void {
+    if (document.prefix === undefined) return;
+    const group = this.#groupOf(document.prefix);
+    countLine(group, document, 1);
+    group.documents.push(document);
+  }
+
+  #groupOf(prefix: string): PrefixGroup {
+    const group = this.#groups.get(prefix) ?? { prefix, documents: [], lines: new Map(), isSorted: true };
+    if (group.documents.length === 0) this.#groups.set(prefix, group);
+    return group;
   }
 
   remove(document: IndexedDocument): void {
@@ -81,7 +94,7 @@ export class Neighbours {
 }
 
 function sorted(group: PrefixGroup): readonly IndexedDocument[] {
-  if (!group.isSorted) group.documents.sort(compare);
+  if (!group.isSorted) group.documents.sort(compareInThread);
   group.isSorted = true;
   return group.documents;
 }
@@ -125,13 +138,13 @@ function placeOn(group: readonly IndexedDocument[], document: IndexedDocument): 
   while (low < high) {
     const middle = (low + high) >> 1;
     const other = group[middle];
-    if (other !== undefined && compare(other, document) < 0) low = middle + 1;
+    if (other !== undefined && compareInThread(other, document) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function compare(left: IndexedDocument, right: IndexedDocument): number {
+export function compareInThread(left: IndexedDocument, right: IndexedDocument): number {
   return (
     left.createdAt - right.createdAt || compareText(left.key, right.key) || compareText(left.id, right.id)
   );

@@ -1,4 +1,4 @@
-/** The resources of every caller: their stored entries, and the defaults learnt from their past runs. */
+/** The resources of every caller: their stored entries, and the defaults learned from their past runs. */
 import type { ReadResourceResult, Resource, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
 import type { Memory } from "../../app/memory.ts";
 import { rankFacts } from "../../app/rank-facts.ts";
@@ -32,7 +32,7 @@ export const MCP_RESOURCES: readonly McpResource[] = [
       name: "my-defaults",
       title: "What I usually ask for",
       description:
-        "Learnt from your past runs of packs and pipelines: the usual inputs of each, common findings, recent runs. " +
+        "Learned from your past runs of packs and pipelines: the usual inputs of each, common findings, recent runs. " +
         "Use them where a person leaves a choice open.",
       mimeType: "application/json",
     },

@@ -35,9 +35,16 @@ describe("the reference of the command line", () => {
 
   test("has every command, in the program's order", () => {
     const names = allCommands(program()).map(([name]) => name);
-    const ofHere = allCommands(program(HELMDECK_HERE)).map(([name]) => `helmdeck-here ${name}`);
-    const documented = ["helmdeck-memory", ...names, "helmdeck-here", ...ofHere];
-    expect(documentedCommands(reference)).toEqual(documented);
+    expect(documentedCommands(reference)).toEqual(["helmdeck-memory", ...names]);
+  });
+
+  test("names every command of helmdeck-here, which has the options of the same command of here", () => {
+    const options = (command?: Command) => command?.options.map(({ long }) => long);
+    const here = new Map(allCommands(program()));
+    for (const [name, command] of allCommands(program(HELMDECK_HERE))) {
+      const same = new RegExp(`\\| \`${name}\` \\| \\[\`(here \\w+)\``).exec(reference)?.[1];
+      expect(options(here.get(same ?? "")), name).toEqual(options(command));
+    }
   });
 
   test("names every option of every command", () => {

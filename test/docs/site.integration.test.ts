@@ -44,6 +44,8 @@ test("the documentation site contains the library's reference, generated from th
   expect(page).toContain("Opens a memory in this process");
 });
 
+const COMPARISON = "documents/Which_memory_should_an_OpenClaw_user_take_.html";
+
 describe.skipIf(whyNoBrowser)("in a browser", () => {
   let server: Server;
   let origin = "";
@@ -68,6 +70,7 @@ describe.skipIf(whyNoBrowser)("in a browser", () => {
     "index.html",
     "documents/Benchmarks.html",
     "documents/REST_API.html",
+    COMPARISON,
     "documents/The_command_line.html",
     "functions/helmdeck-memory.openMemory.html",
   ];
@@ -81,12 +84,28 @@ describe.skipIf(whyNoBrowser)("in a browser", () => {
     }
   });
 
+  test("a table that is wider than a phone scrolls by itself, also with the keyboard", async () => {
+    const page = await onPhone();
+    await page.goto(`${origin}/${COMPARISON}`);
+    const wide = await page.locator(".scrolls").evaluateAll((boxes) =>
+      boxes
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map((box) => {
+          box.scrollLeft = 1_000;
+          return [box.scrollLeft > 0, box.getAttribute("tabindex")];
+        }),
+    );
+    expect(wide.length).toBeGreaterThan(0);
+    expect(new Set(wide.map(String))).toEqual(new Set(["true,0"]));
+  });
+
   test.each(["a server", "files"])("the search finds a guide and a route from %s", async (from) => {
     const page = await onPhone();
     await page.goto(from === "files" ? pathToFileURL(join(site, "index.html")).href : `${origin}/index.html`);
     for (const [words, title] of [
       ["ten minutes", /Ten minutes to an agent/],
       ["REST API", /REST API/],
+      ["mem0", /Which memory should an OpenClaw user take/],
     ] as const) {
       await page.locator("#tsd-search-trigger").click();
       await page.locator("#tsd-search-input").fill(words);

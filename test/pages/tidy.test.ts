@@ -40,6 +40,13 @@ describe("the page", () => {
     expect(linksTo(page, "/forget").length).toBeGreaterThan(4);
   });
 
+  test("says who stored a fact in the words of the other pages", async () => {
+    const rig = await openRig({ changes: FORMS });
+    const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" } as const;
+    await rig.memory.storeFact("main", { key: "sprint", value: "Invoices", ttlSeconds: 86_400 }, writer);
+    expect(textOf(await rig.get("/tidy"))).toContain("by main, through OpenClaw (direct session)");
+  });
+
   test("is empty if there is nothing to decide", async () => {
     const rig = await openRig({ changes: FORMS });
     expect(textOf(await rig.get("/tidy"))).toContain("Nothing to tidy up");
