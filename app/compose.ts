@@ -13,6 +13,7 @@ import type {
 import type { Namespace, Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { processTimer, type Timer } from "../engine/timing.ts";
+import manifest from "../package.json" with { type: "json" };
 import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
 import type { IndexCounts, RecallQuery } from "../recall/search-contract.ts";
@@ -32,6 +33,7 @@ import {
   waitForVectors,
 } from "./embedding/on-request.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
+import { FactBatches } from "./fact-batches.ts";
 import { checkFact, getFact, listFacts, renewFact, storeFact, storeFactAllowingSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { GrowthCounts } from "./growth.ts";
@@ -157,6 +159,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     recall: createRecall({
       source: recallOverStore(store),
       now,
+      snapshots: { kept: () => store.snapshots, version: manifest.version },
       ...defined({ timer, clock: parts.clock, limits: parts.indexes, mode: parts.recall }),
       ...defined({ questionBudgetMs: parts.questionBudgetMs }),
       ...(embeddings.active && {
@@ -169,6 +172,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     toolHistory: new ToolHistory(store),
     timer: timer ?? processTimer,
   };
+  const batches = new FactBatches(context, parts.clock);
   const growth = new GrowthCounts(context);
   const reviews = new Reviews(context);
   const sweep = () => store.deleteExpired();
@@ -196,7 +200,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const warm = async (namespace: Namespace): Promise<void> => {
     if (!embedsEntries) embeddings.prepare(); // a command asks at once
     await context.recall.warm(namespace);
-    await context.pinned.of(namespace); // for the first prompt
+    if (embedsEntries) await context.pinned.of(namespace); // for the first prompt; a command has none
     follow(namespace);
     if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
     else if (semantic !== undefined && semantic.coverage(namespace).total > 0) embeddings.prepare();
@@ -209,6 +213,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     storeFact: inNamespace((...asked) => {
       embeddings.prepare();
       return storeFact(context, ...asked);
+    }, embedSoon),
+    storeFacts: inNamespace((...asked) => {
+      embeddings.prepare();
+      return batches.store(...asked);
     }, embedSoon),
     storeFactAllowingSecret: inNamespace((...asked) => {
       embeddings.prepare();
@@ -326,6 +334,6 @@ async function statusOf(
 async function closeAll(context: UseCaseContext, sweeper: Sweeper, embeddings: Embeddings): Promise<void> {
   embeddings.close();
   await sweeper.stop();
-  context.recall.close();
+  await context.recall.close();
   await context.store.close();
 }

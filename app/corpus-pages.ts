@@ -1,7 +1,9 @@
 /** Pages through the corpus as chunks: all of them, newest first, or ranked by a query. */
+
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
+import { jsonListOf } from "../engine/json.ts";
 import { projectEntry } from "../engine/projections/chunks.ts";
 import { parseDocid } from "../engine/projections/paths.ts";
 import type { Entry, MemoryStore } from "../engine/store/memory-store.ts";
@@ -199,20 +201,11 @@ function encodePlace(place: WalkPlace): string {
 
 /** Throws `invalid_input` for anything that {@link encodePlace} did not create. */
 function decodePlace(cursor: string): WalkPlace {
-  const [kind, number, listed, ...more] = partsOf(Buffer.from(cursor, "base64url").toString());
+  const [kind, number, listed, ...more] = jsonListOf(Buffer.from(cursor, "base64url").toString());
   if (typeof number !== "number" || !Number.isSafeInteger(number) || more.length > 0) throw notACursor();
   if (kind === "since" && listed === undefined) return { changesSince: number };
   if (kind === "list" && typeof listed === "string") return { began: number, listed };
   throw notACursor();
-}
-
-function partsOf(json: string): readonly unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
 }
 
 function notACursor() {

@@ -42,7 +42,17 @@ export async function storeFact(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  return keepFact(context, namespace, { input, ...(await harmlessFact(input)) }, writer);
+  return (await prepareFact(context, namespace, input, writer))();
+}
+
+/** The checks of {@link storeFact} and what it reads. The answer writes; calls of one moment are written in their order. */
+export async function prepareFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  input: FactInput,
+  writer?: Writer,
+): Promise<() => Promise<StoredFact>> {
+  return prepared(context, namespace, { input, ...(await harmlessFact(input)) }, writer);
 }
 
 /** The same for a person who insists. No input selects it, because an agent would use that. */
@@ -52,7 +62,7 @@ export async function storeFactAllowingSecret(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  return keepFact(context, namespace, { input, ...checkedFact(input) }, writer);
+  return (await prepared(context, namespace, { input, ...checkedFact(input) }, writer))();
 }
 
 /** The result of {@link storeFact} without storing; throws the same errors. */
@@ -109,28 +119,30 @@ function fillingIn({ category, tags, ttlSeconds }: FactInput): FillIn {
     });
 }
 
-async function keepFact(
+async function prepared(
   context: UseCaseContext,
   namespace: Namespace,
   { input: { ifRevision, upTo, similar }, fact, names, fillIn }: CheckedInput & { readonly input: FactInput },
   writer: Writer | undefined,
-): Promise<StoredFact> {
+): Promise<() => Promise<StoredFact>> {
   const { keysSince, stored } = await context.keys.toStore(namespace, fact.key);
   const supersedes = await existing(context, namespace, names);
   const alike = similar === false ? {} : await lookForSimilar(context, namespace, fact, supersedes);
-  const times = { expiresAt: context.now() + fact.ttlSeconds * 1_000 };
-  const entry = { ...factEntry(namespace, fact, times), ...defined({ writer }) };
-  const conditions = { keysSince, ...defined({ ifRevision, upTo }) };
-  const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
-  const { replaced, superseded } = put;
-  const { key, category, revision, expiresAt = times.expiresAt } = put.entry;
-  stored(revision);
-  return {
-    ...{ key, category, expiresAt, revision },
-    path: pathOf(category, key),
-    ...(replaced && { replaced: { updatedAt: replaced.updatedAt, refreshed: replaced.sameValue } }),
-    ...(superseded.length > 0 && { superseded }),
-    ...alike,
+  return async () => {
+    const times = { expiresAt: context.now() + fact.ttlSeconds * 1_000 };
+    const entry = { ...factEntry(namespace, fact, times), ...defined({ writer }) };
+    const conditions = { keysSince, ...defined({ ifRevision, upTo }) };
+    const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
+    const { replaced, superseded } = put;
+    const { key, category, revision, expiresAt = times.expiresAt } = put.entry;
+    stored(revision);
+    return {
+      ...{ key, category, expiresAt, revision },
+      path: pathOf(category, key),
+      ...(replaced && { replaced: { updatedAt: replaced.updatedAt, refreshed: replaced.sameValue } }),
+      ...(superseded.length > 0 && { superseded }),
+      ...alike,
+    };
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { RecallMode } from "../engine/answer-limits.ts";
 import type { PackAudit, PipelineAudit, ToolAudit } from "../engine/audit/audit-rows.ts";
-import type { ErrorCode } from "../engine/errors.ts";
+import type { ErrorCode, ErrorDetails } from "../engine/errors.ts";
 import type { CorpusChunk } from "../engine/projections/corpus.ts";
 import type { Framed } from "../engine/projections/frame.ts";
 import type { LearntFromRuns } from "../engine/projections/my-defaults.ts";
@@ -63,6 +63,29 @@ export interface StoredFact {
   readonly sameAs?: readonly string[];
   /** Similar facts, at most three; absent when there are none, or the search would have taken too long. */
   readonly similar?: readonly SimilarFact[];
+}
+
+/** Facts to store in one call. */
+export interface FactsInput {
+  /** In their order; 1 to 250. */
+  readonly facts: readonly Omit<FactInput, "similar">[];
+  /** As in {@link FactInput}, for all of them. */
+  readonly similar?: boolean;
+}
+
+export interface StoredFacts {
+  /** One for each fact, in the given order. */
+  readonly results: readonly (StoredFact | RefusedFact)[];
+  /** How many of the results are a {@link RefusedFact}. */
+  readonly refused: number;
+}
+
+/** Not stored: the error that a store of this fact alone would throw. */
+export interface RefusedFact {
+  readonly key: string;
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly details?: ErrorDetails;
 }
 
 export interface FactName {
@@ -496,6 +519,11 @@ export interface CallerCount {
 export interface Memory {
   /** `writer`: who asks, as vouched for by the host; never from the input. */
   storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
+  /**
+   * Each by the rules of `storeFact`, with a result of its own. Throws `invalid_input` for another number of facts, and the memory's
+   * failure if that kept it from storing any.
+   */
+  storeFacts(subject: Subject, input: FactsInput, writer?: Writer): Promise<StoredFacts>;
   /** The result of `storeFact` with its errors, without writing. */
   checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
   getFact(subject: Subject, input: GetInput): Promise<FactView | undefined>;
@@ -558,6 +586,7 @@ const EVERY_USE_CASE = {
   renewFact: "renew",
   pinFact: "pin",
   corpusPage: "corpus",
+  storeFacts: undefined,
   checkFact: undefined,
   review: undefined,
   keepApart: undefined,

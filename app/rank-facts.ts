@@ -29,7 +29,7 @@ export async function rankFacts(query: string, facts: readonly RankableFact[]): 
     );
     return results.map(({ key }) => key);
   } finally {
-    recall.close();
+    await recall.close();
     await store.close();
   }
 }

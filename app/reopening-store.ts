@@ -14,35 +14,14 @@ import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
 import type {
-  Changes,
-  ChangesQuery,
-  DecideRenewal,
-  Entry,
-  EntryFilter,
-  EntryRef,
-  EntryVectors,
-  Erasure,
-  FormerKeysPage,
-  FormerKeysQuery,
-  FormerValue,
-  InspectOptions,
-  ListQuery,
+  IndexSnapshots,
   MemoryStore,
-  NewEntry,
-  PutManyOptions,
-  PutOptions,
-  PutResult,
-  ReferenceVectors,
-  RenewOptions,
   StoreCapabilities,
   StoreGauges,
   StoreIdentity,
-  Undone,
-  UndoOptions,
   UnixMs,
-  VectorsQuery,
 } from "../engine/store/memory-store.ts";
-import { type Namespace, namespaceOf } from "../engine/store/namespace.ts";
+import { namespaceOf } from "../engine/store/namespace.ts";
 import { systemClock } from "../engine/timing.ts";
 import { Availability, type AvailabilityOptions } from "./availability.ts";
 
@@ -67,6 +46,13 @@ export interface Waiting extends Partial<AvailabilityOptions> {
 
 /** Until then, every caller gets the error. */
 export const REOPEN_AFTER_MS = 2_000;
+
+/** The methods that ask the database. */
+type Asked = Exclude<
+  { [Name in keyof MemoryStore]-?: MemoryStore[Name] extends Asks ? Name : never }[keyof MemoryStore],
+  "close"
+>;
+type Asks = (...args: never[]) => Promise<unknown>;
 
 export class ReopeningStore implements MemoryStore {
   readonly #options: ReopeningOptions;
@@ -116,119 +102,53 @@ export class ReopeningStore implements MemoryStore {
     return { ...this.#store.gauges, ...defined({ losses: this.#availability?.losses }) };
   }
 
+  get snapshots(): IndexSnapshots | undefined {
+    return this.#store.snapshots;
+  }
+
   now(): UnixMs {
     return this.#store.now();
   }
 
-  get(ref: EntryRef): Promise<Entry | undefined> {
-    return this.#ask((store) => store.get(ref));
-  }
-
-  list(query: ListQuery) {
-    return this.#ask((store) => store.list(query));
-  }
-
-  listMeta(query: ListQuery) {
-    return this.#ask((store) => store.listMeta(query));
-  }
-
-  history(ref: EntryRef): Promise<readonly FormerValue[]> {
-    return this.#ask((store) => store.history(ref));
-  }
-
-  formerKeys(query: FormerKeysQuery): Promise<FormerKeysPage> {
-    return this.#ask((store) => store.formerKeys(query));
-  }
-
-  countWhere(filter: EntryFilter): Promise<number> {
-    return this.#ask((store) => store.countWhere(filter));
-  }
-
-  changes(query: ChangesQuery): Promise<Changes> {
-    return this.#ask((store) => store.changes(query));
-  }
-
-  revision(namespace: Namespace, options?: Pick<EntryFilter, "includeSessions">): Promise<number> {
-    return this.#ask((store) => store.revision(namespace, options));
-  }
-
-  namespaces() {
-    return this.#ask((store) => store.namespaces());
-  }
-
-  usage(namespace: Namespace) {
-    return this.#ask((store) => store.usage(namespace));
-  }
-
-  totalUsage() {
-    return this.#ask((store) => store.totalUsage());
-  }
-
-  categories(namespace: Namespace) {
-    return this.#ask((store) => store.categories(namespace));
-  }
-
-  referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
-    return this.#ask((store) => store.referenceVectors(space));
-  }
-
-  inspect(options?: InspectOptions) {
-    return this.#ask((store) => store.inspect(options));
-  }
-
-  put(entry: NewEntry, options?: PutOptions): Promise<PutResult> {
-    return this.#ask((store) => store.put(entry, options));
-  }
-
-  undo(ref: EntryRef, options?: UndoOptions): Promise<Undone | undefined> {
-    return this.#ask((store) => store.undo(ref, options));
-  }
-
-  putMany(entries: readonly NewEntry[], options?: PutManyOptions): Promise<readonly PutResult[]> {
-    return this.#ask((store) => store.putMany(entries, options));
-  }
-
-  renew(ref: EntryRef, decide: DecideRenewal, options?: RenewOptions): Promise<Entry | undefined> {
-    return this.#ask((store) => store.renew(ref, decide, options));
-  }
-
-  delete(ref: EntryRef, options?: Pick<EntryFilter, "upTo">): Promise<Erasure> {
-    return this.#ask((store) => store.delete(ref, options));
-  }
-
-  deleteWhere(filter: EntryFilter): Promise<Erasure> {
-    return this.#ask((store) => store.deleteWhere(filter));
-  }
-
-  deleteExpired(): Promise<Erasure> {
-    return this.#ask((store) => store.deleteExpired());
-  }
-
-  vectorSpaces(): Promise<readonly string[]> {
-    return this.#ask((store) => store.vectorSpaces());
-  }
-
-  vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
-    return this.#ask((store) => store.vectors(query));
-  }
-
-  putVectors(namespace: Namespace, space: string, batch: readonly EntryVectors[]) {
-    return this.#ask((store) => store.putVectors(namespace, space, batch));
-  }
-
-  deleteOtherVectors(query: VectorsQuery): Promise<void> {
-    return this.#ask((store) => store.deleteOtherVectors(query));
-  }
-
-  putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
-    return this.#ask((store) => store.putReferenceVectors(space, made));
-  }
+  readonly get = this.#forward("get");
+  readonly list = this.#forward("list");
+  readonly listMeta = this.#forward("listMeta");
+  readonly history = this.#forward("history");
+  readonly formerKeys = this.#forward("formerKeys");
+  readonly countWhere = this.#forward("countWhere");
+  readonly changes = this.#forward("changes");
+  readonly revision = this.#forward("revision");
+  readonly namespaces = this.#forward("namespaces");
+  readonly usage = this.#forward("usage");
+  readonly totalUsage = this.#forward("totalUsage");
+  readonly categories = this.#forward("categories");
+  readonly referenceVectors = this.#forward("referenceVectors");
+  readonly inspect = this.#forward("inspect");
+  readonly put = this.#forward("put");
+  readonly undo = this.#forward("undo");
+  readonly putMany = this.#forward("putMany");
+  readonly renew = this.#forward("renew");
+  readonly delete = this.#forward("delete");
+  readonly deleteWhere = this.#forward("deleteWhere");
+  readonly deleteExpired = this.#forward("deleteExpired");
+  readonly vectorSpaces = this.#forward("vectorSpaces");
+  readonly vectors = this.#forward("vectors");
+  readonly putVectors = this.#forward("putVectors");
+  readonly deleteOtherVectors = this.#forward("deleteOtherVectors");
+  readonly putReferenceVectors = this.#forward("putReferenceVectors");
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#availability?.close();
     await this.#opening?.catch(() => undefined);
     await this.#store.close();
+  }
+
+  /** The method of the store that is open at the time of the call. */
+  #forward<Name extends Asked>(name: Name): MemoryStore[Name] {
+    const ask = (...args: readonly unknown[]) =>
+      this.#ask<unknown>((store) => Reflect.apply(store[name], store, args));
+    return ask as MemoryStore[Name]; // it takes and returns the same
   }
 
   async #ask<Answer>(work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {

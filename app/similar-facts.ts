@@ -2,10 +2,12 @@
 
 import { defined } from "../engine/defined.ts";
 import { isReservedCategory } from "../engine/facts/facts-policy.ts";
-import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
+import type { Entry } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { within } from "../engine/timing.ts";
+import type { AlikeFact } from "../recall/search-contract.ts";
 import { unlessUnreadable } from "./fact-view.ts";
 import type { SimilarFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -14,7 +16,7 @@ import type { UseCaseContext } from "./use-case-context.ts";
 const LOOKED_FOR_MS = 300;
 const MOST_SHOWN = 3;
 const SHOWN_CHARACTERS = 200;
-/** Facts to read: some are records of runs, and some are being replaced. */
+/** Facts to look at: some are records of runs, some are being replaced, and one may have the same value. */
 const HITS = 10;
 
 export interface Alike {
@@ -40,22 +42,51 @@ async function look(
   fact: { readonly key: string; readonly value: string },
   isOther: (key: string) => boolean,
 ): Promise<Alike> {
-  const results = await recall.alike(namespace, fact, HITS);
-  const keys = results.filter(({ category }) => !isReservedCategory(category)).map(({ key }) => key);
-  const entries = await Promise.all(
-    keys.filter(isOther).map((key) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable)),
-  );
-  const found = entries
-    .filter((entry) => entry !== undefined)
-    .map(({ key, value: bytes, updatedAt }) => ({ key, value: Buffer.from(bytes).toString(), updatedAt }));
-  const sameAs = found.filter((other) => other.value === fact.value).map(({ key }) => key);
+  const all = await recall.alike(namespace, fact, HITS);
+  const others = all.filter(({ key, category }) => !isReservedCategory(category) && isOther(key));
+  const read = (key: string) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
+  const sameAs = await keysOfSame(others, fact.value, read);
   if (sameAs.length > 0) return { sameAs };
-  const others = new Set(results.filter(({ contradicts }) => contradicts).map(({ key }) => key));
-  const similar = found.slice(0, MOST_SHOWN).map((other): SimilarFact => {
-    const contradicts = others.has(other.key) || undefined;
-    return { ...other, value: excerptOf(other.value), ...defined({ contradicts }) };
-  });
+  const similar = await firstOf(others, read);
   return defined({ similar: similar.length > 0 ? similar : undefined });
+}
+
+type ReadFact = (key: string) => Promise<Entry | undefined>;
+
+/** Only a fact whose document has the same text can have the same value. */
+async function keysOfSame(
+  others: readonly AlikeFact[],
+  value: string,
+  read: ReadFact,
+): Promise<readonly string[]> {
+  const text = harmlessBlock(value);
+  const possible = others.filter(({ content }) => content.includes(text)).map(({ key }) => key);
+  const entries = await Promise.all(possible.map(read));
+  return possible.filter((_key, place) => {
+    const entry = entries[place];
+    return entry !== undefined && textOf(entry) === value;
+  });
+}
+
+async function firstOf(others: readonly AlikeFact[], read: ReadFact): Promise<readonly SimilarFact[]> {
+  const similar: SimilarFact[] = [];
+  // All that are shown at once; further ones only for those that are gone meanwhile.
+  for (let at = 0; at < others.length && similar.length < MOST_SHOWN; ) {
+    const next = others.slice(at, at + MOST_SHOWN - similar.length);
+    at += next.length;
+    const entries = await Promise.all(next.map(({ key }) => read(key)));
+    for (const [place, entry] of entries.entries()) {
+      if (entry === undefined) continue;
+      const { key, updatedAt } = entry;
+      const contradicts = next[place]?.contradicts() || undefined;
+      similar.push({ key, value: excerptOf(textOf(entry)), updatedAt, ...defined({ contradicts }) });
+    }
+  }
+  return similar;
+}
+
+function textOf({ value }: Entry): string {
+  return Buffer.from(value).toString();
 }
 
 /** One escaped line: a model sees it without having asked. */

@@ -2,7 +2,8 @@
  * Measures the hooks of coding agents as a client runs them: from the start of a process to its exit, with memory in good and in bad
  * condition. Each run is a new process.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -11,6 +12,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { buildAll, DIST } from "../scripts/build/build.ts";
 import { type Measured, quantile, table } from "./measured.ts";
+import { runCold } from "./processes.ts";
 
 const ROUNDS = 20;
 const ENTRY = join(DIST, "helmdeck-memory.mjs");
@@ -59,7 +61,7 @@ export async function measureHooks(): Promise<Measured> {
     // In rotation, so that a busy machine slows all of them equally.
     const nodeMs: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      nodeMs.push(timed(folder, ["-e", "0"]).ms);
+      nodeMs.push(runCold(["-e", "0"], { home: folder }).ms);
       for (const condition of conditions) bench.run(condition);
     }
     writer.close();
@@ -94,7 +96,7 @@ class HookBench {
       ["import", file, "--yes"],
       ["pin", factOf(1).key],
     ])
-      timed(this.#folder, [ENTRY, ...args], { env });
+      runCold([ENTRY, ...args], { home: this.#folder, env });
     return stateDir;
   }
 
@@ -107,7 +109,7 @@ class HookBench {
   run({ event, settingsFile, ms, said }: Condition): void {
     const input = JSON.stringify({ source: "startup", cwd: this.#repository, prompt: "copper number 760" });
     const args = [ENTRY, "hook", "claude", event, "--client-settings", settingsFile];
-    const ran = timed(this.#folder, args, { input });
+    const ran = runCold(args, { home: this.#folder, input });
     ms.push(ran.ms);
     said.add(whatWasSaid(ran.stdout));
   }
@@ -129,22 +131,6 @@ function whatWasSaid(line: string): string {
   return systemMessage === undefined
     ? `facts: ${hookSpecificOutput.additionalContext.match(/^fact /gm).length}`
     : String(systemMessage).replace(/^(.*?(in time|key_\w+)).*$/, "$1 …");
-}
-
-interface How {
-  readonly input?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Throws unless it ends with 0. */
-function timed(cwd: string, args: readonly string[], { input = "", env = {} }: How = {}) {
-  const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    ...{ cwd, input, encoding: "utf8" as const, env: { PATH: process.env.PATH, HOME: cwd, ...env } },
-  });
-  const ms = performance.now() - started;
-  if (status !== 0) throw new Error(`${args.slice(1, 4).join(" ")} ended with ${status}: ${stderr}`);
-  return { ms, stdout };
 }
 
 function report(conditions: readonly Condition[], nodeMs: number): Measured {

@@ -23,6 +23,11 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** For a cell of a table; empty if there is nothing to take a share of. */
+export function percent(share: number, digits = 0): string {
+  return Number.isNaN(share) ? "" : `${(100 * share).toFixed(digits)} %`;
+}
+
 /** A Markdown table. All columns but the first contain numbers. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return linesOf(head, rows, (column) => (column === 0 ? "---" : "---:"));

@@ -6,7 +6,7 @@ import { OUR_OPTIONS } from "./shared-options.ts";
 export const HELMDECK_HERE: CommandLine = {
   name: "helmdeck-here",
   description:
-    "Answer what a dev loop asks in a project's folder. Only reads. If there is no memory, the answer is empty, stderr says why, and the exit code is 0.",
+    "Tell scripts and coding tools what memory knows about the project in this folder. Only reads. If there is no memory, the answer is empty, stderr says why, and the exit code is 0.",
   ...OUR_OPTIONS,
   commands: [declareRecallHere, declareStatePath, declareOfferSaveHere],
   examples: [

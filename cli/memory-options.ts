@@ -18,6 +18,7 @@ import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
+import { unlessMissing } from "../engine/private-file.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { OpenServerContextOptions } from "../packs/server-context.ts";
 
@@ -125,7 +126,7 @@ async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings 
   const { env, keyPath } = opening;
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
   try {
-    const text = await readFile(path, "utf8").catch(unlessMissing);
+    const text = await unlessMissing(readFile(path, "utf8"), undefined);
     if (text === undefined) return undefined;
     const { default: json5 } = await import("json5"); // few commands need it
     return settingsIn(json5.parse(text), opening, path);
@@ -160,8 +161,4 @@ function sectionIn(outer: Section, name: string): Section {
 function section(value: unknown): Section {
   // A record's values are checked where they are used.
   return typeof value === "object" && value !== null ? (value as Section) : {};
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }

@@ -175,6 +175,8 @@ export interface ReadSetting {
   readonly value: Value | readonly Value[] | undefined;
   readonly from: Source;
   readonly variable?: string;
+  /** Where a setting stands that cannot be used; `value` is then the default. */
+  readonly unusableAt?: string;
 }
 
 export interface SettingProblem {
@@ -236,7 +238,7 @@ export function resolveSettings(sources: SettingSources): ReadSettings {
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
       problems.push({ where, problem: error.message });
-      settings.set(name, { value: setting.default, from: "default" });
+      settings.set(name, { value: setting.default, from: "default", unusableAt: where });
     }
   }
   const unknown = Object.keys(sources.file).filter((name) => SERVE_SETTINGS[name] === undefined);
@@ -275,7 +277,8 @@ function unknownEntry(name: string): SettingProblem {
   const shown = /^[a-z][a-z-]{1,30}$/.test(name) ? name : "an entry";
   return {
     where: `${shown} in the settings file`,
-    problem: `There is no such setting; secrets stand in files of their own, which are named here. See helmdeck-memory serve --help.`,
+    problem:
+      "There is no such setting. Name files with secrets, not the secrets. See helmdeck-memory serve --help.",
   };
 }
 

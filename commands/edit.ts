@@ -23,7 +23,7 @@ export function declareEdit(program: Command, runs: Runs): void {
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
       const { valueFile, ttl, allowSecret = false } = command.opts<EditOptions>();
       if (value !== undefined && valueFile !== undefined) {
-        command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
+        command.error("give the value once: after the key, or with --value-file.");
       }
       return runs(command, async (context) => {
         const { editCommand, problemOf } = await import("./edit-fact.ts");

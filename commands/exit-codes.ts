@@ -16,23 +16,30 @@ interface Failure {
   readonly exitCode: number;
 }
 
+/** What was asked: `help` names the command whose help explains it, and is `command` if no command was recognized. */
+export interface Asked {
+  readonly command: string;
+  readonly help: string;
+  readonly json: boolean;
+}
+
 /** Writes the failure to stderr (with `json` as one JSON object) and returns the exit code. */
 export async function reportFailure(
   error: unknown,
   output: Output,
-  { command, json }: { readonly command: string; readonly json: boolean },
+  { command, help, json }: Asked,
 ): Promise<number> {
-  const failure = failureOf(error, command);
+  const failure = failureOf(error, { command, help });
   if (json) await output.noteJson(errorReply(failure));
   else await output.note(`${output.styledNote("red", `${failure.code}:`)} ${failure.message}`);
   return failure.exitCode;
 }
 
-function failureOf(error: unknown, command: string): Failure {
+function failureOf(error: unknown, { command, help }: Omit<Asked, "json">): Failure {
   if (error instanceof CommanderError) {
     return {
       code: "invalid_input",
-      message: usageMessage(error, command),
+      message: usageMessage(error, help),
       details: {},
       exitCode: EXIT_USAGE,
     };
@@ -57,9 +64,9 @@ function isFailedWrite(error: unknown): error is NodeJS.ErrnoException {
  * Commander's messages repeat the typed text, which may be the value to store (unquoted, or beginning with "-"). So a message
  * is kept only if it names our own options and arguments.
  */
-function usageMessage(error: CommanderError, command: string): string {
+function usageMessage(error: CommanderError, help: string): string {
   const said = error.message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
-  return `${withoutWhatWasTyped(error.code, said)} See ${command} --help, or --help after a command.`;
+  return `${withoutWhatWasTyped(error.code, said)} See ${help} --help.`;
 }
 
 function withoutWhatWasTyped(code: string, said: string): string {

@@ -23,9 +23,9 @@ import { refuseRemote, withStore } from "./with-memory.ts";
 export function declareExport(program: Command, runs: Runs): void {
   const exporting = program
     .command("export")
-    .summary("Write facts and audit rows as JSON Lines, or facts as Markdown.")
+    .summary("Write facts and records of runs as JSON Lines, or facts as Markdown.")
     .description(
-      "Write every fact and audit row as JSON Lines for import, with values in plain text. With --to markdown, write every fact as Markdown, to read or for import --from markdown.",
+      "Write every fact and record of a run as JSON Lines for import, with values in plain text. With --to markdown, write every fact as Markdown, to read or for import --from markdown.",
     )
     .addOption(
       new Option("--to <format>", "jsonl, or markdown (only facts, without their histories).")

@@ -13,7 +13,7 @@ export function declareForget(program: Command, runs: Runs): void {
     )
     .argument(
       "<scope>",
-      "A fact's exact key (key:<exact key> if that is ambiguous), a hit's path, docid or citation, category:<name>, import:<id> (facts from an import), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
+      "A fact's exact key (key:<exact key> if that is ambiguous), a hit's path, docid or citation, category:<name>, import:<id> (facts from an import), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and records of runs), or everything (also caches, notes and sessions).",
     )
     .option("--dry-run", "Only show what would be deleted.")
     .option("--yes", "Do not ask.")

@@ -5,6 +5,7 @@ import type { CommandMemory } from "../app/compose.ts";
 import { lineOf } from "../app/presenters/forget-texts.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { expiryFrom, firstWords, localMinute } from "../app/presenters/words.ts";
+import type { RemoteMemory } from "../app/remote/remote-memory.ts";
 import type { ImportFile } from "../app/transfer/formats/format.ts";
 import { guessFormat, wantsFormat } from "../app/transfer/formats/guess-format.ts";
 import { type ImportFormat, KNOWN_RULES } from "../app/transfer/formats/names.ts";
@@ -35,9 +36,11 @@ const IMPORT_WANTS_YES =
 const THERE = "import FILE --caller SUBJECT";
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
-  await refuseRemote(context, THERE);
-  const { files: given, leftOut } = await filesOf(context, order);
   const format = formatOf(order);
+  if (!isForBatches(format, order)) await refuseRemote(context, THERE);
+  const { files: given, leftOut } = await filesOf(context, order);
+  const remote = await context.line.remote?.();
+  if (remote !== undefined) return importThere(context, remote, { ...order, files: given });
   const isAsked = format !== "jsonl" && !order.yes && !order.dryRun;
   if (isAsked) requirePerson(context, order);
   const { read, close } = await readerFor(context, format, order);
@@ -54,6 +57,44 @@ export async function importCommand(context: CommandContext, order: ImportOrder)
     return agreed === undefined ? EXIT_FAILED : await importNow(context, agreed);
   } finally {
     await close();
+  }
+}
+
+/** What a server that keeps the memory can do with its batches of facts. */
+function isForBatches(format: ImportFormat, { dryRun, allowSecrets, onKnown }: ImportOrder): boolean {
+  return format === "jsonl" && !dryRun && !allowSecrets && onKnown === undefined;
+}
+
+async function importThere(
+  context: CommandContext,
+  memory: RemoteMemory,
+  {
+    files,
+    onConflict,
+    ttlSeconds,
+  }: Pick<ImportOrder, "onConflict" | "ttlSeconds"> & Pick<Workspace, "files">,
+): Promise<number> {
+  const { options, shell } = context;
+  const { importByBatches } = await import("../app/transfer/import-by-batches.ts");
+  const writer = { surface: "cli", agent: options.caller };
+  const request = {
+    memory,
+    subject: options.caller,
+    writer,
+    now: shell.now(),
+    onConflict,
+    ...defined({ ttlSeconds }),
+  };
+  try {
+    if (memory.refusal.code === "method_not_allowed") throw memory.refusal; // a running helmdeck
+    const result = await withProgress(context, files, (progress) =>
+      importByBatches({ ...request, ...progress }),
+    );
+    if (options.json) await context.output.json(importReply(result));
+    else await tell(context, result);
+    return exitCodeOf(result);
+  } finally {
+    await memory.close();
   }
 }
 
@@ -346,7 +387,13 @@ function takeBackTexts({ importId, takers }: ImportResult, { command }: Voice): 
 }
 
 function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {
-  return `${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows`;
+  const counts = [
+    ...(stored === 0 ? [] : [`${stored} new`]),
+    ...(replaced === 0 ? [] : [`${replaced} replaced`]),
+    ...(refreshed === 0 ? [] : [`${refreshed} renewed`]),
+    ...(audit === 0 ? [] : [`${audit} ${audit === 1 ? "record" : "records"} of runs`]),
+  ];
+  return counts.join(", ") || "nothing new";
 }
 
 function leftOutText(leftOut: NonNullable<ImportResult["leftOut"]>): string {

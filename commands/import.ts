@@ -21,7 +21,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .command("import")
     .summary("Import facts from an export or from other programs.")
     .description(
-      "Import facts and audit rows: an export's JSON Lines, or with --from the notes and memories of other programs, after a preview. Refused entries are listed with the reason, and the exit code is 1.",
+      "Import facts and records of runs: an export's JSON Lines, or with --from the notes and memories of other programs, after a preview. Refused entries are listed with the reason, and the exit code is 1.",
     )
     .argument("<file...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
     .addOption(

@@ -51,13 +51,18 @@ export async function showCount(
   const { SingleBar, Presets } = (await import("cli-progress")).default;
   const format = `{bar} {percentage} % · {value} of {total} ${unit}`;
   const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
-  bar.start(0, 0);
+  let isShown = false;
   return {
     update: (done, total) => {
+      // A bar of nothing is shown as 100 %.
+      if (!isShown) bar.start(total, done);
+      isShown = true;
       bar.setTotal(total);
       bar.update(done);
     },
-    stop: () => bar.stop(),
+    stop: () => {
+      if (isShown) bar.stop();
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 /** Runs one command line: parses it, runs the command, and turns every failure into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import type { CommandLine, Runs } from "./command-line.ts";
-import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, reportFailure } from "./exit-codes.ts";
+import { type Asked, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, reportFailure } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
 import { isReaderGone, Output } from "./output.ts";
 import { type Shell, thisShell } from "./shell.ts";
@@ -26,7 +26,8 @@ export async function runCommandLine(
     await program.parseAsync(withoutHelpOfNothing(program, args), { from: "user" });
     return exitCode();
   } catch (error) {
-    return await endOf(error, output, { command: line.name, json: wantsJson(args) }).catch(() => EXIT_FAILED);
+    const asked = { command: line.name, help: helpFor(program, args), json: wantsJson(args) };
+    return await endOf(error, output, asked).catch(() => EXIT_FAILED);
   }
 }
 
@@ -41,11 +42,15 @@ function withoutHelpOfNothing({ commands }: Command, args: readonly string[]): s
   return isUnknown ? [name] : [...args];
 }
 
-function endOf(
-  error: unknown,
-  output: Output,
-  asked: { readonly command: string; readonly json: boolean },
-): Promise<number> {
+/** The command that was meant, with its program's name: the first words that name one. */
+function helpFor(program: Command, args: readonly string[]): string {
+  const named = args
+    .map((word) => program.commands.find((each) => each.name() === word || each.aliases().includes(word)))
+    .find((found) => found !== undefined);
+  return named === undefined ? program.name() : `${program.name()} ${named.name()}`;
+}
+
+function endOf(error: unknown, output: Output, asked: Asked): Promise<number> {
   if (isReaderGone(error)) return Promise.resolve(EXIT_DONE);
   if (error instanceof CommanderError) {
     // Requested help and version have been printed. Help without a request follows a missing command.

@@ -21,8 +21,8 @@ const PATIENT = { questionBudgetMs: 60_000 };
 export function declareSearch(program: Command, runs: Runs): void {
   const search = program
     .command("search")
-    .summary("Search facts and audit rows, best first.")
-    .description("Search facts and audit rows, best first, as OpenClaw's memory_search does.")
+    .summary("Search facts and records of runs, best first.")
+    .description("Search facts and records of runs, best first, as OpenClaw's memory_search does.")
     .argument("<query...>", "Words or a question.")
     .option("--limit <count>", `Maximum number of hits, ${least} to ${most}.`, count, byDefault)
     .addOption(

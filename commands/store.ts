@@ -43,9 +43,12 @@ export function declareStore(program: Command, runs: Runs): void {
         allowSecret = false,
       } = command.opts<StoreOptions>();
       if (tag !== undefined && !tags) command.error("give --tag or --no-tags, not both.");
-      if ((value === undefined) === (valueFile === undefined)) {
-        command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
-      }
+      if (value === undefined && valueFile === undefined)
+        command.error(
+          "the value is missing: write it after the key, or - for standard input, or use --value-file.",
+        );
+      if (value !== undefined && valueFile !== undefined)
+        command.error("give the value once: after the key, or with --value-file.");
       const source = value !== undefined && value !== "-" ? { text: value } : { path: valueFile ?? "-" };
       return runs(command, async (context) => {
         return storeCommand(context, {

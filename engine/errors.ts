@@ -50,6 +50,16 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** They say what to correct: another input may succeed at once. */
+export const ABOUT_THE_INPUT: ReadonlySet<ErrorCode> = new Set([
+  "invalid_input",
+  "secret_refused",
+  "quota_exceeded",
+  "not_found",
+  "changed_meanwhile",
+  "entry_unreadable",
+]);
+
 /** Details that are safe to show and to log: names, limits, counts, paths of our own files. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
 

@@ -90,7 +90,8 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+/** Creates a private file. Its bytes are on stable storage when this resolves, its name is once its folder is synced. */
+export async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, "wx", 0o600);
   try {
     await handle.chmod(0o600); // the umask may have removed bits that the owner needs

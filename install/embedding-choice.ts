@@ -48,8 +48,8 @@ export function defaultEmbeddings(facts: Facts): Embeddings {
 export function defaultNote(facts: Facts): string {
   const [unmet] = sidecarPrerequisites(facts);
   const { ollama } = facts;
-  const own = ollama === undefined ? "" : `; for the Ollama on this machine: --embeddings-url ${ollama}`;
-  return `${unmet?.message ?? ""} So the built-in model embeds your facts; it knows English. For the sidecar: ${INSTALLER} --embeddings sidecar${own}`;
+  const own = ollama === undefined ? "" : `; or, with the Ollama on this machine: --embeddings-url ${ollama}`;
+  return `${unmet?.message ?? ""} So the built-in model is used, which knows English only. For more languages, once Docker works: ${INSTALLER} --embeddings sidecar${own}`;
 }
 
 /** Why the sidecar is not among the answers. */

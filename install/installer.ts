@@ -252,7 +252,8 @@ async function typed(question: string): Promise<string> {
 /** Requested help has been printed; anything else is a usage error. */
 function endOfUsage(error: unknown, write: (text: string) => void): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
-  const message = error instanceof Error ? error.message.replace(/^error: /, "") : String(error);
-  write(`! ${message} See ${INSTALLER} --help.\n`);
+  const said = error instanceof Error ? error.message.replace(/^error: /, "") : String(error);
+  const [first = "", ...rest] = said.replace(/([^.?)])$/, "$1.").replace(/\s+/g, " ");
+  write(`! ${first.toUpperCase()}${rest.join("")} See ${INSTALLER} --help.\n`);
   return EXIT.user;
 }

@@ -4,11 +4,13 @@
  * Threat: other accounts on the machine. The copy of OpenClaw's configuration next to the journal may contain secrets, so the
  * folder is 0700 and each file is created with 0600 before anything is written.
  */
+
 import { createHash } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { HelmdeckError } from "../engine/errors.ts";
+import { unlessMissing } from "../engine/private-file.ts";
 import type { Json, JsonObject } from "./openclaw-json.ts";
 
 const JSON_VALUE: z.ZodType<Json> = z.json();
@@ -116,7 +118,7 @@ export class Journal {
 
   /** Only reads. */
   static async read(folder: string): Promise<Journal> {
-    const text = await readFile(join(folder, JOURNAL), "utf8").catch(unlessMissing);
+    const text = await unlessMissing(readFile(join(folder, JOURNAL), "utf8"), undefined);
     return new Journal(folder, text === undefined ? {} : entriesOf(text, folder));
   }
 
@@ -148,7 +150,7 @@ export class Journal {
   }
 
   readCopy(): Promise<Buffer | undefined> {
-    return readFile(this.copyPath).catch(unlessMissing);
+    return unlessMissing(readFile(this.copyPath), undefined);
   }
 
   /** Deletes the journal, and the copy of the configuration if it is no longer needed. */
@@ -194,8 +196,4 @@ function entriesOf(text: string, folder: string): JournalEntries {
       { cause },
     );
   }
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }

@@ -2,9 +2,11 @@
  * Runs OpenClaw's command line, on this machine or in a container. OpenClaw reads and writes its configuration and finds its
  * gateway's token itself; neither ever appears here as an argument or in an error.
  */
+
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HelmdeckError } from "../engine/errors.ts";
+import { unlessMissing } from "../engine/private-file.ts";
 import type { Environment } from "./environment.ts";
 import { INSTALLER } from "./install-names.ts";
 import type { Target } from "./installation-facts.ts";
@@ -101,7 +103,7 @@ export class OpenClaw {
 
   /** The file's bytes; undefined if there is no file. */
   async readConfigFile(path: string): Promise<Buffer | undefined> {
-    if (this.target.kind === "host") return readFile(path).catch(unlessMissing);
+    if (this.target.kind === "host") return unlessMissing(readFile(path), undefined);
     // In base64, because a program's output is read as text.
     const { exitCode, stdout } = await this.exec(["sh", "-c", 'test -e "$1" && base64 < "$1"', "sh", path]);
     return exitCode === 0 ? Buffer.from(stdout, "base64") : undefined;
@@ -203,10 +205,6 @@ export class OpenClaw {
 
 function openclawFailed(what: string, ran: CommandResult): HelmdeckError {
   return new HelmdeckError("upstream_failed", `OpenClaw could not ${what}: ${reasonOf(ran)}`);
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }
 
 /** OpenClaw's versions are dates: year.month.day. */

@@ -6,11 +6,17 @@
  * travel in the package that brings the files.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { HelmdeckError } from "../engine/errors.ts";
-import { isFileError, makePrivateFolder, syncFolder, unlessMissing } from "../engine/private-file.ts";
+import {
+  isFileError,
+  makePrivateFolder,
+  syncFolder,
+  unlessMissing,
+  writeSynced,
+} from "../engine/private-file.ts";
 
 interface ModelFile {
   readonly name: string;
@@ -162,17 +168,6 @@ async function renamed(draft: string, folder: string): Promise<boolean> {
   } catch (error) {
     if (isFileError(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) return false;
     throw error;
-  }
-}
-
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(path, "wx", 0o600);
-  try {
-    await handle.chmod(0o600); // the umask may have removed bits that the owner needs
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -18,66 +18,13 @@ import { startDeadline } from "./within-deadline.ts";
 /** A write waits up to 5 s for a locked database; this deadline covers the whole call. */
 const WRITE_DEADLINE_MS = 10_000;
 
-export interface ToolParts {
+interface ToolParts {
   readonly access: MemoryAccess;
   readonly policy: AccessPolicy;
   readonly log: Logger;
   /** The folder in which an agent keeps its notes; undefined if unknown. */
   readonly workspaceOf?: (agentId: string) => string | undefined;
   readonly deadlineMs?: number;
-}
-
-/** In the order of the plugin's manifest, which names them too. */
-export const AGENT_TOOLS: Readonly<Record<string, (parts: ToolParts, context: ToolContext) => Tool>> = {
-  [STORE_TOOL]: makeStoreTool,
-  [FORGET_TOOL]: makeForgetTool,
-  [HISTORY_TOOL]: makeHistoryTool,
-  [PIN_TOOL]: makePinTool,
-};
-
-/** Made for each run, because the host's context decides whose memory it is, not an argument. */
-export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
-  return {
-    name: STORE_TOOL,
-    label: "Remember a fact",
-    description: STORE_DESCRIPTION,
-    parameters: STORE_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, { name: "store", schema: STORE_PARAMETERS, params }),
-  };
-}
-
-export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
-  return {
-    name: FORGET_TOOL,
-    label: "Forget",
-    description: FORGET_DESCRIPTION,
-    parameters: FORGET_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, { name: "forget", schema: FORGET_PARAMETERS, params }),
-  };
-}
-
-export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
-  return {
-    name: HISTORY_TOOL,
-    label: "Former values of a fact",
-    description: HISTORY_DESCRIPTION,
-    parameters: HISTORY_PARAMETERS,
-    execute: (_callId, params) =>
-      perform(parts, context, { name: "history", schema: HISTORY_PARAMETERS, params }),
-  };
-}
-
-/** A person is asked first: see approval-hook.ts. */
-function makePinTool(parts: ToolParts, context: ToolContext): Tool {
-  return {
-    name: PIN_TOOL,
-    label: "Pin a fact",
-    description: PIN_DESCRIPTION,
-    parameters: PIN_PARAMETERS,
-    execute: (_callId, params) => perform(parts, context, { name: "pin", schema: PIN_PARAMETERS, params }),
-  };
 }
 
 /** OpenClaw shows only the first 180 characters of a tool that is deferred behind its tool search. */
@@ -126,6 +73,47 @@ const PIN_PARAMETERS = {
     if_revision: { type: "integer", description: "Only while the fact has this revision." },
   },
 } as const;
+
+type MakeTool = (parts: ToolParts, context: ToolContext) => Tool;
+
+interface AgentTool extends Pick<Tool, "name" | "label" | "description"> {
+  readonly call: keyof typeof TOOL_CALLS;
+  readonly parameters: { readonly properties: Readonly<Record<string, unknown>> };
+}
+
+/** Made for each run, because the host's context decides whose memory it is, not an argument. */
+function agentTool({ call, ...shown }: AgentTool): MakeTool {
+  return (parts, context) => ({
+    ...shown,
+    execute: (_callId, params) => perform(parts, context, { name: call, schema: shown.parameters, params }),
+  });
+}
+
+export const makeStoreTool = agentTool({
+  ...{ name: STORE_TOOL, call: "store", label: "Remember a fact" },
+  ...{ description: STORE_DESCRIPTION, parameters: STORE_PARAMETERS },
+});
+
+export const makeForgetTool = agentTool({
+  ...{ name: FORGET_TOOL, call: "forget", label: "Forget" },
+  ...{ description: FORGET_DESCRIPTION, parameters: FORGET_PARAMETERS },
+});
+
+export const makeHistoryTool = agentTool({
+  ...{ name: HISTORY_TOOL, call: "history", label: "Former values of a fact" },
+  ...{ description: HISTORY_DESCRIPTION, parameters: HISTORY_PARAMETERS },
+});
+
+/** In the order of the plugin's manifest, which names them too. A person is asked before a pin: see approval-hook.ts. */
+export const AGENT_TOOLS: Readonly<Record<string, MakeTool>> = {
+  [STORE_TOOL]: makeStoreTool,
+  [FORGET_TOOL]: makeForgetTool,
+  [HISTORY_TOOL]: makeHistoryTool,
+  [PIN_TOOL]: agentTool({
+    ...{ name: PIN_TOOL, call: "pin", label: "Pin a fact" },
+    ...{ description: PIN_DESCRIPTION, parameters: PIN_PARAMETERS },
+  }),
+};
 
 interface Asked {
   readonly name: keyof typeof TOOL_CALLS;

@@ -1,4 +1,5 @@
 /** The outcome of a finished tool call, from the host's event. No part of the result is returned. */
+import { jsonOf } from "../engine/json.ts";
 import { fieldOf } from "./unchecked.ts";
 
 const CODE_WITHIN_CHARS = 128;
@@ -57,9 +58,5 @@ function firstText(result: unknown): unknown {
 function parsed(text: unknown): unknown {
   if (typeof text !== "string" || text.length > BODY_MAX_CHARS || !text.trimStart().startsWith("{"))
     return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return jsonOf(text);
 }

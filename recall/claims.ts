@@ -112,7 +112,7 @@ function topicIn(text: string, stem: Stem): Topic {
 /** Words that name no matter of their own, but stand beside a value. */
 const LIGHT = setOf(
   "go take give get pay switch change move hold held happen schedule set come run work allow permit forbid forbidden ban" +
-    " prohibit fine okay dose amount price cost due deadline right correct current normal usual exact",
+    " prohibit stop quit fine okay dose amount price cost due deadline right correct current normal usual exact",
 );
 /** The same, but "the shop opens" is not "the shop delivers". */
 export const VERBS = setOf(

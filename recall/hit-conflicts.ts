@@ -1,9 +1,13 @@
-/** The contradictions among an answer's sure facts: said in each of them, and the newer fact first. */
+/**
+ * The contradictions among an answer's sure facts: said in each of them, and the newer fact first. Of facts that seem to say the
+ * same, the newer one comes first, too: "the branch is stable" and "the branch is release" may differ in a word that is no known value.
+ */
 import { termOf } from "./analysis/english.ts";
 import { Claim, type Stem } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { ScoredCandidate } from "./scoring.ts";
+import { textOf } from "./select-hits.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** A hit that is shown, with those that it contradicts, newest first; mostly none. */
@@ -11,30 +15,43 @@ export interface Shown extends ScoredCandidate {
   readonly conflicts: readonly ScoredCandidate[];
 }
 
-/** The same candidates. Of two that contradict each other, the newer one takes the place and score of the better one. */
-export function withConflicts(shown: readonly ScoredCandidate[], index: LexicalIndex): readonly Shown[] {
-  const conflicts = conflictsAmong(shown, index);
-  if (conflicts.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
-  const contradict = (one: ScoredCandidate, other: ScoredCandidate) =>
-    conflicts.get(one.unit)?.some(({ unit }) => unit === other.unit) === true;
+/**
+ * The same candidates. Of two that contradict each other or say the same, the newer takes the place and score of the better.
+ *
+ * @param hidden the best that are not shown, such as "I no longer eat meat" behind "I eat meat". One that is newer than a shown fact
+ *   and contradicts it, or says the same, is shown, too: otherwise an answer would be sure of what has changed
+ */
+export function withConflicts(
+  sure: readonly ScoredCandidate[],
+  index: LexicalIndex,
+  { hidden, limit }: { readonly hidden: readonly ScoredCandidate[]; readonly limit: number },
+): readonly Shown[] {
+  const { conflicts, sayings, newer } = relationsAmong(sure, hidden, index);
+  const shown = [...sure, ...newer];
+  if (conflicts.size + sayings.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
+  const areOfOne = (one: ScoredCandidate, other: ScoredCandidate) =>
+    [conflicts, sayings].some((those) => those.get(one.unit)?.some(({ unit }) => unit === other.unit));
   const ordered = [...shown];
   for (let place = 0; place < ordered.length; ) {
     const newer = ordered.findIndex((other, at) => {
       const here = ordered[place];
-      return at > place && here !== undefined && isNewer(other, here) && contradict(here, other);
+      return at > place && here !== undefined && isNewer(other, here) && areOfOne(here, other);
     });
     if (newer === -1) place += 1;
     else exchange(ordered, place, newer);
   }
   const below: ScoredCandidate[] = [];
   for (const one of ordered) {
-    const newer = below.filter((other) => contradict(one, other));
+    const newer = below.filter((other) => areOfOne(one, other));
     const most = Math.min(...newer.map(({ score }) => score - WEIGHTS.conflicts.step));
     below.push({ ...one, score: Math.min(one.score, most) });
   }
-  return below
-    .toSorted((one, other) => other.score - one.score)
-    .map((one) => ({ ...one, conflicts: (conflicts.get(one.unit) ?? []).toSorted(newestFirst) }));
+  const kept = below.toSorted((one, other) => other.score - one.score).slice(0, limit);
+  const units = new Set(kept.map(({ unit }) => unit));
+  return kept.map((one) => {
+    const others = (conflicts.get(one.unit) ?? []).filter(({ unit }) => units.has(unit));
+    return { ...one, conflicts: others.toSorted(newestFirst) };
+  });
 }
 
 function exchange(ordered: ScoredCandidate[], place: number, newer: number): void {
@@ -45,22 +62,53 @@ function exchange(ordered: ScoredCandidate[], place: number, newer: number): voi
 }
 
 /** By unit. */
-function conflictsAmong(shown: readonly ScoredCandidate[], index: LexicalIndex) {
-  const conflicts = new Map<number, ScoredCandidate[]>();
+type Related = ReadonlyMap<number, readonly ScoredCandidate[]>;
+
+interface ReadFact {
+  readonly one: ScoredCandidate;
+  readonly weights: TermWeights;
+  readonly claim: () => Claim;
+}
+
+/** Those that contradict each other, those that seem to say the same, and the hidden ones that are newer than one of these. */
+function relationsAmong(
+  sure: readonly ScoredCandidate[],
+  hidden: readonly ScoredCandidate[],
+  index: LexicalIndex,
+) {
+  const related = {
+    contradict: new Map<number, ScoredCandidate[]>(),
+    same: new Map<number, ScoredCandidate[]>(),
+  };
   const stem = stemOnce();
-  const facts = shown
-    .filter((one) => isShortFact(one, index))
-    .slice(0, WEIGHTS.conflicts.most)
-    .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
+  const read = (ones: readonly ScoredCandidate[]): readonly ReadFact[] =>
+    ones
+      .filter((one) => isShortFact(one, index))
+      .slice(0, WEIGHTS.conflicts.most)
+      .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
+  const facts = read(sure.filter(({ isSure }) => isSure));
+  const texts = new Set(sure.map((one) => textOf(one, index)));
+  const rivals = read(hidden.filter((one) => !one.features.lacking && !texts.has(textOf(one, index))));
+  const newer = new Map<number, ScoredCandidate>();
   for (const [place, here] of facts.entries()) {
-    for (const there of facts.slice(place + 1)) {
-      if (!shareWords(here.weights, there.weights)) continue;
-      if (relationOf(here.claim(), there.claim()) !== "contradict") continue;
-      note(conflicts, here.one, there.one);
-      note(conflicts, there.one, here.one);
+    const those = rivals.filter(({ one }) => isNewer(one, here.one));
+    for (const there of [...facts.slice(place + 1), ...those]) {
+      const relation = relationBetween(here, there);
+      if (relation === undefined) continue;
+      note(related[relation], here.one, there.one);
+      note(related[relation], there.one, here.one);
+      if (those.includes(there))
+        newer.set(there.one.unit, { ...there.one, score: here.one.score - WEIGHTS.conflicts.step });
     }
   }
-  return conflicts;
+  const { contradict: conflicts, same: sayings }: Record<"contradict" | "same", Related> = related;
+  return { conflicts, sayings, newer: [...newer.values()] };
+}
+
+function relationBetween(here: ReadFact, there: ReadFact): "contradict" | "same" | undefined {
+  if (!shareWords(here.weights, there.weights)) return undefined;
+  const relation = relationOf(here.claim(), there.claim());
+  return relation === "contradict" || relation === "same" ? relation : undefined;
 }
 
 /** Hits have many words in common. */
@@ -73,15 +121,15 @@ function stemOnce(): Stem {
   };
 }
 
-function note(conflicts: Map<number, ScoredCandidate[]>, one: ScoredCandidate, other: ScoredCandidate): void {
-  const known = conflicts.get(one.unit);
-  if (known === undefined) conflicts.set(one.unit, [other]);
+function note(related: Map<number, ScoredCandidate[]>, one: ScoredCandidate, other: ScoredCandidate): void {
+  const known = related.get(one.unit);
+  if (known === undefined) related.set(one.unit, [other]);
   else known.push(other);
 }
 
 /** A long fact says many things. */
-function isShortFact({ document, unit, features, isSure }: ScoredCandidate, index: LexicalIndex): boolean {
-  const isFact = isSure && document.kind === "fact" && !features.inThread;
+function isShortFact({ document, unit, features }: ScoredCandidate, index: LexicalIndex): boolean {
+  const isFact = document.kind === "fact" && !features.inThread;
   return isFact && document.units.length === 1 && index.bodyLength(unit) <= WEIGHTS.conflicts.words;
 }
 
@@ -93,7 +141,10 @@ function claimLazily(one: ScoredCandidate, stem: Stem): () => Claim {
   };
 }
 
-export function claimOfHit({ document, passage }: ScoredCandidate, stem?: Stem): Claim {
+export function claimOfHit(
+  { document, passage }: Pick<ScoredCandidate, "document" | "passage">,
+  stem?: Stem,
+): Claim {
   return new Claim({ key: document.key, value: document.content.slice(passage.start, passage.end) }, stem);
 }
 

@@ -30,6 +30,8 @@ const LIMIT_BYTES = 256 * 2 ** 20;
 const MOST_FIRST_READINGS = 4;
 /** The idle time is checked in so many steps. */
 const IDLE_STEPS = 4;
+/** Where indexes are never evicted, they are saved after this time without use. */
+const SAVE_AFTER_MS = 7 * 60_000;
 
 interface Kept {
   readonly index: NamespaceIndex;
@@ -85,9 +87,11 @@ export class IndexCache {
     }
   }
 
-  close(): void {
+  /** Indexes that nobody uses are saved. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelCheck?.();
+    for (const { index } of this.#kept.values()) if (!index.isBusy) await index.save();
     for (const namespace of [...this.#kept.keys()]) this.#evict(namespace);
   }
 
@@ -144,21 +148,32 @@ export class IndexCache {
   }
 
   #checkLater(): void {
-    const { limits, timer = backgroundTimer } = this.#options;
-    if (limits?.idleMs === undefined) return;
-    const { idleMs } = limits;
-    this.#cancelCheck ??= timer(() => this.#evictIdle(idleMs), idleMs / IDLE_STEPS);
+    const { limits, snapshots, timer = backgroundTimer } = this.#options;
+    const stepMs = limits?.idleMs === undefined ? SAVE_AFTER_MS : limits.idleMs / IDLE_STEPS;
+    if (limits?.idleMs === undefined && snapshots === undefined) return;
+    this.#cancelCheck ??= timer(() => this.#check(stepMs), stepMs);
+  }
+
+  #check(stepMs: number): void {
+    const { limits } = this.#options;
+    if (limits?.idleMs !== undefined) this.#evictIdle(this.#clock() - limits.idleMs);
+    this.#cancelCheck = undefined;
+    if (this.#kept.size > 0) this.#checkLater();
+    void this.#saveUnused(this.#clock() - stepMs);
   }
 
   /** Keeps an index whose entries wait for vectors: nobody else would continue with them. */
-  #evictIdle(idleMs: number): void {
-    const since = this.#clock() - idleMs;
+  #evictIdle(since: number): void {
     for (const [namespace, { index, usedAt }] of this.#kept) {
       if (usedAt > since) break;
       if (!index.isBusy && index.isSettled) this.#evict(namespace);
     }
-    this.#cancelCheck = undefined;
-    if (this.#kept.size > 0) this.#checkLater();
+  }
+
+  /** One after the other, so that a server answers meanwhile. */
+  async #saveUnused(since: number): Promise<void> {
+    for (const { index, usedAt } of [...this.#kept.values()])
+      if (usedAt <= since && !index.isBusy && !this.#isClosed) await index.save();
   }
 }
 

@@ -4,7 +4,9 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { CorpusEntry } from "../engine/projections/corpus.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { nextTurn, within } from "../engine/timing.ts";
-import { LexicalIndex } from "./lexical/lexical-index.ts";
+import { buildOf, indexesFrom, LARGE_DOCUMENTS, partsOf, type SnapshotOptions } from "./index-snapshot.ts";
+import { textOfDocument } from "./lexical/indexed-document.ts";
+import { type IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
 import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
 
@@ -16,6 +18,8 @@ export interface NamespaceIndexOptions {
   readonly batchSize?: number;
   /** Waits for a place among the large memories that are read for the first time; the result gives it back. Default: no wait. */
   readonly turn?: () => Promise<() => void>;
+  /** Where copies of large indexes are kept. Default: nowhere. */
+  readonly snapshots?: SnapshotOptions;
   /** A reading of the source ended after this time, its wait for a turn included. */
   readonly onRead?: (tookMs: number) => void;
 }
@@ -24,18 +28,11 @@ const BATCH_ROWS = 250;
 /** Longest stretch of indexing before yielding to the event loop. */
 const SLICE_MS = 4;
 
+/** A copy is replaced when more than one entry of so many has changed since. */
+const MOST_CHANGED = 10;
+
 /** On stderr with NODE_DEBUG=helmdeck-recall: how far each index has read. */
 const debug = debuglog("helmdeck-recall");
-
-/** The indexes that a search reads. */
-export interface IndexView {
-  readonly index: LexicalIndex;
-  /**
-   * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
-   * Undefined until there is one.
-   */
-  readonly toolCalls: LexicalIndex | undefined;
-}
 
 /** The index of one namespace, and its position in the source. */
 export class NamespaceIndex implements IndexView {
@@ -51,6 +48,10 @@ export class NamespaceIndex implements IndexView {
   #mustStartOver = false;
   #dropped = false;
   #waitsForTurn = false;
+  /** Whether a copy was looked for, whether the source was read to its end, and how many entries have changed since there was one. */
+  #hasLooked = false;
+  #isComplete = false;
+  #changedSinceCopy = Number.POSITIVE_INFINITY;
   /** At most one reading runs; the next one waits for it. */
   #running: Promise<IndexView> | undefined;
   #next: Promise<IndexView> | undefined;
@@ -118,6 +119,53 @@ export class NamespaceIndex implements IndexView {
     return view ?? (this.#waitsForTurn ? undefined : Promise.race([read, progressed]));
   }
 
+  /** Keeps a copy for the next start, if it is large, complete and has no good one. Never rejects. */
+  async save(): Promise<void> {
+    const { snapshots } = this.#options;
+    const kept = snapshots?.kept();
+    if (snapshots === undefined || kept === undefined || !this.#isComplete || !this.#isLarge()) return;
+    try {
+      const view = await this.catchUp();
+      const [build, cursor] = [buildOf(snapshots), this.#cursor];
+      const isGood = this.#changedSinceCopy < this.#documentCount / MOST_CHANGED;
+      if (!this.#isLarge() || (isGood && (await kept.has(this.#namespace, build)))) return;
+      const isCurrent = (): boolean => this.#cursor === cursor && !this.#dropped;
+      if (await kept.save(this.#namespace, { build, cursor }, partsOf(view, isCurrent)))
+        this.#changedSinceCopy = 0;
+    } catch (error) {
+      debug("%s: no copy was kept: %s", this.#namespace, error instanceof Error ? error.message : "");
+    }
+  }
+
+  get #documentCount(): number {
+    return this.index.documentCount + (this.toolCalls?.documentCount ?? 0);
+  }
+
+  #isLarge(): boolean {
+    return this.#documentCount >= (this.#options.snapshots?.largeDocuments ?? LARGE_DOCUMENTS);
+  }
+
+  /** From a copy, if there is one. What is wrong with it does not matter: the rows are there. */
+  async #restore({ kept, ...rest }: SnapshotOptions): Promise<void> {
+    this.#hasLooked = true;
+    try {
+      const copy = await kept()?.load(this.#namespace, buildOf({ kept, ...rest }));
+      if (copy === undefined) return;
+      const endTurn = await this.#turn();
+      const view = await indexesFrom(copy.parts).finally(() => endTurn?.());
+      if (this.#dropped) throw closedError();
+      ({ index: this.index, toolCalls: this.toolCalls } = view);
+      this.#cursor = copy.cursor;
+      this.#changedSinceCopy = 0;
+      this.#follower?.changed(
+        [...this.index.documents()].filter(({ kind }) => kind !== "tool").map(textOfDocument),
+        [],
+      );
+    } catch (error) {
+      debug("%s: the copy does not open: %s", this.#namespace, error instanceof Error ? error.message : "");
+    }
+  }
+
   drop(): void {
     this.#dropped = true;
     this.#empty();
@@ -126,6 +174,8 @@ export class NamespaceIndex implements IndexView {
 
   async #readAll(): Promise<IndexView> {
     if (this.#mustStartOver) this.#startOver();
+    const { snapshots } = this.#options;
+    if (snapshots !== undefined && !this.#hasLooked && this.#cursor === 0) await this.#restore(snapshots);
     const page = await this.#readPage();
     const isLarge = this.#cursor === 0 && page.kind === "changes" && page.more;
     const endTurn = isLarge ? await this.#turn() : undefined;
@@ -135,6 +185,7 @@ export class NamespaceIndex implements IndexView {
     } finally {
       endTurn?.();
     }
+    this.#isComplete = true;
     this.#follower?.caughtUp();
     return { index: this.index, toolCalls: this.toolCalls };
   }
@@ -181,6 +232,7 @@ export class NamespaceIndex implements IndexView {
     this.#empty();
     this.#follower?.startOver();
     this.#cursor = 0;
+    this.#isComplete = false;
   }
 
   #empty(): void {
@@ -209,6 +261,7 @@ export class NamespaceIndex implements IndexView {
     if (more) await nextTurn();
     await this.#inSlices(upserts, (entry) => this.#indexFor(entry).add(entry));
     this.#cursor = cursor;
+    this.#changedSinceCopy += upserts.length + removed.length;
     debug("%s: read to %d: %d changed, %d removed", this.#namespace, cursor, upserts.length, removed.length);
   }
 

@@ -15,8 +15,9 @@ import { relationOf } from "./conflicts.ts";
 import { excerptFor } from "./excerpt.ts";
 import { type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
+import type { SnapshotOptions } from "./index-snapshot.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
-import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
 import {
   coverageNote,
@@ -27,17 +28,17 @@ import {
 } from "./meaning/answer-notes.ts";
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import type { IndexView } from "./namespace-index.ts";
 import { ReadFacts } from "./read-facts.ts";
 import {
   bestPerDocument,
   type Features,
+  mostCertain,
   type PassageSimilarities,
   type ScoredCandidate,
   scoreCandidates,
 } from "./scoring.ts";
 import type {
-  AlikeHit,
+  AlikeFact,
   CorpusSource,
   IndexCounts,
   LeftOut,
@@ -70,6 +71,8 @@ export interface RecallOptions {
   readonly limits?: IndexLimits;
   /** Monotonic milliseconds, for the idle time of indexes. */
   readonly clock?: () => number;
+  /** Where copies of large indexes are kept. Default: nowhere. */
+  readonly snapshots?: SnapshotOptions;
   /** Rows to request from the source at a time. Default 250. */
   readonly batchSize?: number;
   /** How long a search waits for a first build before it answers from a partial index. Default 1,000. */
@@ -133,7 +136,7 @@ class HybridRecall implements Recall {
     });
   }
 
-  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeHit[]> {
+  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeFact[]> {
     const { value: text } = fact;
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUp();
@@ -142,18 +145,22 @@ class HybridRecall implements Recall {
       const { index } = view;
       const query = readQuery(text);
       const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
-      const scored = inOrder(scoreCandidates(query, candidates, meant, index), ALIKE_LOOKED_AT);
-      const isAlike = alikeTo(topicOf(text));
-      const claim = new Claim(fact);
-      const found: AlikeHit[] = [];
-      for (const one of scored) {
+      const stem = (word: string) => index.termOf(word);
+      const isAlike = alikeTo(topicOf(text, stem));
+      let claim: Claim | undefined;
+      const found: AlikeFact[] = [];
+      for (const one of mostCertain(query, candidates, meant, index, ALIKE_LOOKED_AT)) {
         if (found.length === limit) break;
         const { document, unit } = one;
         const isRead = meant?.knows?.(document) !== false;
         const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        if (!isAlike(this.#read.topicOf(one), deviations)) continue;
-        const isOther = relationOf(claim, this.#read.claimOf(one), deviations) === "contradict";
-        found.push({ ...hitOf(one, false), ...(isOther && { contradicts: true }) });
+        if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
+        const contradicts = () => {
+          claim ??= new Claim(fact, stem);
+          return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
+        };
+        const { key, category, content } = document;
+        found.push({ key, category, content, contradicts });
       }
       return found;
     });
@@ -171,8 +178,8 @@ class HybridRecall implements Recall {
     return this.#indexes.counts;
   }
 
-  close(): void {
-    this.#indexes.close();
+  close(): Promise<void> {
+    return this.#indexes.close();
   }
 
   async #byMeaningToo(namespace: Namespace, view: IndexView, asked: Asked): Promise<RecallAnswer> {
@@ -223,7 +230,8 @@ class HybridRecall implements Recall {
     });
     const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, read, limit);
     const excerpt = arePossible ? excerptFor(read, index) : undefined;
-    const results = withConflicts(shown, index).map((one): RecallHit => {
+    const hidden = arePossible ? [] : leftOut.map(({ scored: one }) => one);
+    const results = withConflicts(shown, index, { hidden, limit }).map((one): RecallHit => {
       if (excerpt === undefined) return { ...hitOf(one, explain), ...conflictsOf(one) };
       const passage = excerpt(one.document.content, one.passage);
       return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };

@@ -3,7 +3,7 @@
  * order; its lead over the others and its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/compare-text.ts";
-import { type Judge, judgeFor } from "./analysis/asked.ts";
+import { isOfAsker, isOfWriter, type Judge, judgeFor } from "./analysis/asked.ts";
 import { otherTermOf, termOf } from "./analysis/english.ts";
 import type { Query } from "./analysis/query.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
@@ -78,11 +78,50 @@ export function scoreCandidates(
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
   return [...kinds].flatMap(([inThread, ofKind]) => {
     const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
-    const sureFrom = meant === undefined ? kind.sureFrom.words : kind.sureFrom.meaning;
+    const sureFrom = sureFromOf(kind, meant);
     // Lines of a conversation leave out what the lines around them say.
     const judged = inThread || judge === undefined ? ofKind : withLacking(ofKind, sureFrom, judge, index);
     return withVerdict(meant === undefined ? judged : withLead(judged), kind, sureFrom);
   });
+}
+
+/** A passage by its certainty alone. */
+export type CertainPassage = Pick<ScoredCandidate, "unit" | "document" | "passage" | "score">;
+
+/**
+ * The passages that {@link scoreCandidates} gives most certainty, best first, one of each document: without the verdicts, which
+ * take longer than the sums. Their score is the certainty.
+ */
+export function mostCertain(
+  question: Query,
+  candidates: readonly Candidate[],
+  meant: PassageSimilarities | undefined,
+  index: LexicalIndex,
+  most: number,
+): readonly CertainPassage[] {
+  const nearnessOf = nearnessBy(meant, index);
+  const ofAsker = isOfAsker(question.text) ? unitsOfAsker(candidates, meant, index) : NO_UNITS;
+  const certain = candidates.map((candidate): CertainPassage => {
+    const { unit, document, passage, features } = candidate;
+    const merit = meritOf(features, nearnessOf(candidate).nearness, ofAsker.has(unit));
+    return { unit, document, passage, score: certaintyOf(features, merit) };
+  });
+  return bestPerDocument(certain).slice(0, most);
+}
+
+const NO_UNITS: ReadonlySet<number> = new Set();
+
+/** Those that a judge would read, and find to be about their writer. */
+function unitsOfAsker(
+  candidates: readonly Candidate[],
+  meant: PassageSimilarities | undefined,
+  index: LexicalIndex,
+): ReadonlySet<number> {
+  const nearnessOf = nearnessBy(meant, index);
+  const facts = candidates.filter(({ features }) => !features.inThread);
+  const weighed = facts.map((candidate) => weigh(candidate, nearnessOf(candidate)));
+  const read = [...toRead(weighed, sureFromOf(WEIGHTS.fact, meant))];
+  return new Set(read.filter((one) => isOfWriter(textOf(one))).map(({ unit }) => unit));
 }
 
 /** Of a candidate whose text no judge has read. */
@@ -125,8 +164,22 @@ function weigh(
 }
 
 function sums(features: Features): Pick<Weighed, "merit" | "doubt"> {
-  const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
-  return { merit: sum(features, merit), doubt: sum(features, doubt) };
+  const { doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
+  return { merit: meritOf(features, features.nearness, features.ofAsker), doubt: sum(features, doubt) };
+}
+
+/** Written out, since this is what a search does most often. */
+function meritOf(features: WordFeatures, nearness: number, ofAsker: boolean): number {
+  const { merit } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
+  return (
+    (merit.coverage ?? 0) * features.coverage +
+    (merit.synonyms ?? 0) * features.synonyms +
+    (merit.bm25 ?? 0) * features.bm25 +
+    (merit.proximity ?? 0) * features.proximity +
+    (merit.context ?? 0) * features.context +
+    (merit.nearness ?? 0) * nearness +
+    (merit.ofAsker ?? 0) * Number(ofAsker)
+  );
 }
 
 /** Features times weights. */
@@ -143,21 +196,28 @@ function withLacking(
   judge: Judge,
   index: LexicalIndex,
 ): readonly Weighed[] {
-  const unnamed = weighed.filter(({ features }) => !features.isNamed);
-  const read = new Set([
-    ...bestOf(unnamed, READ_ANYWAY),
-    ...unnamed.filter(({ merit, doubt }) => merit - doubt >= sureFrom),
-  ]);
+  const read = toRead(weighed, sureFrom);
   const sameAs = sameWords(index);
   return weighed.map((one) => {
     if (!read.has(one)) return one;
-    const { document, passage } = one;
-    const text = document.content.slice(passage.start, passage.end);
-    const { owner, answer, noun, matter, ofAsker } = judge(text, wordsIn(document, index, sameAs));
+    const isAbout = wordsIn(one.document, index, sameAs);
+    const { owner, answer, noun, matter, ofAsker } = judge(textOf(one), isAbout);
     const lacks = { otherOwner: owner, otherAnswer: answer, otherNoun: noun, otherMatter: matter };
     const features = { ...one.features, ...lacks, lacking: owner || answer, ofAsker };
     return { ...one, features, ...sums(features) };
   });
+}
+
+function toRead(weighed: readonly Weighed[], sureFrom: number): ReadonlySet<Weighed> {
+  const unnamed = weighed.filter(({ features }) => !features.isNamed);
+  return new Set([
+    ...bestOf(unnamed, READ_ANYWAY),
+    ...unnamed.filter(({ merit, doubt }) => merit - doubt >= sureFrom),
+  ]);
+}
+
+function textOf({ document, passage }: Weighed): string {
+  return document.content.slice(passage.start, passage.end);
 }
 
 /** By merit, the best first. */
@@ -230,8 +290,7 @@ function withVerdict(
     const strength = strengthOf(one);
     const isEnough = kind.together ? isOneSure : strength >= sureFrom;
     const isSure = isNamed || (one.merit >= least && isEnough);
-    const merit = one.merit + (isNamed ? WEIGHTS.named : 0);
-    const certainty = 1 / (1 + Math.exp(WEIGHTS.steepness * (kind.even - merit)));
+    const certainty = certaintyOf(one.features, one.merit);
     return {
       ...one,
       strength,
@@ -241,6 +300,16 @@ function withVerdict(
       score: isSure ? (1 + certainty) / 2 : WEIGHTS.possible.scale * certainty,
     };
   });
+}
+
+function certaintyOf({ inThread, isNamed }: WordFeatures, merit: number): number {
+  const { even } = inThread ? WEIGHTS.line : WEIGHTS.fact;
+  const all = merit + (isNamed ? WEIGHTS.named : 0);
+  return 1 / (1 + Math.exp(WEIGHTS.steepness * (even - all)));
+}
+
+function sureFromOf({ sureFrom }: KindWeights, meant: PassageSimilarities | undefined): number {
+  return meant === undefined ? sureFrom.words : sureFrom.meaning;
 }
 
 interface Nearness {
@@ -296,7 +365,7 @@ function contextNearness(
 }
 
 /** The best passage of each document, best first. */
-export function bestPerDocument(scored: readonly ScoredCandidate[]): readonly ScoredCandidate[] {
+export function bestPerDocument<Ranked extends CertainPassage>(scored: readonly Ranked[]): readonly Ranked[] {
   const seen = new Set<IndexedDocument>();
   return [...scored].sort(compare).filter(({ document }) => {
     if (seen.has(document)) return false;
@@ -306,7 +375,7 @@ export function bestPerDocument(scored: readonly ScoredCandidate[]): readonly Sc
 }
 
 /** By score, then newest, then path: the same query always gives the same order. */
-function compare(left: ScoredCandidate, right: ScoredCandidate): number {
+function compare(left: CertainPassage, right: CertainPassage): number {
   return (
     right.score - left.score ||
     right.document.updatedAt - left.document.updatedAt ||

@@ -65,9 +65,13 @@ export interface RecallHit {
   readonly parts?: Readonly<Record<string, ScorePart>>;
 }
 
-export interface AlikeHit extends RecallHit {
-  /** It says something else of the same thing than the fact that it was compared with. */
-  readonly contradicts?: true;
+export interface AlikeFact {
+  readonly key: string;
+  readonly category: string;
+  /** Of its document, as the index has it: the value without hostile characters, below its key. */
+  readonly content: string;
+  /** Whether it says something else of the same thing than the fact that it was compared with. Reads both when called. */
+  readonly contradicts: () => boolean;
 }
 
 /**
@@ -124,9 +128,10 @@ export interface IndexCounts {
 export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
   /** The facts that are about the same thing as this one, best first. */
-  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeHit[]>;
+  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeFact[]>;
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   readonly indexes: IndexCounts;
-  close(): void;
+  /** Saves copies of large indexes, if it may. Never rejects. */
+  close(): Promise<void>;
 }

@@ -204,7 +204,7 @@ function folded(
 }
 
 /** Equal texts have the same words in the same order, regardless of case, endings and punctuation. */
-function textOf({ document }: ScoredCandidate, index: LexicalIndex): string {
+export function textOf({ document }: ScoredCandidate, index: LexicalIndex): string {
   return document.units.map((unit) => index.bodyTerms(unit).join(" ")).join("\n");
 }
 

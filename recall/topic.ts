@@ -25,9 +25,10 @@ export function topicOf(text: string, stem = termOf): Topic {
   const weights = commonnessOf(words.map((word) => word.text));
   const topic = new Map<string, TopicWord>();
   for (const [place, word] of words.entries()) {
-    const term = stem(word.text);
     const weight = weights[place] ?? 0;
-    if (weight === 0 || topic.has(term)) continue;
+    if (weight === 0) continue;
+    const term = stem(word.text);
+    if (topic.has(term)) continue;
     const other = otherTermOf(word.text);
     topic.set(term, { terms: other === undefined ? [term] : [term, other], weight });
   }
@@ -80,6 +81,8 @@ export function readingsOf(topic: Topic): Readings {
   return readings;
 }
 
+const NO_READINGS: readonly Reading[] = [];
+
 function weightInCommon(topic: Topic, readings: Readings, other: Topic): number {
   return weightsInCommon(topic, readings, other).reduce((sum, weight) => sum + weight, 0);
 }
@@ -88,9 +91,11 @@ function weightInCommon(topic: Topic, readings: Readings, other: Topic): number 
 export function weightsInCommon(topic: Topic, readings: Readings, other: Topic): readonly number[] {
   const closest = topic.map(() => 0);
   for (const has of other) {
-    for (const { place, closeness } of has.terms.flatMap((term) => readings.get(term) ?? [])) {
-      const weight = Math.min(topic[place]?.weight ?? 0, has.weight) * closeness;
-      closest[place] = Math.max(closest[place] ?? 0, weight);
+    for (const term of has.terms) {
+      for (const { place, closeness } of readings.get(term) ?? NO_READINGS) {
+        const weight = Math.min(topic[place]?.weight ?? 0, has.weight) * closeness;
+        if (weight > (closest[place] ?? 0)) closest[place] = weight;
+      }
     }
   }
   return closest;

@@ -239,7 +239,7 @@ export const WEIGHTS: Weights = {
       negation: { share: 0.5, most: 0.6 },
     },
     ...{
-      words: 12,
+      words: 16,
       most: 3,
       read: 0.12,
       step: 0.001,

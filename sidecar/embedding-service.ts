@@ -17,13 +17,10 @@ export interface OllamaSidecar {
   /** Never rejects. */
   health(options?: CallOptions): Promise<SidecarHealth>;
   version(options?: CallOptions): Promise<string>;
-  models(options?: CallOptions): Promise<readonly InstalledModel[]>;
+  /** The installed models, each with its tag: `nomic-embed-text:latest`. */
+  models(options?: CallOptions): Promise<readonly string[]>;
   /** Whether exactly this tag is present; no tag means `latest`, as in Ollama. */
   hasModel(model: string, options?: CallOptions): Promise<boolean>;
-  /** Describes an installed model; rejects with `model_missing` otherwise. */
-  describeModel(model: string, options?: CallOptions): Promise<ModelDescription>;
-  /** The models currently in the server's memory. */
-  loadedModels(options?: CallOptions): Promise<readonly string[]>;
   /**
    * Downloads a model; resumes an interrupted download. Without `deadlineMs` it may run as long as it makes progress:
    * `deadline_exceeded` after a minute without a message.
@@ -41,21 +38,6 @@ export interface OllamaSidecar {
 export type SidecarHealth =
   | { readonly ok: true; readonly version: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string };
-
-export interface InstalledModel {
-  /** With its tag: `nomic-embed-text:latest`. */
-  readonly name: string;
-  readonly sizeBytes: number;
-  /** sha256 of the model's contents, in hex; a tag can move to another digest. */
-  readonly digest: string;
-}
-
-export interface ModelDescription {
-  readonly dimensions: number | undefined;
-  readonly contextTokens: number | undefined;
-  /** Undefined when the server is too old to report it. */
-  readonly embeds: boolean | undefined;
-}
 
 /** One line of download progress: the current step and, during a transfer, the file and its received bytes. */
 export interface PullProgress {
@@ -137,8 +119,6 @@ export interface Prefixes {
 export interface OllamaSidecarOptions {
   /** `http://` or `https://`, host, port and an optional path; without user name and password. */
   readonly address: string;
-  /** For calls without a deadline of their own, except `pull` and `warm`. */
-  readonly callTimeoutMs?: number;
   /**
    * How long the server keeps a model loaded after a call, in Ollama's notation: `30m`, `24h`, `-1s` for ever. Default: the
    * server's setting (`OLLAMA_KEEP_ALIVE`).

@@ -8,8 +8,6 @@ import { checkVectors } from "./check-vectors.ts";
 import type {
   CallOptions,
   EmbedderSettings,
-  InstalledModel,
-  ModelDescription,
   OllamaEmbedRequest,
   OllamaSidecar,
   OllamaSidecarOptions,
@@ -20,16 +18,10 @@ import type {
 import { boundedFetch, checkAddress, withDeadline } from "./http-client.ts";
 import { isSameOllamaModel, ollamaName } from "./models.ts";
 import { pullModel } from "./ollama-pull.ts";
-import {
-  checkAnswer,
-  embedAnswer,
-  psAnswer,
-  showAnswer,
-  tagsAnswer,
-  versionAnswer,
-} from "./service-answers.ts";
+import { checkAnswer, embedAnswer, tagsAnswer, versionAnswer } from "./service-answers.ts";
 import { type Asked, unusable } from "./service-failures.ts";
 
+/** For calls without a deadline of their own, except `pull` and `warm`. */
 const CALL_TIMEOUT_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 /** Covers a cold model on a slow disk. */
@@ -47,7 +39,6 @@ class OllamaClient implements OllamaSidecar {
   readonly #who: string;
   readonly #timer: Timer;
   readonly #fetch: typeof fetch;
-  readonly #callTimeoutMs: number;
   readonly #keepAlive: string | undefined;
 
   constructor(options: OllamaSidecarOptions, timer: Timer) {
@@ -55,7 +46,6 @@ class OllamaClient implements OllamaSidecar {
     this.#who = `Ollama at ${this.address}`;
     this.#timer = timer;
     this.#fetch = options.fetch ?? fetch;
-    this.#callTimeoutMs = options.callTimeoutMs ?? CALL_TIMEOUT_MS;
     this.#keepAlive = options.keepAlive;
   }
 
@@ -73,31 +63,15 @@ class OllamaClient implements OllamaSidecar {
     return checkAnswer(versionAnswer, answer, this.#asked()).version;
   }
 
-  async models(options: CallOptions = {}): Promise<readonly InstalledModel[]> {
+  async models(options: CallOptions = {}): Promise<readonly string[]> {
     const answer = await this.#ask(options, {}, (ollama) => ollama.list());
     const { models } = checkAnswer(tagsAnswer, answer, this.#asked());
-    return models.map(({ name, size = 0, digest = "" }) => ({ name, sizeBytes: size, digest }));
+    return models.map(({ name }) => name);
   }
 
   async hasModel(model: string, options: CallOptions = {}): Promise<boolean> {
     const wanted = requireModel(model);
-    return (await this.models(options)).some(({ name }) => isSameOllamaModel(name, wanted));
-  }
-
-  async describeModel(model: string, options: CallOptions = {}): Promise<ModelDescription> {
-    const name = requireModel(model);
-    const answer = await this.#ask(options, { model: name }, (ollama) => ollama.show({ model: name }));
-    const { model_info: info = {}, capabilities } = checkAnswer(showAnswer, answer, this.#asked(name));
-    return {
-      dimensions: numberUnder(info, ".embedding_length"),
-      contextTokens: numberUnder(info, ".context_length"),
-      embeds: capabilities?.includes("embedding"),
-    };
-  }
-
-  async loadedModels(options: CallOptions = {}): Promise<readonly string[]> {
-    const answer = await this.#ask(options, {}, (ollama) => ollama.ps());
-    return checkAnswer(psAnswer, answer, this.#asked()).models.map(({ name }) => name);
+    return (await this.models(options)).some((name) => isSameOllamaModel(name, wanted));
   }
 
   pull(
@@ -146,7 +120,7 @@ class OllamaClient implements OllamaSidecar {
     call: (ollama: Ollama) => Promise<unknown>,
   ): Promise<unknown> {
     const asked = this.#asked(model);
-    const limits = { deadlineMs: this.#callTimeoutMs, ...options };
+    const limits = { deadlineMs: CALL_TIMEOUT_MS, ...options };
     return withDeadline(limits, this.#timer, this.#who, (signal) => {
       const bounded = boundedFetch({ fetch: this.#fetch, signal, asked });
       return call(new Ollama({ host: this.address, fetch: bounded })).catch((error: unknown) => {
@@ -167,12 +141,6 @@ function requireModel(model: string): string {
   throw invalidField("model", "may have letters, digits and . _ - : / only, at most 200 of them", {
     named: "A model's name",
   });
-}
-
-/** `nomic-bert.context_length`: the first part is the model's architecture. */
-function numberUnder(info: Readonly<Record<string, unknown>>, ending: string): number | undefined {
-  const found = Object.entries(info).find(([key]) => key.endsWith(ending))?.[1];
-  return typeof found === "number" ? found : undefined;
 }
 
 /** Ollama handles one request at a time by default; the timeout covers loading a cold model. */

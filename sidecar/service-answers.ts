@@ -2,15 +2,8 @@
 import * as z from "zod/mini";
 import { type Asked, unusable } from "./service-failures.ts";
 
-const model = z.object({ name: z.string(), size: z.optional(z.number()), digest: z.optional(z.string()) });
-
 export const versionAnswer = z.object({ version: z.string() });
-export const tagsAnswer = z.object({ models: z.array(model) });
-export const psAnswer = z.object({ models: z.array(z.object({ name: z.string() })) });
-export const showAnswer = z.object({
-  model_info: z.optional(z.record(z.string(), z.unknown())),
-  capabilities: z.optional(z.array(z.string())),
-});
+export const tagsAnswer = z.object({ models: z.array(z.object({ name: z.string() })) });
 /** Numbers are checked in check-vectors.ts, which has a message for each problem. */
 export const embedAnswer = z.object({ embeddings: z.array(z.array(z.unknown())) });
 export const pullLine = z.object({

@@ -1,4 +1,5 @@
 /** Encodes and decodes the space: everything that a vector depends on, in one name. */
+import { jsonOf } from "../engine/json.ts";
 import type { EmbedderSettings, Prefixes } from "./embedding-service.ts";
 
 const ALL = "all";
@@ -15,7 +16,7 @@ export function spaceOf(
 export function settingsOfSpace(
   space: string,
 ): Pick<EmbedderSettings, "model" | "dimensions" | "prefixes"> | undefined {
-  const parts = partsOf(space);
+  const parts = jsonOf(space);
   if (!Array.isArray(parts) || parts.length !== 4) return undefined;
   const [model, dimensions, query, document]: readonly unknown[] = parts;
   if (typeof model !== "string" || typeof query !== "string" || typeof document !== "string")
@@ -23,12 +24,4 @@ export function settingsOfSpace(
   const settings = { model, prefixes: { query, document } };
   if (dimensions === ALL) return settings;
   return typeof dimensions === "number" ? { ...settings, dimensions } : undefined;
-}
-
-function partsOf(space: string): unknown {
-  try {
-    return JSON.parse(space);
-  } catch {
-    return undefined;
-  }
 }

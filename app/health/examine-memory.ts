@@ -4,12 +4,13 @@ import { pagesOf } from "../../engine/pages-of.ts";
 import { projectEntry } from "../../engine/projections/chunks.ts";
 import { type KeyPlaces, type LoadedKey, nameOfKeySource } from "../../engine/store/find-key.ts";
 import type { InspectOptions, MemoryStore, StoreReport } from "../../engine/store/memory-store.ts";
+import { snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
 import { reasonOf } from "../availability.ts";
 import type { Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import { counted } from "../presenters/words.ts";
 import { lifetimeFindings, oldCopyFindings, rotationFindings, savedKeyOf } from "./findings.ts";
-import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
+import { bytesIn, copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
 
 /** Rows examined per turn of the event loop. */
@@ -92,7 +93,7 @@ export async function examineFailure(place: PlaceFacts, failure: unknown): Promi
     { level: "error", check: "memory", message: `${code}: ${message}`, remedy: remedyFor(code) },
   ];
   findings.push(...(await fileFindings(place)));
-  findings.push(await keyFileFinding(place));
+  if (code !== "key_missing") findings.push(await keyFileFinding(place));
   return { findings };
 }
 
@@ -110,6 +111,15 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
   const file = await fileFacts(databasePath);
   const copies = await copiesBeside(databasePath);
   const findings: Finding[] = [];
+  const indexes = snapshotFolder(databasePath);
+  const indexBytes = await bytesIn(indexes);
+  if (indexBytes > 0) {
+    findings.push({
+      level: "ok",
+      check: "space",
+      message: `Encrypted copies of search indexes take ${(indexBytes / 2 ** 20).toFixed(1)} MiB. They make starts quick; ${indexes} can be deleted at any time.`,
+    });
+  }
   if (file.kind === "file" && file.sharedMode !== undefined) {
     findings.push({
       level: "warning",
@@ -157,13 +167,13 @@ function keyFindings(
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}. You confirmed on ${savedAt.slice(0, 10)}.`,
+      message: `The key comes from ${key.source}. You confirmed on ${savedAt.slice(0, 10)} that you keep a copy.`,
     });
   } else {
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}. Back up this key.`,
+      message: `The key comes from ${key.source}..`,
       remedy,
     });
   }

@@ -67,9 +67,9 @@ export async function oldCopyFindings(
     {
       level: "warning",
       check: "database",
-      message: `An old copy of the database was put in its place by hand. It has generation ${notes.generation}, and ${noted} was in use. Facts stored in between are missing, and facts forgotten in between may be back.`,
+      message: `This may be an old copy of the database: it has generation ${notes.generation}, and ${noted} was in use. Then facts stored in between are missing, and facts forgotten in between are back.`,
       remedy:
-        "Put the newer copy back. If you want the old one: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
+        "If you restored a backup into another file, nothing is wrong. Otherwise put the newer copy back. If you want the old one: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
     },
   ];
 }

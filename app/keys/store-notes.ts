@@ -5,12 +5,14 @@
  * Neither the database nor its backups contain it, so a database that went back in time or was emptied is detected. It holds no
  * secret. A failed write is never an error: the next opening writes it.
  */
+
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../engine/errors.ts";
+import { jsonOf } from "../../engine/json.ts";
 import { isFileError, syncFolder } from "../../engine/private-file.ts";
 import type { MemoryReader } from "../../engine/store/memory-store.ts";
 
@@ -198,13 +200,5 @@ async function write(keyFile: string, notes: StoreNotes): Promise<void> {
     await syncFolder(dirname(path));
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -13,10 +13,10 @@ import type { Operation, ToolOperation } from "./operation.ts";
 import { callers, defaults, growth, myMemory, revision } from "./overview.ts";
 import { REVIEW_OPERATIONS } from "./review.ts";
 import { search } from "./search.ts";
-import { storeFact } from "./store-fact.ts";
+import { storeFact, storeFacts } from "./store-fact.ts";
 
 export const OPERATIONS: readonly Operation[] = [
-  ...[storeFact, forget, listFacts, getFact, ...HISTORY_OPERATIONS, corpusPage],
+  ...[storeFact, storeFacts, forget, listFacts, getFact, ...HISTORY_OPERATIONS, corpusPage],
   ...[myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
   ...REVIEW_OPERATIONS,
 ];

@@ -1,13 +1,14 @@
 /**
- * Stores a fact.
+ * Stores a fact, or many.
  *
  * The schemas of all operations only define types; the facts policy alone decides how long a key may be, which categories are
  * reserved and which scopes exist. Limits appear here as descriptions. `null` in an optional field counts as absent; unknown
  * fields are refused, since a misspelt `dry_run` would delete.
  */
 import * as z from "zod";
+import { FACT_LIMITS } from "../../engine/facts/facts-policy.ts";
 import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
-import { writerClaimSchema } from "../wire/schemas.ts";
+import { errorReplySchema, writerClaimSchema } from "../wire/schemas.ts";
 import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../wire/tool-texts.ts";
 import { DELETES, operation } from "./operation.ts";
 
@@ -59,25 +60,30 @@ const storeReplySchema = z.object({
     }),
 });
 
+const writer = writerClaimSchema.optional();
+
+/** A fact with what a model has no use for. */
+const conditionalFactSchema = storeRequestSchema.extend({
+  if_revision: z.int().min(0).nullish().meta({
+    description:
+      "Only while the fact has this revision; 0: only while there is no such fact. Otherwise changed_meanwhile, and nothing is written.",
+  }),
+  up_to: z.int().min(0).nullish().meta({
+    description:
+      "A revision: a fact that it supersedes, and that was written later, gives changed_meanwhile.",
+  }),
+});
+
+const similar = z.boolean().nullish().meta({
+  description:
+    "False: facts with the same value and similar ones are not looked for. For many stores in a row.",
+});
+
 export const storeFact = operation("storeFact", {
   summary: "Store a fact.",
   description: STORE_DESCRIPTION,
   effects: DELETES,
-  input: storeRequestSchema.extend({
-    writer: writerClaimSchema.optional(),
-    if_revision: z.int().min(0).nullish().meta({
-      description:
-        "Only while the fact has this revision; 0: only while there is no such fact. Otherwise changed_meanwhile, and nothing is written.",
-    }),
-    up_to: z.int().min(0).nullish().meta({
-      description:
-        "A revision: a fact that it supersedes, and that was written later, gives changed_meanwhile.",
-    }),
-    similar: z.boolean().nullish().meta({
-      description:
-        "False: facts with the same value and similar ones are not looked for. For many stores in a row.",
-    }),
-  }),
+  input: conditionalFactSchema.extend({ writer, similar }),
   reply: storeReplySchema,
   rest: {
     method: "post",
@@ -87,6 +93,34 @@ export const storeFact = operation("storeFact", {
     names: { input: "StoreRequest", reply: "StoreReply" },
   },
   tool: { title: "Remember a fact", input: storeRequestSchema },
+});
+
+export const storeFacts = operation("storeFacts", {
+  summary: "Store many facts.",
+  description:
+    "Each is stored by the rules of a single store, in the given order, and gets a result of its own: one that is refused does not" +
+    " keep the others from being stored. After a lost answer, send the same request again: it changes no value twice.",
+  effects: DELETES,
+  input: z.strictObject({
+    facts: z.array(conditionalFactSchema).meta({ description: `1 to ${FACT_LIMITS.together} facts.` }),
+    writer,
+    similar,
+  }),
+  reply: z.object({
+    results: z
+      .array(
+        z.union([storeReplySchema, errorReplySchema.omit({ request_id: true }).extend({ key: z.string() })]),
+      )
+      .meta({ description: "One for each fact, in the given order. One with error was not stored." }),
+    refused: z.int().min(0).meta({ description: "How many were not stored." }),
+  }),
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/store/batch",
+    answers: "The request was read; each result says whether its fact was stored.",
+    names: { input: "StoreBatchRequest", reply: "StoreBatchReply" },
+    isLarge: true,
+  },
 });
 
 function withoutType<Field extends { readonly type: string; readonly examples: readonly string[] }>(

@@ -128,12 +128,16 @@ function kindsOf(found: readonly Trace[]): readonly (readonly [TraceKind, number
   return [...things].map(([kind, { size }]) => [kind, size]);
 }
 
-/** Two lines for each: where, and what can be done. */
+/** A line for each place, and under those with the same remedy what can be done. */
 export function tracesLines(found: readonly Trace[]): readonly string[] {
-  return found.flatMap((trace) => [
-    `${NAMES[trace.kind][0]}: ${harmlessLine(trace.path)}${placeText(trace)} (${dayAt(trace.changedAt)})`,
-    `  ${remedyFor(trace)}`,
+  return [...Map.groupBy(found, remedyFor)].flatMap(([remedy, traces]) => [
+    ...traces.map(traceLine),
+    `  ${remedy}`,
   ]);
+}
+
+function traceLine(trace: Trace): string {
+  return `${NAMES[trace.kind][0]}: ${harmlessLine(trace.path)}${placeText(trace)} (${dayAt(trace.changedAt)})`;
 }
 
 function placeText({ lines = [], table, rows = 0, sessions = [], isUnused }: Trace): string {
@@ -157,7 +161,7 @@ function remedyFor(trace: Trace): string {
   if (isUnused) return COMPACT[kind === "state" ? "state" : "agent"];
   if (isEditable) return "Its lines can be taken out here, one by one.";
   if (kind === "index")
-    return `It follows its source: after that is changed, run openclaw memory index${agent === undefined ? "" : ` --agent ${agent}`}.`;
+    return `Change its source first, then run openclaw memory index${agent === undefined ? "" : ` --agent ${agent}`}.`;
   if (kind === "transcript")
     return table === undefined ? transcriptFile(trace, agent) : transcriptRows(trace, agent);
   if (kind === "state") return stateRows(table);
@@ -175,7 +179,7 @@ const COMPACT = {
 
 function stateRows(table: string | undefined): string {
   return table === "task_runs"
-    ? "OpenClaw's record of a run: it drops it after 7 days."
+    ? "OpenClaw's record of a run: OpenClaw deletes it after 7 days."
     : "OpenClaw's own notes on conversations: openclaw memory forget --session KEY --dry-run shows what it would remove.";
 }
 
@@ -185,10 +189,10 @@ const KEPT_AFTER_DELETION =
 
 function transcriptRows({ sessions = [], table = "" }: Trace, agent = "ID"): string {
   if (table === "session_transcript_archives") return KEPT_AFTER_DELETION;
-  if (table.includes("_fts_")) return "It follows its conversation: delete that.";
+  if (table.includes("_fts_")) return "It goes when its conversation is deleted.";
   const [only] = sessions;
   const key = sessions.length === 1 && only !== undefined && isCopyable(only) ? shellWord(only) : "KEY";
-  return `openclaw sessions delete ${key}, then openclaw memory forget --agent ${agent} --session ${key}; look again then, because OpenClaw archives what it deletes. A main session is protected: /new starts another one.`;
+  return `openclaw sessions delete ${key}, then openclaw memory forget --agent ${agent} --session ${key}. Then look again, because OpenClaw archives what it deletes. A main session cannot be deleted: /new starts another one.`;
 }
 
 function transcriptFile({ path }: Trace, agent = "ID"): string {

@@ -3,7 +3,7 @@ import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/err
 import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
 import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../engine/store/namespace.ts";
-import type { ImportItem } from "./formats/format.ts";
+import type { Place } from "./formats/format.ts";
 import type { KnownFact } from "./known-facts.ts";
 
 export interface ImportCounts {
@@ -87,6 +87,8 @@ export interface Foreseen {
   readonly shown: ShownUpTo;
 }
 
+export const REFUSALS_KEPT = 10_000;
+
 export const NO_COUNTS = {
   lines: 0,
   stored: 0,
@@ -115,7 +117,7 @@ export async function refuseSecretsIn(entry: NewEntry): Promise<void> {
 
 /** `isOnlyFile`: its name need not be repeated. */
 export async function refusalOf(
-  item: ImportItem,
+  item: Place,
   { code, message }: HelmdeckError,
   isOnlyFile: boolean,
 ): Promise<RefusedLine> {
@@ -124,7 +126,7 @@ export async function refusalOf(
 }
 
 /** The key itself may be refused for the credential in it. */
-async function nameOf({ key }: ImportItem): Promise<{ readonly key?: string }> {
+async function nameOf({ key }: Place): Promise<{ readonly key?: string }> {
   if (key === undefined || (await kindOfSecret(key)) !== undefined) return {};
   return { key: key.slice(0, MOST_KEY_CHARACTERS) };
 }

@@ -32,6 +32,7 @@ import {
   type ImportResult,
   interrupted,
   NO_COUNTS,
+  REFUSALS_KEPT,
   type RefusedLine,
   refusalOf,
   refuseSecretsIn,
@@ -77,7 +78,6 @@ type EntryItem = Extract<ImportItem, { readonly entry: NewEntry }>;
 
 /** Items between progress reports. */
 const STEP_ITEMS = 250;
-const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
 /** What an import would do with a fact, and the revision of what is there under its key. */
 interface Foretold {

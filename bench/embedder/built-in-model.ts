@@ -2,7 +2,8 @@
  * Measures the built-in model as it ships: load, texts, memory before, while and after it runs, a memory whose facts it embeds, and
  * cold commands. The memory is in a worker, as in a gateway; this thread stands for the gateway's main thread.
  */
-import { execFile, spawnSync } from "node:child_process";
+
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
@@ -18,6 +19,7 @@ import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { buildAll, DIST } from "../../scripts/build/build.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import { fillMemory, NEEDLE } from "../plugin/fill.ts";
+import { runCold } from "../processes.ts";
 import { watchSlices } from "../slices.ts";
 
 interface BuiltInOptions {
@@ -27,6 +29,7 @@ interface BuiltInOptions {
 
 const ROUNDS = 7;
 const PLUGIN = join(DIST, "plugin", "dist");
+const COMMAND = join(DIST, "helmdeck-memory.mjs");
 /** 8 to 20 word pieces each. */
 const SHORT = REFERENCE_TEXTS;
 const HUNDRED_WORDS = SHORT.map(
@@ -159,28 +162,19 @@ async function homeWithFew(home: string): Promise<string> {
   await mkdir(state, { recursive: true });
   await installModel(join(DIST, "model"), state);
   await fillMemory(state, "main", FEW);
-  const env = { PATH: process.env.PATH, HOME: home };
-  const { status } = spawnSync(process.execPath, [join(DIST, "helmdeck-memory.mjs"), "embed"], { env });
-  if (status !== 0) throw new Error(`embed ended with ${status}.`);
+  runCold([COMMAND, "embed"], { home });
   return home;
 }
 
 /** In rotation, so that a busy machine slows all equally. Each question is a new one. */
 function measureCommands(home: string, facts: number) {
-  const run = (env: object, args: readonly string[]) => {
-    const command = [join(DIST, "helmdeck-memory.mjs"), "search", "--json", ...args];
-    const options = { env: { PATH: process.env.PATH, HOME: home, ...env }, encoding: "utf8" } as const;
-    const began = performance.now();
-    const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
-    if (status !== 0) throw new Error(`search ended with ${status}: ${stderr}`);
-    return { ms: performance.now() - began, isHybrid: JSON.parse(stdout).mode === "hybrid" };
-  };
   const cases = Object.entries(COLD).map(([name, how]) => ({ name, ...how, ms: [] as number[], hybrid: 0 }));
   for (let round = 0; round < ROUNDS; round += 1)
     for (const one of cases) {
-      const { ms, isHybrid } = run(one.env, [...one.options, NEEDLE.query, String(round)]);
+      const args = ["search", "--json", ...one.options, NEEDLE.query, String(round)];
+      const { ms, stdout } = runCold([COMMAND, ...args], { home, env: one.env });
       one.ms.push(ms);
-      one.hybrid += Number(isHybrid);
+      one.hybrid += Number(JSON.parse(stdout).mode === "hybrid");
     }
   return cases.map(({ name, ms, hybrid }) => ({ name, facts, ms, hybrid }));
 }

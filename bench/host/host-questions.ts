@@ -1,6 +1,5 @@
 /** The questions to the real gateway: 200 mixed ones about notes and memory. */
-import { fileURLToPath } from "node:url";
-import { type FactLine, readJsonLines } from "../recall/conversations.ts";
+import { type FactLine, readTestData } from "../recall/conversations.ts";
 import { linesOfHalf, type NaturalAnswer } from "../recall/natural.ts";
 import { readNaturalSet } from "../recall/natural-set.ts";
 import { lineOf } from "../recall/paraphrases.ts";
@@ -33,8 +32,8 @@ function naturalQuestions(half: "dev" | "held-out"): readonly HostQuestion[] {
 
 /** Notes: the facts of the dev half and the 20 everyday ones. Memory: the facts of the held-out half and the 187 facts that people store. */
 export function mixedQuestions(): Mixed {
-  const everyday = linesAt<{ key: string; value: string }>("everyday-facts.jsonl");
-  const asked = linesAt<{ question: string; expect?: string }>("everyday-questions.jsonl");
+  const everyday = readTestData<{ key: string; value: string }>("everyday-facts");
+  const asked = readTestData<{ question: string; expect?: string }>("everyday-questions");
   const people = peopleQuestions().filter(({ kind }) => kind === "partial");
   return {
     notes: [
@@ -43,7 +42,7 @@ export function mixedQuestions(): Mixed {
     ],
     facts: [
       ...linesOfHalf("held-out"),
-      ...linesAt<FactLine>("facts-people-store.jsonl").filter(({ key }) => key !== undefined),
+      ...readTestData<FactLine>("facts-people-store").filter(({ key }) => key !== undefined),
     ],
     aboutNotes: [
       ...naturalQuestions("dev"),
@@ -56,8 +55,4 @@ export function mixedQuestions(): Mixed {
       ...people.map(({ question, expect }) => ({ kind: "part" as const, question, wanted: expect[0] })),
     ].slice(0, ABOUT_EACH),
   };
-}
-
-function linesAt<T>(name: string): readonly T[] {
-  return readJsonLines<T>(fileURLToPath(new URL(`../../test/data/${name}`, import.meta.url)));
 }

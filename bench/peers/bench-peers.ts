@@ -1,15 +1,17 @@
 /**
- * `npm run bench:peers [-- --quick] [--only SYSTEM] [--group GROUP] [--run N] [--seed N] [--locomo DIR] [--fresh] [--write]`: which memory
- * should an OpenClaw user take? README.md in this folder is the protocol.
+ * `npm run bench:peers -- --help`: which memory should an OpenClaw user take? README.md in this folder is the protocol.
  *
  * Results are kept, so that a run that was interrupted continues. The second run of the protocol is `--run 2`.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildAll, ROOT } from "../../scripts/build/build.ts";
+import type { JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { describeMachine, RAW_FOLDER } from "../bench-report.ts";
+import { conversationsOfFolder, readJsonLines } from "../recall/conversations.ts";
+import { keptLine, type Line, type Run, readRun, writeRun } from "./figures.ts";
 import { writePage } from "./page.ts";
 import type { ChildOptions } from "./peers-child.ts";
 import { GROUPS, type Group, type System } from "./system.ts";
@@ -17,7 +19,7 @@ import { SYSTEMS } from "./systems/systems.ts";
 
 /** Of one system, on a busy machine. */
 const GROUP_WITHIN_MS: Readonly<Record<Group, number>> = {
-  recall: 900_000,
+  recall: 1_500_000,
   costs: 900_000,
   care: 900_000,
   prompt: 600_000,
@@ -102,43 +104,110 @@ function runChild(options: ChildOptions, withinMs: number): Promise<Ended> {
   });
 }
 
+const HELP = `npm run bench:peers -- [OPTION]…
+
+Asks other memories for OpenClaw, and helmdeck, the same questions in one gateway. The first run installs them from the npm and PyPI
+registries. A run that was interrupted continues. The protocol: bench/peers/README.md.
+
+  --quick          eight questions of a kind from two sets, and fewer rounds; for trying a change
+  --only SYSTEM    may be repeated: ${SYSTEMS.map(({ id }) => id).join(", ")}
+  --group GROUP    may be repeated: ${GROUPS.join(", ")}
+  --run N          1 or 2; the second run shows the spread (1)
+  --seed N         of the set that is made anew (${DEFAULT_SEED})
+  --locomo DIR     also asks LoCoMo, from a folder of NAME.facts.jsonl and NAME.questions.jsonl
+  --fresh          measures again what has a result
+  --write          also keeps the run's figures in bench/peers/kept/, and writes docs/reference/peers.md of them
+  --page           measures nothing, and writes the page of the figures that are kept
+
+Examples:
+  npm run bench:peers                                     # everything
+  npm run bench:peers -- --group costs --run 2            # times and memory again; on a quiet machine
+  npm run bench:peers -- --quick --only qmd --fresh       # after a change to one system's file
+  npm run bench:peers -- --only grep --only helmdeck --seed 7`;
+
+const OPTIONS = {
+  help: { type: "boolean", short: "h", default: false },
+  quick: { type: "boolean", default: false },
+  only: { type: "string", multiple: true },
+  group: { type: "string", multiple: true },
+  run: { type: "string", default: "1" },
+  seed: { type: "string", default: String(DEFAULT_SEED) },
+  locomo: { type: "string" },
+  fresh: { type: "boolean", default: false },
+  write: { type: "boolean", default: false },
+  page: { type: "boolean", default: false },
+} as const;
+
+/** Throws with a sentence for the person who typed them. */
+function optionsFrom(args: readonly string[]) {
+  const { values } = parseArgs({ args: [...args], options: OPTIONS });
+  const { only = [], group = [], run, seed, locomo } = values;
+  const ids = SYSTEMS.map(({ id }) => id);
+  for (const id of only)
+    if (!ids.includes(id)) throw new Error(`No system "${id}". There are: ${ids.join(", ")}.`);
+  for (const name of group)
+    if (!GROUPS.includes(name as Group))
+      throw new Error(`No group "${name}". There are: ${GROUPS.join(", ")}.`);
+  if (run !== "1" && run !== "2") throw new Error(`--run must be 1 or 2, not "${run}".`);
+  if (!/^\d{1,9}$/.test(seed)) throw new Error(`--seed must be a whole number, not "${seed}".`);
+  if (locomo !== undefined && !(existsSync(locomo) && conversationsOfFolder(locomo).length > 0))
+    throw new Error(`${locomo} has no LoCoMo conversation (NAME.facts.jsonl and NAME.questions.jsonl).`);
+  if (values.quick && values.write) throw new Error("A page is made of whole runs; leave out --quick.");
+  return { ...values, only, group };
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      only: { type: "string", multiple: true },
-      group: { type: "string", multiple: true },
-      run: { type: "string", default: "1" },
-      seed: { type: "string", default: String(DEFAULT_SEED) },
-      locomo: { type: "string" },
-      fresh: { type: "boolean", default: false },
-      write: { type: "boolean", default: false },
-    },
-  });
-  const { quick, only, group, run, seed, locomo, fresh, write } = values;
+  let options: ReturnType<typeof optionsFrom>;
+  try {
+    options = optionsFrom(process.argv.slice(2));
+  } catch (error) {
+    console.error(
+      `${error instanceof Error ? error.message : error}\nnpm run bench:peers -- --help shows all options.`,
+    );
+    process.exitCode = 2;
+    return;
+  }
+  if (options.help) return console.log(HELP);
+  const { quick, only, group, run, seed, locomo, fresh, write, page } = options;
   const folder = join(RAW_FOLDER, "peers", quick ? "quick" : `run-${run}`);
-  await buildAll();
-  await runPeers({
-    systems: SYSTEMS.filter(({ id }) => only === undefined || only.includes(id)),
-    groups: GROUPS.filter((name) => group === undefined || group.includes(name)),
-    folder,
-    child: { seed: Number(seed), isQuick: quick, ...(locomo !== undefined && { locomo }) },
-    isFresh: fresh,
-    onProgress: (message) => console.error(`==> ${message}`),
-  });
-  console.log(`Raw results: ${folder}`);
-  if (!write) return;
-  const folders = quick ? [folder] : [1, 2].map((number) => join(RAW_FOLDER, "peers", `run-${number}`));
+  if (!page) {
+    await buildAll();
+    await runPeers({
+      systems: SYSTEMS.filter(({ id }) => only.length === 0 || only.includes(id)),
+      groups: GROUPS.filter((name) => group.length === 0 || group.includes(name)),
+      folder,
+      child: { seed: Number(seed), isQuick: quick, ...(locomo !== undefined && { locomo }) },
+      isFresh: fresh,
+      onProgress: (message) => console.error(`==> ${message}`),
+    });
+    console.log(`Raw results: ${folder}`);
+  }
+  if (!write && !page) return;
+  if (write) keepRun(folder, run, { seed: Number(seed), hasLocomo: locomo !== undefined });
+  const runs = [1, 2]
+    .map((number) => keptPath(number))
+    .filter((path) => existsSync(path))
+    .map(readRun);
   const path = join(ROOT, "docs", "reference", "peers.md");
-  const page = {
-    folders,
-    systems: SYSTEMS,
-    machine: describeMachine(),
-    seed: Number(seed),
-    path,
-    isQuick: quick,
-  };
-  console.log(`Page: ${writePage(page)}`);
+  writePage({ runs, systems: SYSTEMS, path });
+  console.log(`Page: ${path}`);
+}
+
+function keptPath(run: number | string): string {
+  return join(import.meta.dirname, "kept", `run-${run}.jsonl.gz`);
+}
+
+/** Copies a run's figures into the repository. */
+function keepRun(folder: string, run: string, of: Pick<Run["about"], "seed" | "hasLocomo">): void {
+  const about = { date: new Date().toISOString().slice(0, 10), machine: describeMachine(), ...of };
+  writeRun(keptPath(run), { about, lines: linesIn(folder) });
+}
+
+/** The figures of a folder of raw results. */
+export function linesIn(folder: string): readonly Line[] {
+  return globSync("*.jsonl", { cwd: folder })
+    .toSorted()
+    .flatMap((name) => readJsonLines<JsonObject>(join(folder, name)).map(keptLine));
 }
 
 if (import.meta.main) await main();

@@ -1,8 +1,14 @@
-/** The figures of the page: each is made of raw lines, and undefined if a system has none for it. */
+/**
+ * The figures of the page: each is made of lines, and undefined if a system has none for it. The lines are kept in the repository
+ * (`kept/`), so that the page can be made from them: with places instead of names and texts, because LoCoMo's may not be copied.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { mean, quantile } from "../measured.ts";
 import { WAYS } from "./system.ts";
 
-/** One raw line. `measure` says which fields it has. */
+/** `measure` says which fields it has. */
 export interface Line {
   readonly system: string;
   readonly group: string;
@@ -10,8 +16,11 @@ export interface Line {
   readonly way?: string;
   readonly set?: string;
   readonly kind?: string;
-  readonly wanted?: readonly string[];
-  readonly shown?: readonly string[] | boolean;
+  /** How many facts are wanted, at which places of those shown they are, from 1 on, and how many are shown. */
+  readonly wanted?: number;
+  readonly places?: readonly number[];
+  readonly facts?: number;
+  readonly shown?: boolean;
   readonly files?: readonly string[];
   readonly agent?: string;
   readonly moment?: string;
@@ -37,32 +46,26 @@ export function asked(test: Test, figure: (line: Line) => number): Figure {
   };
 }
 
-function keysOf({ shown }: Line): readonly string[] {
-  return Array.isArray(shown) ? shown : [];
-}
-
 /** Asking takes no time and its hits have no order, so a figure of these is not one. */
-const isPrompt = ({ system }: Line) => system === "memory-md";
+const isPrompt = ({ system }: Pick<Line, "system">) => system === "memory-md";
 
 /** Of what a prompt holds, ten means all. */
-function firstOf(line: Line, depth: number): readonly string[] {
-  return depth === 10 && isPrompt(line) ? keysOf(line) : keysOf(line).slice(0, depth);
+function placesWithin({ places = [], ...line }: Line, depth: number): readonly number[] {
+  return depth === 10 && isPrompt(line) ? places : places.filter((place) => place <= depth);
 }
 
 export const any = (depth: number) => (line: Line) => {
   if (depth < 10 && isPrompt(line)) return Number.NaN;
-  return firstOf(line, depth).some((key) => line.wanted?.includes(key)) ? 1 : 0;
+  return placesWithin(line, depth).length > 0 ? 1 : 0;
 };
-export const all = (depth: number) => (line: Line) => {
-  const shown = firstOf(line, depth);
-  return line.wanted?.every((key) => shown.includes(key)) ? 1 : 0;
-};
+export const all = (depth: number) => (line: Line) =>
+  placesWithin(line, depth).length === line.wanted ? 1 : 0;
 export const tokens = ({ characters }: Line) => Number(characters) / 4;
-export const facts = (line: Line) => keysOf(line).length;
+export const facts = ({ facts = 0 }: Line) => facts;
 export const inSet =
   (set: string): Test =>
   (line) =>
-    line.set === set && (line.wanted?.length ?? 0) > 0;
+    line.set === set && (line.wanted ?? 0) > 0;
 export const ofKind =
   (set: string, kind: string): Test =>
   (line) =>
@@ -70,13 +73,13 @@ export const ofKind =
 export const unanswerable =
   (set: string): Test =>
   (line) =>
-    line.set === set && line.wanted?.length === 0;
+    line.set === set && line.wanted === 0;
 
 export function precision(test: Test): Figure {
   return (lines) => {
     const of = lines.filter((line) => line.measure === "question" && test(line));
-    const shown = of.reduce((sum, line) => sum + keysOf(line).length, 0);
-    const right = of.flatMap((line) => keysOf(line).filter((key) => line.wanted?.includes(key))).length;
+    const shown = of.reduce((sum, line) => sum + facts(line), 0);
+    const right = of.flatMap(({ places = [] }) => places).length;
     return shown === 0 ? undefined : right / shown;
   };
 }
@@ -96,7 +99,7 @@ export function median(measure: string, field = "ms"): Figure {
 
 export function time(share: number): Figure {
   return (lines) => {
-    const of = lines.filter(({ measure }) => measure === "question");
+    const of = lines.filter((line) => line.measure === "timed" && !isPrompt(line));
     return of.length === 0
       ? undefined
       : quantile(
@@ -139,4 +142,44 @@ export const expiry = (moment: string): Figure =>
 /** The ways that a system was asked in. */
 export function waysIn(lines: readonly Line[]): readonly string[] {
   return WAYS.filter((way) => lines.some((line) => line.way === way));
+}
+
+/** A run as it is kept: when and where it was, and its lines. */
+export interface Run {
+  readonly about: {
+    readonly date: string;
+    readonly machine: string;
+    readonly seed: number;
+    readonly hasLocomo: boolean;
+  };
+  readonly lines: readonly Line[];
+}
+
+export function writeRun(path: string, { about, lines }: Run): void {
+  const text = [about, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+  writeFileSync(path, gzipSync(text, { level: 9 }));
+}
+
+export function readRun(path: string): Run {
+  const [about, ...lines] = gunzipSync(readFileSync(path))
+    .toString("utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return { about, lines };
+}
+
+const PATH = /(?<![\w.])(?:\/[^\s/"'`:,)]+)+\/(?=[^\s/"'`:,)])/g;
+const LOG_CHARS = 1_500;
+
+/** Of a raw line: names and questions become numbers, and paths of this machine their last parts. */
+export function keptLine({ question: _, wanted, shown, hits, log, ...line }: JsonObject): Line {
+  const kept = {
+    ...line,
+    ...(typeof log === "string" && { log: log.slice(0, LOG_CHARS).replaceAll(PATH, "") }),
+  };
+  if (!Array.isArray(wanted) || !Array.isArray(shown))
+    return { ...kept, ...(typeof shown === "boolean" && { shown }) } as unknown as Line; // a line of the measures
+  const places = shown.flatMap((key, at) => (wanted.includes(key) ? [at + 1] : []));
+  return { ...kept, wanted: wanted.length, places, facts: shown.length } as unknown as Line; // the same
 }

@@ -128,7 +128,8 @@ export class Gateway {
     await this.#model.close();
   }
 
-  part(): GatewayPart {
+  /** @param disconnect ends what is connected to the system, before its processes end */
+  part(disconnect: () => Promise<void> = async () => undefined): GatewayPart {
     const { host } = this;
     return {
       host,
@@ -140,8 +141,14 @@ export class Gateway {
         await host.stopGateway();
         await host.startGateway();
       },
-      end: () => host.stopGateway(),
-      stop: () => this.stop(),
+      end: async () => {
+        await disconnect();
+        await host.stopGateway();
+      },
+      stop: async () => {
+        await disconnect();
+        await this.stop();
+      },
     };
   }
 }

@@ -1,6 +1,6 @@
 /** Installs the compared packages once, each exact version in a folder of its own. Only package registries are asked. */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -32,6 +32,15 @@ export async function npmPackage(name: string, version: string): Promise<string>
     await run("npm", args, { cwd: at, timeout: WITHIN_MS });
   });
   return join(folder, "node_modules", name);
+}
+
+/** Returns the package's archive, for OpenClaw to install. */
+export async function npmTarball(name: string, version: string): Promise<string> {
+  const folder = await once(`tarball-${name.replace("/", "+")}-${version}`, async (at) => {
+    await run("npm", ["pack", `${name}@${version}`, "--pack-destination", at], { timeout: WITHIN_MS });
+  });
+  const [archive = ""] = readdirSync(folder).filter((file) => file.endsWith(".tgz"));
+  return join(folder, archive);
 }
 
 export interface PythonNeeds {

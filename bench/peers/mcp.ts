@@ -116,9 +116,8 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
     await gateway.stop();
     throw error;
   }
-  const part = gateway.part();
   return {
-    ...part,
+    ...gateway.part(disconnect),
     ways: { "own tool": (agent, question) => ask((one) => call(agent, one), question) },
     throughAgent: async (agent, question) => {
       const [first] = memory.search(question);
@@ -141,14 +140,6 @@ export async function startMcp(memory: McpMemory, place: Place): Promise<Running
       for (const { transport } of await Promise.all(clients.values()))
         if (transport.pid !== null) process.kill(transport.pid, "SIGKILL");
       clients.clear();
-    },
-    end: async () => {
-      await disconnect();
-      await part.end();
-    },
-    stop: async () => {
-      await disconnect();
-      await part.stop();
     },
   };
 }

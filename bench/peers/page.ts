@@ -1,25 +1,18 @@
-/** Makes the page from the raw lines: what helmdeck is not first in, then every figure. */
-import { existsSync, globSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** Makes the page from the lines that are kept: what helmdeck is not first in, then every figure. */
+import { writeFileSync } from "node:fs";
 import { table, textTable } from "../measured.ts";
-import { readJsonLines } from "../recall/conversations.ts";
-import { type Line, waysIn } from "./figures.ts";
-import { type Column, TABLES, type Table } from "./page-tables.ts";
+import { type Line, type Run, waysIn } from "./figures.ts";
+import { CAUSES, type Column, TABLES, type Table } from "./page-tables.ts";
 import { PRIOR_ART } from "./prior-art.ts";
 import type { System } from "./system.ts";
 
 export interface PageOptions {
-  /** One for each run. */
-  readonly folders: readonly string[];
+  readonly runs: readonly Run[];
   readonly systems: readonly System[];
-  readonly machine: string;
-  readonly seed: number;
   readonly path: string;
-  /** A few questions, asked on a machine that may be busy. */
-  readonly isQuick: boolean;
 }
 
-type Run = readonly Line[];
+type Lines = readonly (readonly Line[])[];
 
 interface Row {
   readonly system: System;
@@ -29,8 +22,6 @@ interface Row {
 }
 
 const OURS = new Set(["helmdeck", "helmdeck-model"]);
-const QUICK =
-  "**This is a quick run**: at most eight questions of a kind, on a busy machine, and not of every set. So a difference of one question is none, and there are no times. A full run replaces it.";
 /** It has nothing to find, so it is no rival. */
 const FLOOR = "nothing";
 
@@ -39,19 +30,19 @@ export function writePage(options: PageOptions): string {
   return options.path;
 }
 
-function pageText({ folders, systems, machine, seed, isQuick }: PageOptions): string {
-  const runs = folders.filter((folder) => existsSync(folder)).map(linesIn);
-  const tables = TABLES.filter(({ needsQuiet = false }) => !(isQuick && needsQuiet))
-    .map((one) => ({ table: one, rows: rowsOf(one, systems, runs) }))
-    .filter(({ rows }) => rows.length > 0);
+function pageText({ runs: kept, systems }: PageOptions): string {
+  const runs = kept.map(({ lines }) => lines);
+  const tables = TABLES.map((one) => ({ table: one, rows: rowsOf(one, systems, runs) })).filter(
+    ({ rows }) => rows.length > 0,
+  );
   return [
     "<!-- Made by `npm run bench:peers -- --write`. Do not edit. -->",
     "# Which memory should an OpenClaw user take?",
     `Memories for OpenClaw, asked the same questions in the same pinned gateway, without a language model as judge. We build helmdeck, one of them. [The protocol](../../bench/peers/README.md) was committed before the first run, and says how each figure is made and how a vendor changes its file. \`npm run bench:peers\` makes this page again.`,
-    `${new Date().toISOString().slice(0, 10)}, ${machine}; seed ${seed}; ${runs.length} ${runs.length === 1 ? "run" : "runs"}. Where runs differ, both ends are shown. Figures of questions are the same in each run, but for vectors. Times and memory vary by some 10 % on a quiet machine.`,
-    ...(isQuick ? [QUICK] : []),
+    aboutRuns(kept),
     "## Where helmdeck is not first",
     "Every figure in which another system is better than the better of helmdeck's two usual settings, with the cause. An empty plugin is the floor and no rival.",
+    CAUSES,
     lostTable(tables),
     ...tables.flatMap(({ table: { title, text, columns }, rows }) => [
       `## ${title}`,
@@ -69,11 +60,13 @@ function pageText({ folders, systems, machine, seed, isQuick }: PageOptions): st
   ].join("\n\n");
 }
 
-function linesIn(folder: string): Run {
-  return globSync("*.jsonl", { cwd: folder }).flatMap((name) => readJsonLines<Line>(join(folder, name)));
+function aboutRuns(runs: readonly Run[]): string {
+  const places = runs.map(({ about: { date, machine, seed } }) => `${date}, ${machine}; seed ${seed}`);
+  const links = runs.map((_, at) => `[run ${at + 1}](../../bench/peers/kept/run-${at + 1}.jsonl.gz)`);
+  return `${[...new Set(places)].join("; ")}. Where runs differ, both ends are shown: questions are asked of systems with vectors in each run, of the others in the first. The figures are made of these lines: ${links.join(", ")} (JSON Lines; facts are numbers in them). \`npm run bench:peers -- --page\` makes this page of them.`;
 }
 
-function rowsOf({ byWay, columns }: Table, systems: readonly System[], runs: readonly Run[]): readonly Row[] {
+function rowsOf({ byWay, columns }: Table, systems: readonly System[], runs: Lines): readonly Row[] {
   return systems.flatMap((system) => {
     const ofSystem = runs.map((run) => run.filter((line) => line.system === system.id));
     const ways = byWay ? waysIn(ofSystem.flat()) : [undefined];
@@ -121,14 +114,33 @@ function lostTable(tables: readonly { readonly table: Table; readonly rows: read
         at,
       );
       if (ours === undefined || best === undefined || !isBetter(column, best.range, ours.range)) return [];
+      if (shown(column, best.range) === shown(column, ours.range)) return [];
       const who = [best.row.system.title, ...(best.row.way === undefined ? [] : [best.row.way])].join(", ");
       const figure = `${title}: ${column.title}`;
       return [
-        [figure, `${who}: ${shown(column, best.range)}`, shown(column, ours.range), column.cause ?? ""],
+        [
+          figure,
+          `${who}: ${shown(column, best.range)}`,
+          shown(column, ours.range),
+          `${column.cause ?? ""}${isOfLittle(column) ? foundBeside(columns, best.row, ours.row) : ""}`,
+        ],
       ];
     }),
   );
   return textTable(["figure", "first", "helmdeck", "cause, and what mends it"], lost);
+}
+
+/** Whether a system that shows little is good at it. */
+function isOfLittle({ better, title }: Column): boolean {
+  return better === "less" || title === "precision";
+}
+
+/** Who shows less also finds less, or more. */
+function foundBeside(columns: readonly Column[], best: Row, ours: Row): string {
+  const at = columns.findIndex(({ title }) => title.endsWith("any@10"));
+  const [column, theirs, own] = [columns[at], best.figures[at], ours.figures[at]];
+  if (column === undefined || theirs === undefined || own === undefined || theirs[0] >= own[0]) return "";
+  return ` The first finds ${shown(column, theirs)} of the answers, helmdeck ${shown(column, own)}.`;
 }
 
 interface Best {
@@ -154,13 +166,11 @@ function isBetter(
   return better === "more" ? least > ourMost : most < ourLeast;
 }
 
-function systemsTable(systems: readonly System[], runs: readonly Run[]): string {
+function systemsTable(systems: readonly System[], runs: Lines): string {
   const rows = systems.map((system) => {
     const ends = runs.flat().filter((line) => line.system === system.id && line.measure === "end");
     const bad = ends.filter(({ outcome }) => outcome !== "done");
-    const state =
-      system.absent ??
-      (ends.length === 0 ? "not run" : bad.length === 0 ? "admitted" : bad.map(told).join("; "));
+    const state = ends.length === 0 ? "not run" : bad.length === 0 ? "admitted" : bad.map(told).join("; ");
     const link = system.settings.startsWith("http")
       ? `[settings](${system.settings})`
       : `[settings](../../${system.settings})`;

@@ -13,7 +13,7 @@ import { measureCosts } from "./measures/costs.ts";
 import { measurePrompt } from "./measures/prompt.ts";
 import { measureProvider } from "./measures/provider.ts";
 import { measureRecall } from "./measures/recall.ts";
-import { ask, keysShown, type WriteLine, waysOf } from "./measures/record.ts";
+import { ask, isPassedOn, keysShown, type WriteLine, waysOf } from "./measures/record.ts";
 import { type QuestionSet, questionSets, type SetOptions } from "./sets.ts";
 import type { Group, Memory, Running, System } from "./system.ts";
 
@@ -35,7 +35,13 @@ interface Measuring {
 
 const GROUP_WORK: Readonly<Record<Group, (work: Measuring) => Promise<void>>> = {
   recall: ({ running, sets, record }) => measureRecall(running, sets, record),
-  costs: ({ running, isQuick, record }) => measureCosts(running, isQuick ? 1 : 3, record),
+  costs: ({ running, isQuick, sets: { everyday }, record }) =>
+    measureCosts(running, {
+      rounds: isQuick ? 1 : 3,
+      questions: everyday?.questions ?? [],
+      agent: "everyday",
+      record,
+    }),
   care: ({ running, record }) => measureCare(running, record),
   prompt: ({ running, isQuick, record }) => measurePrompt(running, isQuick ? 4 : 10, record),
   provider: ({ running, embedder, sets: { everyday }, record }) =>
@@ -79,8 +85,8 @@ async function admit(running: Running): Promise<void> {
     throw new Error(`The control was found before: ${before.join()}, and after: ${after.join()}.`);
   if (running.throughAgent !== undefined) {
     const answer = await running.throughAgent("main", question);
-    if (keysShown(answer, [fact]).length === 0)
-      throw new Error(`The gateway's agent did not get the control: ${answer.text.slice(0, 1_000)}`);
+    if (!isPassedOn(answer, fact))
+      throw new Error(`The gateway's agent did not get the control: ${answer.text.slice(-1_000)}`);
   }
   await running.forget("main", fact);
 }

@@ -69,12 +69,5 @@ export interface System {
   /** What a reader must know to judge its figures. */
   readonly note: string;
   readonly groups: readonly Group[];
-  /** Why it is listed without figures. */
-  readonly absent?: string;
   start(place: Place): Promise<Running>;
-}
-
-/** A system that is listed with the reason why it has no figures. */
-export function absent(of: Omit<System, "groups" | "start"> & { readonly absent: string }): System {
-  return { ...of, groups: [], start: () => Promise.reject(new Error(of.absent)) };
 }

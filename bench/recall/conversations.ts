@@ -1,6 +1,7 @@
 /** LoCoMo conversations as facts and questions, from a folder of JSON Lines or from the published `locomo10.json`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** A line that `import` accepts. */
 export interface FactLine {
@@ -39,6 +40,11 @@ export function conversationsOfFolder(folder: string): readonly Conversation[] {
 export function readJsonLines<T>(path: string): readonly T[] {
   const lines = readFileSync(path, "utf8").split("\n");
   return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as T);
+}
+
+/** A set of test/data, by its name without the ending. */
+export function readTestData<T>(name: string): readonly T[] {
+  return readJsonLines<T>(fileURLToPath(new URL(`../../test/data/${name}.jsonl`, import.meta.url)));
 }
 
 function hasEvidence({ evidence }: Question): boolean {

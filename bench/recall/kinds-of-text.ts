@@ -1,5 +1,5 @@
 /** Compares keywords and hybrid search for each language, and for code, names and numbers: a model that cannot read a text must not harm. */
-import { type Measured, mean, table } from "../measured.ts";
+import { type Measured, mean, percent, table } from "../measured.ts";
 import { readNaturalSet } from "./natural-set.ts";
 import { halfOf } from "./paraphrase-set.ts";
 import { lineOf } from "./paraphrases.ts";
@@ -104,8 +104,4 @@ function shareFound(answers: readonly KindAnswer[], depth: number): number {
       hits.slice(0, depth).some(({ key }) => wanted.some((one) => isOf(one, key))) ? 1 : 0,
     ),
   );
-}
-
-function percent(share: number): string {
-  return Number.isNaN(share) ? "" : `${(100 * share).toFixed(0)} %`;
 }

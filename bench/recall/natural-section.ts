@@ -1,6 +1,6 @@
 /** The tables and the picture of the natural set: the results at each size, for each half, and the curve over the cut-offs. */
 import { WEIGHTS } from "../../recall/weights.ts";
-import { type Measured, mean, table } from "../measured.ts";
+import { type Measured, mean, percent, table } from "../measured.ts";
 import { type Curve, curvePicture } from "./curve-picture.ts";
 import { CANDIDATES_BY, COMPARED, NATURAL_HALVES, NATURAL_SIZES, type NaturalAnswer } from "./natural.ts";
 import { shownBy } from "./possible-hits.ts";
@@ -145,8 +145,4 @@ function curveTable(answers: Answers): string {
     }),
   ]);
   return table(["least score", ...curves.map(({ name }) => name)], rows);
-}
-
-function percent(share: number): string {
-  return Number.isNaN(share) ? "" : `${(100 * share).toFixed(0)} %`;
 }

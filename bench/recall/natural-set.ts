@@ -1,6 +1,5 @@
 /** The natural set of test/data: everyday facts, questions as people ask them, and its two halves. */
-import { fileURLToPath } from "node:url";
-import { readJsonLines } from "./conversations.ts";
+import { readTestData } from "./conversations.ts";
 
 /** Rankings are tuned only on `dev`. The other half is only for measuring. */
 export type NaturalHalf = "dev" | "held-out";
@@ -43,13 +42,9 @@ export interface NaturalSet {
 
 export function readNaturalSet(): NaturalSet {
   return {
-    facts: linesOf("facts"),
-    questions: linesOf("questions"),
-    languages: linesOf("languages"),
-    unanswerable: linesOf("unanswerable"),
+    facts: readTestData("natural-facts"),
+    questions: readTestData("natural-questions"),
+    languages: readTestData("natural-languages"),
+    unanswerable: readTestData("natural-unanswerable"),
   };
-}
-
-function linesOf<T>(name: string): readonly T[] {
-  return readJsonLines<T>(fileURLToPath(new URL(`../../test/data/natural-${name}.jsonl`, import.meta.url)));
 }

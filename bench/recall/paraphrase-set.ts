@@ -1,7 +1,6 @@
 /** The paraphrase set of test/data: facts, questions about them in other words, questions without an answer, and its two halves. */
 import { createHash } from "node:crypto";
-import { fileURLToPath } from "node:url";
-import { readJsonLines } from "./conversations.ts";
+import { readTestData } from "./conversations.ts";
 
 /** A fact as people store it, and a question that it answers although they share no content word. */
 export interface Paraphrase {
@@ -29,12 +28,10 @@ export interface ParaphraseSet {
 /** Rankings are tuned only on `dev`. */
 export type Half = "dev" | "held out";
 
-const DATA = new URL("../../test/data/", import.meta.url);
-
 export function readParaphraseSet(): ParaphraseSet {
   return {
-    pairs: readJsonLines<Paraphrase>(fileURLToPath(new URL("paraphrase.jsonl", DATA))),
-    unanswerable: readJsonLines<Unanswerable>(fileURLToPath(new URL("paraphrase-unanswerable.jsonl", DATA))),
+    pairs: readTestData<Paraphrase>("paraphrase"),
+    unanswerable: readTestData<Unanswerable>("paraphrase-unanswerable"),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Measures how many facts are found by a question in other words, and how many hits appear for a question without an answer. */
-import { type Measured, mean, table } from "../measured.ts";
+import { type Measured, mean, percent, table } from "../measured.ts";
 import type { FactLine } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
 import { type Bench, type Hit, SYSTEMS, type SystemId } from "./recall-systems.ts";
@@ -144,7 +144,7 @@ export function aimsMissed(answered: readonly Answered[]): readonly string[] {
   if (answered.length === 0) return [];
   const { hitAt3, possible } = paraphraseFigures(answered);
   const missed = [
-    ...(hitAt3 > ENOUGH_FOUND ? [] : [`among the first three ${percent(hitAt3)}, aim above 85 %`]),
+    ...(hitAt3 > ENOUGH_FOUND ? [] : [`among the first three ${percent(hitAt3, 1)}, aim above 85 %`]),
     ...(possible <= MOST_POSSIBLE
       ? []
       : [`possible hits ${possible.toFixed(2)}, aim at most ${MOST_POSSIBLE}`]),
@@ -160,13 +160,9 @@ function rowOf(name: string, half: Half, answered: readonly Answered[]): readonl
   const { hitAt1, hitAt3, meanScore, falseHits, falseHitsNear, falseHitsOther, possible } = figures;
   return [
     name,
-    ...[hitAt1, hitAt3].map(percent),
+    ...[hitAt1, hitAt3].map((share) => percent(share, 1)),
     Number.isNaN(meanScore) ? "" : meanScore.toFixed(3),
-    ...[falseHits, falseHitsNear, falseHitsOther].map(percent),
+    ...[falseHits, falseHitsNear, falseHitsOther].map((share) => percent(share, 1)),
     possible.toFixed(2),
   ];
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }

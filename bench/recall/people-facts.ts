@@ -1,7 +1,6 @@
 /** Measures how well facts that people store are found, and how many hits appear for a question without an answer. */
-import { fileURLToPath } from "node:url";
-import { type Measured, mean, table } from "../measured.ts";
-import { readJsonLines } from "./conversations.ts";
+import { type Measured, mean, percent, table } from "../measured.ts";
+import { readTestData } from "./conversations.ts";
 import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
 export interface PeopleQuestion {
@@ -32,7 +31,6 @@ export interface PeopleFigures {
 export const SURE = 0.85;
 const GOOD = 0.5;
 
-const DATA = new URL("../../test/data/", import.meta.url);
 const SUBJECT = "people";
 const SHOWN = 10;
 
@@ -61,11 +59,11 @@ async function askAll(search: Search): Promise<readonly Answered[]> {
 
 /** Lines that import accepts; a run record has no key. */
 export function peopleFacts(): readonly { readonly key?: string; readonly value?: string }[] {
-  return readJsonLines(fileURLToPath(new URL("facts-people-store.jsonl", DATA)));
+  return readTestData("facts-people-store");
 }
 
 export function peopleQuestions(): readonly PeopleQuestion[] {
-  return readJsonLines<PeopleQuestion>(fileURLToPath(new URL("facts-questions.jsonl", DATA)));
+  return readTestData<PeopleQuestion>("facts-questions");
 }
 
 interface Answered {
@@ -107,23 +105,22 @@ export function peopleFactsSection(
   measured: ReadonlyMap<string, PeopleFigures>,
   embeddedBy: string,
 ): Measured {
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const row = (name: string, cell: (figures: PeopleFigures) => string, aim = "") => {
     return [name, ...[...measured.values()].map(cell), aim];
   };
   const rows = [
-    row("in the fact's own words: the fact is first", ({ exact }) => percent(exact.hitAt1)),
-    row("… among the first three", ({ exact }) => percent(exact.hitAt3)),
+    row("in the fact's own words: the fact is first", ({ exact }) => percent(exact.hitAt1, 1)),
+    row("… among the first three", ({ exact }) => percent(exact.hitAt3, 1)),
     row("… mean score", ({ exact }) => exact.meanScore.toFixed(3), `${SURE}`),
-    row(`… scores ${SURE} or more`, ({ exact }) => percent(exact.sure)),
-    row("in some of its words: the fact is first", ({ partial }) => percent(partial.hitAt1)),
-    row("… among the first three", ({ partial }) => percent(partial.hitAt3), "83 % with keywords"),
+    row(`… scores ${SURE} or more`, ({ exact }) => percent(exact.sure, 1)),
+    row("in some of its words: the fact is first", ({ partial }) => percent(partial.hitAt1, 1)),
+    row("… among the first three", ({ partial }) => percent(partial.hitAt3, 1), "83 % with keywords"),
     row(
       `of all hits that score ${GOOD} or more, right`,
-      ({ precision }) => percent(precision),
+      ({ precision }) => percent(precision, 1),
       "at least 80 %",
     ),
-    row("unanswerable questions that get a sure hit", ({ falseAlarms }) => percent(falseAlarms)),
+    row("unanswerable questions that get a sure hit", ({ falseAlarms }) => percent(falseAlarms, 1)),
     row(
       "possible hits per unanswerable question",
       ({ possible }) => possible.toFixed(2),

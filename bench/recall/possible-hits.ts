@@ -1,9 +1,8 @@
 /** Measures the benefit and cost of possible hits, and the curve from which their floor and ratio were chosen. */
-import { fileURLToPath } from "node:url";
 import { possibleHitsAmong } from "../../recall/select-hits.ts";
 import { type PossibleWeights, WEIGHTS } from "../../recall/weights.ts";
-import { type Measured, mean, table } from "../measured.ts";
-import { readJsonLines } from "./conversations.ts";
+import { type Measured, mean, percent, table } from "../measured.ts";
+import { readTestData } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
 import { lineOf } from "./paraphrases.ts";
 import { isOf, peopleFacts, peopleQuestions } from "./people-facts.ts";
@@ -36,7 +35,6 @@ export interface PossibleHits {
   readonly asked: readonly Candidates[];
 }
 
-const DATA = new URL("../../test/data/", import.meta.url);
 const CANDIDATES = 10;
 const SYSTEM_OF = { keywords: "keywordCandidates", hybrid: "hybridCandidates" } as const satisfies Record<
   string,
@@ -114,10 +112,10 @@ interface EverydayQuestion {
 }
 
 export function everydaySet(): QuestionSet {
-  const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyday-questions.jsonl", DATA)));
+  const questions = readTestData<EverydayQuestion>("everyday-questions");
   return {
     name: "20 everyday facts",
-    lines: readJsonLines(fileURLToPath(new URL("everyday-facts.jsonl", DATA))),
+    lines: readTestData("everyday-facts"),
     questions: questions.map(({ question, expect }) => ({
       ...{ id: question, question },
       wanted: expect === undefined ? [] : [expect],
@@ -165,10 +163,10 @@ function overviewTable(measured: readonly PossibleHits[], half: Half): string {
     const uncut = possibleFigures(asked, { ...CHOSEN, most: 3, floor: 0, ratio: 0 });
     return [
       nameOf(one),
-      percent(quiet.right),
-      percent(shown.right),
+      percent(quiet.right, 1),
+      percent(shown.right, 1),
       shown.wrong.toFixed(2),
-      percent(uncut.right),
+      percent(uncut.right, 1),
     ];
   });
   return table(
@@ -193,13 +191,9 @@ function curveRows(measured: readonly PossibleHits[]): readonly (readonly string
 function cellOf(asked: readonly Candidates[], rule: Rule): string {
   const dev = asked.filter(({ half }) => half === "dev");
   const { right, wrong } = possibleFigures(dev, rule);
-  return `${percent(right)}, ${wrong.toFixed(2)}`;
+  return `${percent(right, 1)}, ${wrong.toFixed(2)}`;
 }
 
 function nameOf({ set, by }: PossibleHits): string {
   return `${set}, ${by}`;
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }

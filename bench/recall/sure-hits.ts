@@ -1,6 +1,6 @@
 /** Counts the sure hits that are right and those that are wrong, over questions of everyday life and work, unanswerable ones included. */
 
-import { type Measured, mean, table } from "../measured.ts";
+import { type Measured, mean, percent, table } from "../measured.ts";
 import { readPersonalSet } from "../sets/personal-set.ts";
 import { readNaturalSet } from "./natural-set.ts";
 import { halfOf } from "./paraphrase-set.ts";
@@ -169,11 +169,10 @@ export function sureSection(answers: readonly SureAnswer[], embeddedBy: string):
 }
 
 function rowOf(names: readonly string[], figures: SureFigures): readonly string[] {
-  const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(0)} %`);
   return [
     ...names,
     `${figures.questions}`,
-    ...[figures.first, figures.firstAndSure, figures.amongThree].map(percent),
+    ...[figures.first, figures.firstAndSure, figures.amongThree].map((share) => percent(share)),
     figures.right.toFixed(1),
     figures.wrong.toFixed(1),
     percent(figures.alarms),

@@ -1,12 +1,13 @@
 /**
- * Measures the memory that the indexes of many small memories take, in a separate process: `node --expose-gc bench-many.ts` prints the
- * figures of one run.
+ * Measures the memory that the indexes of many small memories take, in a separate process:
+ * `node --max-semi-space-size=8 --expose-gc bench-many.ts` prints the figures of one run.
  */
-import { spawnSync } from "node:child_process";
+
 import { fileURLToPath } from "node:url";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { createRecall } from "../../recall/recall.ts";
 import { type Measured, table } from "../measured.ts";
+import { measureInChild } from "../processes.ts";
 import { madeQuestion } from "./made-facts.ts";
 import { madeEntries } from "./search-systems.ts";
 
@@ -22,16 +23,12 @@ interface Sample {
 }
 
 export async function measureMany(): Promise<Measured> {
-  const child = spawnSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url)], {
-    encoding: "utf8",
-  });
-  if (child.status !== 0) throw new Error(`Many memories failed: ${child.stderr}`);
-  const sample = JSON.parse(child.stdout) as Sample; // printed below
+  const sample = measureInChild<Sample>("--max-semi-space-size=8", fileURLToPath(import.meta.url)); // as in `serve`
   return {
     title: "Many small memories",
     command: "npm run bench:speed -- --only many",
     markdown: [
-      `The keyword indexes of ${NAMESPACES.toLocaleString("en")} memories of one or two facts, each searched once, in one process.`,
+      `The keyword indexes of ${NAMESPACES.toLocaleString("en")} memories of one or two facts, each searched once, in one process with the size for new objects that \`serve\` has.`,
       "",
       table(
         ["", "MB"],

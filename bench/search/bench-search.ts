@@ -1,7 +1,8 @@
 /** Compares keyword search with MiniSearch and SQLite FTS5 at three sizes. Each system and size runs in a separate process. */
-import { spawnSync } from "node:child_process";
+
 import { fileURLToPath } from "node:url";
 import { type Measured, table } from "../measured.ts";
+import { measureInChild } from "../processes.ts";
 import type { Sample } from "./search-child.ts";
 import { SYSTEMS } from "./search-systems.ts";
 
@@ -12,8 +13,6 @@ export interface SearchBenchOptions {
 
 const SIZES = [1_000, 10_000, 100_000];
 const CHILD = fileURLToPath(new URL("search-child.ts", import.meta.url));
-/** MiniSearch takes minutes for 100,000 entries on a small machine. */
-const PATIENCE_MS = 15 * 60_000;
 
 const NAMES: Readonly<Record<string, string>> = {
   ours: "**ours**",
@@ -26,7 +25,7 @@ export async function measureSearch(options: SearchBenchOptions = {}): Promise<M
   for (const entries of options.sizes ?? SIZES) {
     for (const system of Object.keys(SYSTEMS)) {
       options.onProgress?.(`${system} at ${entries.toLocaleString("en")} entries`);
-      samples.push(measureInChild(system, entries));
+      samples.push(measureInChild<Sample>(CHILD, system, String(entries)));
     }
   }
   return {
@@ -42,15 +41,6 @@ export async function measureSearch(options: SearchBenchOptions = {}): Promise<M
     ].join("\n"),
     json: samples,
   };
-}
-
-function measureInChild(system: string, entries: number): Sample {
-  const child = spawnSync(process.execPath, ["--expose-gc", CHILD, system, String(entries)], {
-    encoding: "utf8",
-    timeout: PATIENCE_MS,
-  });
-  if (child.status !== 0) throw new Error(`${system} at ${entries} entries failed: ${child.stderr}`);
-  return JSON.parse(child.stdout) as Sample; // printed by search-child.ts
 }
 
 function rowOf(sample: Sample): readonly string[] {

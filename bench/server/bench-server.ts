@@ -1,9 +1,9 @@
 /**
- * `npm run bench:server [-- --beside DIST --write]`: measures facts stored and read per second over REST, compared with the same hono over a plain table.
+ * `npm run bench:server [-- --postgres --beside DIST --write]`: measures facts stored and read per second over REST, compared with the same hono over a plain table.
  *
  * The difference is the cost of everything that the baseline leaves out: authentication, the facts policy, sealing, the change feed, the
  * search for similar facts, limits and guards. Client and servers share the machine. All servers sync every write. Each does the same number of requests, so that
- * their memories are equally large; `--beside` measures the `dist` folder of another build, too.
+ * their memories are equally large; `--beside` measures the `dist` folder of another build, too; `--postgres` keeps the memories there.
  */
 import { parseArgs } from "node:util";
 import autocannon from "autocannon";
@@ -11,7 +11,7 @@ import { buildAll } from "../../scripts/build/build.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import { madeFact } from "../search/made-facts.ts";
-import { type RunningServer, serverSubjects } from "./subjects.ts";
+import { type Compared, type RunningServer, serverSubjects } from "./subjects.ts";
 
 const CONNECTIONS = [1, 8, 64] as const;
 /** The requests of each row. */
@@ -40,12 +40,12 @@ interface Residence {
 
 export async function measureServer(
   onProgress: (message: string) => void,
-  beside?: string,
+  compared: Compared,
 ): Promise<Measured> {
   await buildAll();
   const samples: Sample[] = [];
   const residences: Residence[] = [];
-  for (const { name, canStoreAlone, start } of serverSubjects(beside)) {
+  for (const { name, canStoreAlone, start } of serverSubjects(compared)) {
     const server = await start();
     const works: readonly RequestKind[] = canStoreAlone
       ? ["store", "store, without similar facts", "read"]
@@ -65,7 +65,7 @@ export async function measureServer(
       await server.stop();
     }
   }
-  return report(samples, residences);
+  return report(samples, residences, compared);
 }
 
 /** Every write is a new fact. Every read is of a fact that was written, spread over the whole table. */
@@ -145,7 +145,11 @@ function cannon(
   });
 }
 
-function report(samples: readonly Sample[], residences: readonly Residence[]): Measured {
+function report(
+  samples: readonly Sample[],
+  residences: readonly Residence[],
+  { onPostgres }: Compared,
+): Measured {
   const rows = samples.map(({ server, work, connections, perSecond, processorMs, p50Ms, p95Ms }) => [
     server,
     work,
@@ -162,10 +166,10 @@ function report(samples: readonly Sample[], residences: readonly Residence[]): M
     String(stored),
   ]);
   return {
-    title: "Facts over REST",
-    command: "npm run bench:server",
+    title: onPostgres ? "Facts over REST, on PostgreSQL" : "Facts over REST",
+    command: onPostgres ? "npm run bench:server -- --postgres" : "npm run bench:server",
     markdown: [
-      `One \`helmdeck-memory serve\` process on SQLite, beside the same HTTP server (Hono) over a bare table. Made-up facts of one caller, about 150 characters each; the same number of requests for each server; client and server share the machine. Ours authenticates each request (HS256), validates it, encrypts the value, records the change, and reports similar facts and what it replaced. The bare one parses JSON and writes a row. Both sync each write to disk. Processor time is that of the server for each request, user and system.`,
+      `One \`helmdeck-memory serve\` process on ${onPostgres ? "PostgreSQL" : "SQLite"}, beside the same HTTP server (Hono) over a bare table. Made-up facts of one caller, about 150 characters each; the same number of requests for each server; client and server share the machine. Ours authenticates each request (HS256), validates it, encrypts the value, records the change, and reports similar facts and what it replaced. The bare one parses JSON and writes a row. Both sync each write to disk. Processor time is that of the server for each request, user and system.`,
       "",
       table(["server", "work", "connections", "per second", "processor ms", "p50 ms", "p95 ms"], rows),
       "",
@@ -177,9 +181,16 @@ function report(samples: readonly Sample[], residences: readonly Residence[]): M
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { beside: { type: "string" }, write: { type: "boolean", default: false } },
+    options: {
+      beside: { type: "string" },
+      postgres: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+    },
   });
-  const section = await measureServer((message) => console.error(`… ${message}`), values.beside);
+  const section = await measureServer((message) => console.error(`… ${message}`), {
+    beside: values.beside,
+    onPostgres: values.postgres,
+  });
   showSection(section);
   if (values.write) writeSection(section);
   console.log(`\nRaw figures: ${keepRaw("server", [section])}`);

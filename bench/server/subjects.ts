@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DIST } from "../../scripts/build/build.ts";
 import { mintToken } from "../../server/tokens.ts";
+import { addressSaidBy, makeDatabase } from "../../test/engines/engine.ts";
+import { startPostgres } from "../../test/postgres/server.ts";
 
 /** A server that accepts requests. */
 export interface RunningServer {
@@ -27,26 +29,42 @@ export interface ServerSubject {
   start(): Promise<RunningServer>;
 }
 
-/** @param beside the `dist` folder of another build to measure, too */
-export function serverSubjects(beside: string | undefined): readonly ServerSubject[] {
+export interface Compared {
+  /** The `dist` folder of another build to measure, too. */
+  readonly beside?: string | undefined;
+  /** Ours keep their memories on PostgreSQL, each on a server of its own that syncs every commit. */
+  readonly onPostgres: boolean;
+}
+
+export function serverSubjects({ beside, onPostgres }: Compared): readonly ServerSubject[] {
+  const startBuild = (dist: string) => (onPostgres ? startOnPostgres(dist) : startOurs(dist));
   const other =
     beside === undefined
       ? []
-      : [{ name: "the other build", canStoreAlone: false, start: () => startOurs(beside) }];
+      : [{ name: "the other build", canStoreAlone: onPostgres, start: () => startBuild(beside) }];
   return [
-    { name: "**ours**", canStoreAlone: true, start: () => startOurs(DIST) },
+    { name: "**ours**", canStoreAlone: true, start: () => startBuild(DIST) },
     ...other,
     { name: "hono and a bare table", canStoreAlone: false, start: startBare },
   ];
 }
 
 /** `helmdeck-memory serve` with authentication, sealing and the facts policy. Only the rate limit is lifted. */
-async function startOurs(dist: string): Promise<RunningServer> {
+async function startOurs(dist: string, store: readonly string[] = []): Promise<RunningServer> {
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-server-"));
   const secret = randomBytes(32).toString("hex");
   const child = spawn(
     process.execPath,
-    [join(dist, "helmdeck-memory.mjs"), "serve", "--port", "0", "--rate-limit", "0", "--require-memory"],
+    [
+      join(dist, "helmdeck-memory.mjs"),
+      "serve",
+      "--port",
+      "0",
+      "--rate-limit",
+      "0",
+      "--require-memory",
+      ...store,
+    ],
     {
       env: {
         PATH: process.env.PATH,
@@ -57,13 +75,29 @@ async function startOurs(dist: string): Promise<RunningServer> {
       stdio: ["ignore", "pipe", "ignore"],
     },
   );
-  const { token } = await mintToken(Buffer.from(secret), { subject: "bench", ttlSeconds: 3_600 }, Date.now());
+  const { token } = await mintToken(
+    Buffer.from(secret),
+    { subject: "bench", scopes: ["metrics"], ttlSeconds: 3_600 },
+    Date.now(),
+  );
   const running = await whenListening(child, { authorization: `Bearer ${token}` });
   return {
     ...running,
     stop: async () => {
       await running.stop();
       rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startOnPostgres(dist: string): Promise<RunningServer> {
+  const postgres = await startPostgres({ isDurable: true });
+  const running = await startOurs(dist, ["--store", await makeDatabase(postgres)]);
+  return {
+    ...running,
+    stop: async () => {
+      await running.stop();
+      await postgres.dispose();
     },
   };
 }
@@ -92,19 +126,6 @@ async function whenListening(
       await closed;
     },
   };
-}
-
-/** The first address that the server prints. */
-function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let said = "";
-    stdout?.on("data", (chunk) => {
-      said += String(chunk);
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (address !== undefined) resolve(address);
-    });
-    stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
-  });
 }
 
 /** `/proc/<pid>/stat` counts in hundredths of a second; fields 14 and 15, after the program's name in brackets. */

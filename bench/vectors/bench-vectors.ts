@@ -1,11 +1,13 @@
 /** Compares semantic search with exact search and sqlite-vec at three sizes. Each system and size runs in a separate process. */
-import { execFileSync, spawnSync } from "node:child_process";
+
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Measured, mean, table } from "../measured.ts";
+import { measureInChild } from "../processes.ts";
 import { fillWithVectors } from "./filled.ts";
 import { DIMENSIONS } from "./made-vectors.ts";
 import type { VectorSample } from "./vectors-child.ts";
@@ -17,7 +19,6 @@ export interface VectorBenchOptions {
 
 const SIZES = [1_000, 10_000, 100_000];
 const CHILD = fileURLToPath(new URL("vectors-child.ts", import.meta.url));
-const PATIENCE_MS = 15 * 60_000;
 const SQLITE_VEC = "sqlite-vec@0.1.9";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -61,20 +62,11 @@ async function measureSize(
   const systems = ["exact", "ours", ...(extension === undefined ? [] : ["sqlite-vec"])];
   const samples = systems.map((system) => {
     onProgress(`${system} at ${size} entries`);
-    return measureInChild(system, folder, extension ?? "");
+    return measureInChild<VectorSample>(CHILD, system, folder, extension ?? "");
   });
   rmSync(folder, { recursive: true });
   const [exact] = samples;
   return samples.map((sample) => ({ ...sample, entries, agreement: agreementOf(sample, exact ?? sample) }));
-}
-
-function measureInChild(system: string, folder: string, extension: string): VectorSample {
-  const child = spawnSync(process.execPath, ["--expose-gc", CHILD, system, folder, extension], {
-    encoding: "utf8",
-    timeout: PATIENCE_MS,
-  });
-  if (child.status !== 0) throw new Error(`${system} failed: ${child.stderr}`);
-  return JSON.parse(child.stdout) as VectorSample; // printed by vectors-child.ts
 }
 
 function agreementOf({ nearest }: VectorSample, exact: VectorSample): number {

@@ -1,6 +1,7 @@
 /** `backup` and `restore`: everything to and from one encrypted file, with progress. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { counted } from "../../app/presenters/words.ts";
 import { snakeCased } from "../../app/wire/snake-case.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
@@ -68,13 +69,13 @@ async function backupCommand(context: CommandContext, request: BackupRequest): P
   if (request.dryRun) {
     const plan = await planBackUp(asked);
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
-      `Would back up ${plan.entries} entries to ${harmlessLine(file)}, encrypted with the key ${plan.keyId}.`,
+      `Would back up ${counted(plan.entries, "entry", "entries")} to ${harmlessLine(file)}, encrypted with the key ${plan.keyId}.`,
     ]);
     return EXIT_DONE;
   }
   const done = await withProgress(context, (onBytes) => backUp({ ...asked, onBytes }));
   await answer(context, snakeCased({ ...done }), [
-    `Backed up ${done.entries} entries to ${harmlessLine(file)} (${done.bytes} bytes), read back and checked.`,
+    `Backed up ${counted(done.entries, "entry", "entries")} to ${harmlessLine(file)} (${done.bytes} bytes), read back and checked.`,
   ]);
   if (done.unreadable > 0) {
     await output.note(
@@ -103,7 +104,7 @@ async function restoreCommand(context: CommandContext, request: RestoreRequest):
     const plan = await planRestore(asked);
     const over = plan.replaces === undefined ? "where there is no memory yet" : "over the existing database";
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
-      `Would restore ${plan.entries} entries, backed up at ${plan.createdAt}, to ${harmlessLine(plan.databasePath)}, ${over}.`,
+      `Would restore ${counted(plan.entries, "entry", "entries")}, backed up at ${plan.createdAt}, to ${harmlessLine(plan.databasePath)}, ${over}.`,
     ]);
     return EXIT_DONE;
   }
@@ -111,7 +112,7 @@ async function restoreCommand(context: CommandContext, request: RestoreRequest):
   const kept =
     done.keptAs === undefined ? [] : [`The former database is kept as ${harmlessLine(done.keptAs)}.`];
   await answer(context, snakeCased({ ...done }), [
-    `Restored ${done.entries} entries, backed up at ${done.createdAt}, to ${harmlessLine(done.databasePath)}.`,
+    `Restored ${counted(done.entries, "entry", "entries")}, backed up at ${done.createdAt}, to ${harmlessLine(done.databasePath)}.`,
     ...kept,
   ]);
   return EXIT_DONE;

@@ -38,10 +38,17 @@ export async function checkConfigCommand(asked: CommandContext, command: Command
 
 async function shownSettings({ settings, context, file }: ServeSettings) {
   const address = await nameOfStore(context);
-  return [...settings].map(([name, { value, from, variable }]) => ({
+  return [...settings].map(([name, { value, from, variable, unusableAt }]) => ({
     name,
-    value: name === "store" && value !== undefined ? address : shownValue(value, variable),
-    from: { option: "option", environment: variable ?? "", file: file ?? "", default: "default" }[from],
+    value:
+      unusableAt !== undefined
+        ? "not usable"
+        : name === "store" && value !== undefined
+          ? address
+          : shownValue(value, variable),
+    from:
+      unusableAt ??
+      { option: "option", environment: variable ?? "", file: file ?? "", default: "default" }[from],
   }));
 }
 

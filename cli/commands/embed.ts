@@ -15,9 +15,9 @@ import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 export function declareEmbed(program: Command, runs: Runs): void {
   const embed = program
     .command("embed")
-    .summary("Embed facts that have no vectors yet, for semantic search.")
+    .summary("Prepare new facts for searches by meaning.")
     .description(
-      "Embed facts that have no vectors, with what the OpenClaw plugin uses unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again. You need it after a large import, if no gateway or server runs to do it in the background.",
+      "Prepare facts for searches by meaning: embed those that have no vectors, with what the OpenClaw plugin uses unless HELMDECK_EMBEDDINGS_URL names another. If interrupted, run it again. You need it after a large import, if no gateway or server runs to do it in the background.",
     )
     .action((_options: unknown, command: Command) => runs(command, (context) => embedCommand(context)));
   withExamples(embed, [

@@ -5,6 +5,7 @@
  * What is shown in a session goes to the model's provider, in every repository. So a person agrees to it here, once per client, and
  * without that the package has only the tools.
  */
+
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -18,7 +19,7 @@ import { agreesAt, isPersonAt } from "../../commands/input.ts";
 import type { Shell } from "../../commands/shell.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
-import { makePrivateFolder } from "../../engine/private-file.ts";
+import { makePrivateFolder, unlessMissing } from "../../engine/private-file.ts";
 import { CLIENT_PACKAGES, type ClientName, PACKAGE_NAME, SETTINGS_FILE } from "../clients/client-packages.ts";
 import {
   type ClientSettings,
@@ -207,11 +208,11 @@ class Client {
     if ((await this.#readBefore()) !== undefined) return;
     const files: Record<string, string> = {};
     for (const name of CLIENT_FILES) {
-      const bytes = await readFile(join(this.#configDir, name)).catch(unlessMissing);
+      const bytes = await unlessMissing(readFile(join(this.#configDir, name)), undefined);
       if (bytes !== undefined) files[name] = bytes.toString("base64");
     }
     const there = await Promise.all(
-      CLIENT_FOLDERS.map((name) => stat(join(this.#configDir, name)).catch(unlessMissing)),
+      CLIENT_FOLDERS.map((name) => unlessMissing(stat(join(this.#configDir, name)), undefined)),
     );
     const folders = CLIENT_FOLDERS.filter((_, place) => there[place] !== undefined);
     const text = JSON.stringify({ files, folders } satisfies Before);
@@ -219,14 +220,14 @@ class Client {
   }
 
   async #readBefore(): Promise<Before | undefined> {
-    const text = await readFile(this.#path("before.json"), "utf8").catch(unlessMissing);
+    const text = await unlessMissing(readFile(this.#path("before.json"), "utf8"), undefined);
     return text === undefined ? undefined : JSON.parse(text);
   }
 
   /** Byte for byte, if it says the same as before; what somebody changed since stays. */
   async #restore(name: string, former: string | undefined): Promise<void> {
     const file = join(this.#configDir, name);
-    const now = await readFile(file, "utf8").catch(unlessMissing);
+    const now = await unlessMissing(readFile(file, "utf8"), undefined);
     const before = former === undefined ? undefined : Buffer.from(former, "base64");
     if (now === undefined || contentOf(now) !== contentOf(before?.toString("utf8") ?? "{}")) return;
     if (before === undefined) return rm(file);
@@ -274,8 +275,4 @@ function contentOf(text: string): string {
 
 function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }

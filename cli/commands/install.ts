@@ -15,7 +15,7 @@ export function declareInstall(program: Command, runs: Runs): void {
     .command("install")
     .summary("Install memory in OpenClaw, or uninstall it.")
     .description(
-      "Install the plugin in OpenClaw, with an embedding service if you want one, and check that it works; or uninstall it. This runs install.sh: helmdeck-memory install --help lists its options.",
+      "Install memory in OpenClaw and check that it works, or uninstall it. This runs install.sh: helmdeck-memory install --help lists its options.",
     )
     .argument("[flags...]", "Options of install.sh.")
     .allowUnknownOption()

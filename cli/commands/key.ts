@@ -8,8 +8,8 @@ import { withExamples } from "../../commands/option-parsers.ts";
 export function declareKey(program: Command, runs: Runs): void {
   const key = program
     .command("key")
-    .summary("Confirm that the key is saved.")
-    .description("Confirm that the key is saved.");
+    .summary("Confirm that you keep a copy of the key.")
+    .description("Confirm that you keep a copy of the key.");
   const saved = key
     .command("saved")
     .summary("Confirm that you keep a copy of the key.")

@@ -16,6 +16,7 @@ import {
   storePlace,
 } from "../../app/moving/store-place.ts";
 import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
+import { counted } from "../../app/presenters/words.ts";
 import { snakeCased } from "../../app/wire/snake-case.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
@@ -121,7 +122,7 @@ async function tellMoved(
 
 function rowsText({ rows }: MovePlan): string {
   const { entries, history, vectors } = rows;
-  return `${entries} entries, ${history} former values and ${vectors} vectors`;
+  return `${counted(entries, "entry", "entries")}, ${history} former values and ${vectors} vectors`;
 }
 
 async function answer(

@@ -2,6 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { VerifyHooks } from "../../app/health/repair-memory.ts";
+import { counted } from "../../app/presenters/words.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
 import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
@@ -59,8 +60,8 @@ async function verifyCommand(context: CommandContext): Promise<number> {
     if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
       result.unreadable === 0
-        ? `Every row opens: ${result.entries} entries, ${result.vectors} vectors, ${result.history} former values.`
-        : `${result.unreadable} rows are unreadable; ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values are readable.`,
+        ? `Every row opens: ${counted(result.entries, "entry", "entries")}, ${result.vectors} vectors, ${result.history} former values.`
+        : `${result.unreadable} rows are unreadable; ${counted(result.entries, "entry", "entries")}, ${result.vectors} vectors and ${result.history} former values are readable.`,
     );
   }
   return result.unreadable === 0 && result.log === "whole" ? EXIT_DONE : EXIT_FAILED;
@@ -78,7 +79,7 @@ async function repairCommand(context: CommandContext, wanted: string | undefined
     await tellRows(context, rows);
     if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
-      `Wrote ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows were unreadable. ` +
+      `Wrote ${counted(result.entries, "entry", "entries")}, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows were unreadable. ` +
         "The old database was not changed.",
     );
     await output.note(

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Rotation, RotationPlan } from "../../app/keys/rotate-key.ts";
+import { counted } from "../../app/presenters/words.ts";
 import { snakeCased } from "../../app/wire/snake-case.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
@@ -88,7 +89,7 @@ async function tellPlan({ output, options }: CommandContext, plan: RotationPlan)
   }
   const { entries, from, to, keySource, keyPath = "", formerKeyPath } = plan;
   await output.line(
-    `Would encrypt ${entries} entries with a new key. The current key is ${from}, from ${harmlessLine(keySource)}.`,
+    `Would encrypt ${counted(entries, "entry", "entries")} with a new key. The current key is ${from}, from ${harmlessLine(keySource)}.`,
   );
   if (to !== undefined) await output.line(`A change to the key ${to} has begun; this would continue it.`);
   await output.line(

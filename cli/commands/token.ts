@@ -29,7 +29,7 @@ export function declareToken(program: Command, runs: Runs): void {
     .description(
       "Make a bearer token for a server with the same secret; with --show, say what a token may do; with --revoke, revoke tokens. The secret is HELMDECK_JWT_SECRET, or in the file HELMDECK_JWT_SECRET_FILE. Of several lines there, each is a secret: all are accepted, the first one signs. Revoked tokens are listed in that file's name with .revoked, or in HELMDECK_JWT_REVOKED_FILE.",
     )
-    .option("--subject <name>", "The subject whose memory the token opens.", nonEmpty)
+    .option("--subject <name>", "Whose memory the token opens, such as an agent's id.", nonEmpty)
     .option("--ttl <span>", "How long it is valid: 12h, 30d; at most 366d. (default: 30d)", seconds)
     .option("--scope <name>", "An additional right: record, admin, metrics; repeatable.", collect)
     .option("--name <text>", "A note in the token: its owner.", nonEmpty)

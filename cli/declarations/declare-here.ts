@@ -8,9 +8,9 @@ const PHASES_TEXT = "setup, plan, work, review, release, bugfix or documenter; a
 export function declareHere(program: Command, runs: Runs): void {
   const here = program
     .command("here")
-    .summary("Tell a dev loop what memory knows about this project.")
+    .summary("Tell scripts what memory knows about this project.")
     .description(
-      "Answer what a dev loop asks in a project's folder: what is known here, where something would be saved, and where the plan is. Only reads. If there is no memory, the answer is empty and stderr says why.",
+      "Tell scripts and coding tools about the project in this folder: what memory knows of it, where something would be saved, and where the plan is. Only reads. If there is no memory, the answer is empty and stderr says why.",
     );
   declareRecall(here.command("recall"), runs, "helmdeck-memory here recall");
   declareOffer(here.command("offer"), runs, "helmdeck-memory here offer");

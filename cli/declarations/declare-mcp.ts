@@ -18,7 +18,7 @@ export function declareMcp(program: Command, runs: Runs): void {
       nonEmpty,
     )
     .option("--pipelines <folder>", "Like --packs, plus your own pipelines in this folder.", nonEmpty)
-    .option("--client-settings <file>", "Whose memory, as install claude recorded it.", nonEmpty)
+    .option("--client-settings <file>", "The file of install claude that says whose memory.", nonEmpty)
     .action((_options: unknown, command: Command) => {
       const { packs, packsFrom, pipelines, clientSettings } = command.opts<McpOptions>();
       return runs(command, async (context) => {

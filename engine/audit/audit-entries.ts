@@ -1,5 +1,7 @@
 /** Converts audit rows to store entries and back. */
+
 import { invalidField } from "../errors.ts";
+import { jsonOf } from "../json.ts";
 import type { Entry, NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import {
@@ -84,7 +86,7 @@ export function requireUnixNs(key: string, audit: AuditRow): bigint {
 
 /** Reads a row back; undefined when the entry is damaged or of a kind that is not shown. */
 export function parseAuditEntry(entry: Pick<Entry, "category" | "value">): AuditRow | undefined {
-  const parsed = parseJson(entry.value);
+  const parsed = jsonOf(Buffer.from(entry.value).toString());
   switch (entry.category) {
     case AUDIT_CATEGORIES.pack:
       return rowOf("pack", readPackAudit(parsed));
@@ -115,12 +117,4 @@ function rowOf<Kind extends AuditRow["kind"], Row>(kind: Kind, row: Row | undefi
 
 function subjectOf(audit: AuditRow): { readonly category: AuditCategory; readonly name: string } {
   return { category: AUDIT_CATEGORIES[audit.kind], name: nameOfRun(audit) };
-}
-
-function parseJson(value: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(value).toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -14,6 +14,8 @@ export const FACT_LIMITS = {
   leastTtlSeconds: 3_600,
   mostTtlSeconds: 31_536_000,
   defaultTtlSeconds: 7_776_000,
+  /** Facts in one request. */
+  together: 250,
 } as const;
 
 export const DEFAULT_CATEGORY = "user_facts";

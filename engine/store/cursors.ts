@@ -1,5 +1,7 @@
 /** The two kinds of cursor: a position in a listing, and a position in the change feed. */
+
 import { type HelmdeckError, invalidField } from "../errors.ts";
+import { jsonListOf } from "../json.ts";
 import type { UnixMs } from "./memory-store.ts";
 
 /** The last entry of a page. Pages go from newer to older, then by id, so a position is stable while others write. */
@@ -14,7 +16,7 @@ export function encodeListCursor({ updatedAt, id }: ListPlace): string {
 
 /** Throws `invalid_input` for anything that {@link encodeListCursor} did not create. */
 export function decodeListCursor(cursor: string): ListPlace {
-  const [updatedAt, id, ...more] = parseList(Buffer.from(cursor, "base64url").toString());
+  const [updatedAt, id, ...more] = jsonListOf(Buffer.from(cursor, "base64url").toString());
   if (!Number.isSafeInteger(updatedAt) || typeof id !== "string" || more.length > 0) throw notACursor();
   return { updatedAt: Number(updatedAt), id };
 }
@@ -22,15 +24,6 @@ export function decodeListCursor(cursor: string): ListPlace {
 /** A damaged row at the end of a page may have a time beyond safe integers; the next page must still follow it. */
 function clamp(updatedAt: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, updatedAt));
-}
-
-function parseList(json: string): readonly unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
 }
 
 function notACursor(): HelmdeckError {

@@ -55,6 +55,7 @@ export class SealingKeys {
   readonly vectors: KeyObject;
   readonly references: KeyObject;
   readonly history: KeyObject;
+  readonly snapshots: KeyObject;
   readonly #marks: KeyObject;
   readonly #keys: KeyObject;
 
@@ -70,6 +71,7 @@ export class SealingKeys {
     this.vectors = master.deriveKey("seal vectors");
     this.references = master.deriveKey("seal reference vectors");
     this.history = master.deriveKey("seal history");
+    this.snapshots = master.deriveKey("seal snapshot keys");
     this.#marks = master.deriveKey("mark");
     this.#keys = master.deriveKey("seal keys");
   }

@@ -478,9 +478,41 @@ export interface VectorsQuery {
   readonly ids: readonly EntryId[];
 }
 
+/** What an index was made of, and by which program. */
+export interface SnapshotFacts {
+  /** Another build makes another index of the same entries, or cannot read this one. */
+  readonly build: string;
+  /** Of the change feed: how far it was read. */
+  readonly cursor: number;
+}
+
+/**
+ * Keeps a copy of each namespace's search index on disk, encrypted. A copy opens for nobody any more from the transaction on that
+ * removes or replaces a value of the namespace.
+ */
+export interface IndexSnapshots {
+  /**
+   * The parts of the copy in the order of saving, and how far it had read. Undefined when there is none of this build, or when its
+   * row does not authenticate. No part may be used before the last one has come: reading throws when the copy is damaged.
+   */
+  load(
+    namespace: Namespace,
+    build: string,
+  ): Promise<{ readonly cursor: number; readonly parts: AsyncIterable<Uint8Array> } | undefined>;
+  /** Whether there is a copy of this build, in a file of the right size or not. */
+  has(namespace: Namespace, build: string): Promise<boolean>;
+  /**
+   * Replaces the copy. False when the namespace has changed since the cursor, so that nothing was kept. Yields to other writers:
+   * throws `store_locked` soon when one is active. Throws what `parts` throws.
+   */
+  save(namespace: Namespace, facts: SnapshotFacts, parts: Iterable<Uint8Array>): Promise<boolean>;
+}
+
 /** The whole store. A write is on stable storage when its promise resolves. */
 export interface MemoryStore extends MemoryReader, VectorStore {
   readonly gauges: StoreGauges;
+  /** Absent: every index is built from rows. */
+  readonly snapshots?: IndexSnapshots | undefined;
   /** A replaced or superseded value of a fact moves into the written fact's history. The fact keeps its marks, and gets no others. */
   put(entry: NewEntry, options?: PutOptions): Promise<PutResult>;
   /** All or none, in one transaction; results in the given order. */

@@ -58,13 +58,23 @@ export interface HistoryColumns {
   readonly writtenAt: number;
 }
 
+/** The associated columns of the key of a snapshot's file. */
+export interface SnapshotColumns {
+  readonly namespace: string;
+  /** Of the file. */
+  readonly name: string;
+  readonly build: string;
+  readonly cursor: number;
+  readonly madeAt: number;
+}
+
 /** Authenticated fields: strings and one blob. */
 interface Fields {
   readonly texts: readonly string[];
   readonly blob: Uint8Array;
 }
 
-type Purpose = "entries" | "vectors" | "references" | "history";
+type Purpose = "entries" | "vectors" | "references" | "history" | "snapshots";
 
 export interface SealerParts {
   readonly ring: KeyRing;
@@ -125,6 +135,14 @@ export class Sealer {
 
   openHistory(columns: HistoryColumns, envelope: Uint8Array): Uint8Array | undefined {
     return this.#open("history", historyFields(columns), envelope)?.content;
+  }
+
+  sealSnapshotKey(columns: SnapshotColumns, key: Uint8Array): Uint8Array {
+    return this.#seal("snapshots", snapshotFields(columns), key);
+  }
+
+  openSnapshotKey(columns: SnapshotColumns, envelope: Uint8Array): Uint8Array | undefined {
+    return this.#open("snapshots", snapshotFields(columns), envelope)?.content;
   }
 
   #seal(purpose: Purpose, { texts, blob }: Fields, content: Uint8Array): Uint8Array {
@@ -191,6 +209,10 @@ function referenceFields({ space, dimensions }: ReferenceColumns): Fields {
 
 function historyFields({ number, entryId, writtenAt }: HistoryColumns): Fields {
   return { texts: [`${number}`, entryId, `${writtenAt}`], blob: NOTHING };
+}
+
+function snapshotFields({ namespace, name, build, cursor, madeAt }: SnapshotColumns): Fields {
+  return { texts: [namespace, name, build, `${cursor}`, `${madeAt}`], blob: NOTHING };
 }
 
 const NOTHING = new Uint8Array(0);

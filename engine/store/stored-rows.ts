@@ -1,5 +1,6 @@
 /** Converts rows to entries and back: checks column types, seals and opens values. */
 
+import { jsonListOf } from "../json.ts";
 import type { Slot, Upsert } from "../rules/plans.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
 import { isExpired } from "./entry-rules.ts";
@@ -156,12 +157,7 @@ function unreadableOf(row: StoredRow): UnreadableEntry {
 
 /** Unparsable tags show as none; opening the row then finds it unreadable. */
 export function parseTags(json: string): readonly string[] {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return Array.isArray(parsed) ? parsed.filter((tag) => typeof tag === "string") : [];
-  } catch {
-    return [];
-  }
+  return jsonListOf(json).filter((tag) => typeof tag === "string");
 }
 
 const LENGTH_BYTES = 4;

@@ -7,7 +7,9 @@
  * by at most five minutes per reading, so that a jump of the clock does not count. The lowest of those readings is also the
  * floor: a clock below it is certainly wrong, and then time continues from the last plausible reading.
  */
+
 import { defined } from "../defined.ts";
+import { jsonOf } from "../json.ts";
 import type { UnixMs } from "./memory-store.ts";
 
 /** Midnight UTC of the build day, in Unix milliseconds; the bundler sets it. */
@@ -192,12 +194,8 @@ function decodeStretch(pair: unknown): readonly Stretch[] {
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
-  } catch {
-    return {};
-  }
+  const parsed = jsonOf(text);
+  return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
 }
 
 function isTime(value: unknown): value is number {

@@ -1,5 +1,7 @@
 /** The writer of an entry, as vouched for by the host: never taken from an argument, and sealed with the value. */
+
 import { invalidField } from "../errors.ts";
+import { jsonListOf } from "../json.ts";
 
 export interface Writer {
   /** The surface: `openclaw`, `rest`, `cli`, `pack` (usually over MCP). */
@@ -67,19 +69,13 @@ export function decodeContent(content: Uint8Array): Content | undefined {
 }
 
 function parseAbout(json: string): About | undefined {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    if (!Array.isArray(parsed)) return undefined;
-    const [surface, agent, sessionKind, mark]: readonly unknown[] = parsed;
-    const prolonged = mark === PROLONGED && ({ prolonged: true } as const);
-    if (typeof surface !== "string") return prolonged || undefined;
-    const writer = {
-      surface,
-      ...(typeof agent === "string" && { agent }),
-      ...(typeof sessionKind === "string" && { sessionKind }),
-    };
-    return { writer, ...prolonged };
-  } catch {
-    return undefined;
-  }
+  const [surface, agent, sessionKind, mark] = jsonListOf(json);
+  const prolonged = mark === PROLONGED && ({ prolonged: true } as const);
+  if (typeof surface !== "string") return prolonged || undefined;
+  const writer = {
+    surface,
+    ...(typeof agent === "string" && { agent }),
+    ...(typeof sessionKind === "string" && { sessionKind }),
+  };
+  return { writer, ...prolonged };
 }

@@ -1,7 +1,9 @@
 /** Inspects Docker: engine, compose, network, and the current and wanted state of the sidecar. */
+
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
+import { unlessMissing } from "../../engine/private-file.ts";
 import type { Environment } from "../environment.ts";
 import {
   COMPOSE_FILE,
@@ -157,9 +159,7 @@ async function membership(
 }
 
 async function overrideState(file: string): Promise<ComposeMembership["override"]> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
+  const text = await unlessMissing(readFile(file, "utf8"), undefined);
   if (text === undefined) return "absent";
   return text.startsWith(OVERRIDE_MARK) ? "ours" : "theirs";
 }

@@ -119,7 +119,7 @@ function progressIn(status: Json | undefined): Progress {
 }
 
 function whyNot({ embedded, waiting, failure }: Progress, embeds: EmbedsFacts): string {
-  const what = `memory_search did not find a stored fact by a paraphrase (${QUESTIONS.paraphrased})`;
+  const what = `memory_search did not find a stored fact in other words (${QUESTIONS.paraphrased})`;
   if (failure !== undefined)
     return `${what}: helmdeck gets no embeddings from ${nameOf(embeds)} (${failure}). See: openclaw helmdeck doctor; ${ON}`;
   if (waiting > 0)

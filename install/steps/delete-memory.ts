@@ -17,7 +17,8 @@ export const deleteMemory: StepDefinition<DeleteMemory> = {
     // A folder with the usual name is ours; elsewhere only the database's own files are.
     const isOurFolder = dirname(databasePath).endsWith("/helmdeck-memory");
     const files = ["", "-wal", "-shm"].map((ending) => `${databasePath}${ending}`);
-    for (const path of isOurFolder ? [dirname(databasePath)] : files)
+    const indexes = join(dirname(databasePath), `indexes-of-${basename(databasePath)}`);
+    for (const path of isOurFolder ? [dirname(databasePath)] : [...files, indexes])
       await rm(path, { recursive: true, force: true });
     for (const path of await ofKey(keyPath)) await rm(path, { force: true });
   },

@@ -7,7 +7,7 @@ interface ForgetJournal {
 
 export const forgetJournal: StepDefinition<ForgetJournal> = {
   kind: "forget-journal",
-  title: () => "delete the journal: everything is undone",
+  title: () => "delete the installer's record of what it changed",
   exitCode: EXIT.openclaw,
   run: async (_, { environment: { journal }, warn }) => {
     // If it was not restored exactly, a person may still want the copy for its comments.

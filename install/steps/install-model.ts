@@ -6,12 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HelmdeckError } from "../../engine/errors.ts";
-import {
-  installModel as copyModel,
-  MODEL_FILES,
-  MODEL_FOLDERS,
-  modelFolderIn,
-} from "../../model/artefact.ts";
+import { installModel as copyModel, MODEL_FILES, MODEL_FOLDERS } from "../../model/artefact.ts";
 import { MODEL_BYTES, removeModel, withModelSource } from "../../model/model-source.ts";
 import type { Environment } from "../environment.ts";
 import type { OpenClawReady } from "../installation-facts.ts";
@@ -33,7 +28,8 @@ export const MODEL_MB = Math.round(MODEL_BYTES / 1e6);
 export const installModel: StepDefinition<InstallModel, RemoveModel> = {
   kind: "install-model",
   title: (step) => `install the built-in model${"container" in step ? ` in ${step.container}` : ""}`,
-  detail: (step) => `${MODEL_MB} MB${"container" in step ? "" : ` in ${modelFolderIn(step.stateFolder)}`}`,
+  detail: (step) =>
+    `${MODEL_MB} MB${"container" in step ? "" : ` in ${join(step.stateFolder, MODEL_FOLDERS)}`}`,
   exitCode: EXIT.openclaw,
   record: (_, context) => ({ target: requireOpenClaw(context).target, installedModel: true }),
   run: (step, context) =>

@@ -12,7 +12,7 @@ interface MakeKey extends MemoryLocation {
 export const makeKey: StepDefinition<MakeKey> = {
   kind: "make-key",
   title: () => "create the memory's key",
-  detail: ({ keyPath }) => `${keyPath}; back it up, nothing can be read without it`,
+  detail: ({ keyPath }) => `${keyPath}; back it up: without it nothing can be read`,
   exitCode: EXIT.openclaw,
   run: async ({ databasePath, keyPath }, { environment: { env } }) => {
     const memory = await openMemory({

@@ -52,9 +52,9 @@ export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
 };
 
 function aim(wanted: FactsWanted): string {
-  if (wanted.provider === "none") return "embed nothing: search helmdeck's facts by keywords only";
+  if (wanted.provider === "none") return "search helmdeck's facts by keywords only";
   const what = wanted.provider === "builtin" ? "the built-in model" : `${wanted.model} on ${wanted.url}`;
-  return `let ${what} embed helmdeck's facts`;
+  return `let ${what} find helmdeck's facts by meaning`;
 }
 
 /** Replaced completely, because a key for the former service must not reach another one. */

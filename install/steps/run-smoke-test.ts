@@ -1,5 +1,5 @@
 /**
- * The smoke test: OpenClaw embeds its notes; memory_search finds a fact that was stored through the gateway, by a paraphrase or,
+ * The smoke test: OpenClaw embeds its notes; memory_search finds a fact that was stored through the gateway, in other words or,
  * without embeddings, by its words; then the fact is forgotten.
  *
  * OpenClaw's command line makes the calls and finds the gateway's token itself.
@@ -34,10 +34,10 @@ export interface RunSmokeTest {
 export const runSmokeTest: StepDefinition<RunSmokeTest> = {
   kind: "prove",
   title: ({ embeddings, facts, gateway, engineUrl }) => {
-    const meaning = facts === undefined ? "" : ", by a paraphrase";
-    const notes = embeddings === undefined ? "" : ", and that OpenClaw embeds";
+    const meaning = facts === undefined ? "" : ", in other words";
+    const notes = embeddings === undefined ? "" : ", and that OpenClaw's own notes are embedded";
     const kept = engineUrl === undefined ? "" : `, kept by the engine at ${engineUrl}`;
-    const where = gateway === "running" ? "" : ", through a gateway started on loopback for this";
+    const where = gateway === "running" ? "" : ", through a gateway started for this";
     return `check that memory_search finds a stored fact${kept}${meaning}${notes}${where}`;
   },
   exitCode: EXIT.smokeTest,
@@ -71,7 +71,7 @@ async function findFact(openclaw: OpenClaw, step: RunSmokeTest, context: StepCon
       return "memory_search finds a stored fact by its own words";
     }
     await waitUntilFoundByParaphrase(openclaw, marker, step.facts, context.environment);
-    return `memory_search finds a stored fact by a paraphrase (${QUESTIONS.paraphrased})`;
+    return `memory_search finds a stored fact in other words (${QUESTIONS.paraphrased})`;
   } finally {
     await forgetMarker(openclaw, step.memory, context);
   }

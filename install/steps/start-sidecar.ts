@@ -28,11 +28,11 @@ const LOOK_AGAIN_MS = 500;
 const MAX_RESTARTS = 3;
 
 const DOWNLOAD =
-  "downloads Ollama's image: several GB, about 9 GB on disk. With --no-embeddings nothing is downloaded, and search uses keywords only";
+  "downloads its image: several GB, about 9 GB on disk. With --embeddings builtin nothing is downloaded";
 
 export const startSidecar: StepDefinition<StartSidecar, StopSidecar> = {
   kind: "start-sidecar",
-  title: () => "start the embedding sidecar",
+  title: () => "start the sidecar, Ollama in Docker",
   detail: ({ downloadsImage }) => (downloadsImage ? DOWNLOAD : undefined),
   exitCode: EXIT.sidecar,
   record: () => ({ startedSidecar: true }),

@@ -6,12 +6,14 @@
  * shape, and no part of a path comes from a client; names are labels inside a record; sizes and counts are limited; content is
  * compared with its hash on every read. Files are 0600 in folders 0700. They are not encrypted.
  */
+
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { problemOfName } from "../../engine/facts/hostile-text.ts";
+import { jsonOf } from "../../engine/json.ts";
 import { makePrivateFolder, placeOnce, unlessMissing } from "../../engine/private-file.ts";
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
@@ -246,7 +248,7 @@ class ArtifactFolder {
   async readRecord(owner: string, id: string): Promise<KeptArtifact | undefined> {
     const bytes = await unlessMissing(readFile(this.#path(owner, id) + RECORD), undefined);
     if (bytes === undefined) return undefined;
-    const record = recordSchema.safeParse(jsonOf(bytes));
+    const record = recordSchema.safeParse(jsonOf(bytes.toString()));
     return record.success && record.data.ref.id === id ? record.data : undefined;
   }
 
@@ -285,13 +287,5 @@ class ArtifactFolder {
 
   #path(owner: string, id: string): string {
     return join(this.#root, owner, id);
-  }
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch {
-    return undefined;
   }
 }

@@ -1,8 +1,10 @@
 /** Merges facts, and keeps facts apart. What is confirmed is what its preview showed: the store judges the revision that it carries. */
+
 import type { FactView } from "../../app/memory.ts";
 import { apartPreview, mergePreview } from "../../app/presenters/tidy-text.ts";
 import { mergeFacts } from "../../app/tidying.ts";
 import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { jsonListOf } from "../../engine/json.ts";
 import type { Done } from "../components/changes.ts";
 import { heading, notice } from "../components/parts.ts";
 import { block, type Html, html, line } from "../html.ts";
@@ -90,12 +92,9 @@ async function factsNamed(context: PageContext, name: "over" | "keys"): Promise<
 }
 
 function keysIn(json = "[]"): readonly string[] {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return Array.isArray(parsed) ? parsed.filter((key) => typeof key === "string").slice(0, MOST_KEYS) : [];
-  } catch {
-    return [];
-  }
+  return jsonListOf(json)
+    .filter((key) => typeof key === "string")
+    .slice(0, MOST_KEYS);
 }
 
 const MOST_KEYS = 10;

@@ -46,13 +46,22 @@ export function judgeFor(question: Query): Judge | undefined {
     answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
     noun: noun !== undefined && !isAbout(noun),
     matter: owners.length > 0 && rest.length > 0 && !rest.some(isAbout),
-    ofAsker: isOfAsker && OF_WRITER.test(text),
+    ofAsker: isOfAsker && isOfWriter(text),
   });
 }
 
 const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
 /** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
 const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
+
+/** Whether somebody asks about themselves: what {@link judgeFor} reads alone, if that is all that matters. */
+export function isOfAsker(question: string): boolean {
+  return OF_ASKER.test(question) && isEnglish(question);
+}
+
+export function isOfWriter(text: string): boolean {
+  return OF_WRITER.test(text);
+}
 
 function restOf({ words, roles }: Query, owners: readonly string[]): readonly string[] {
   const content = words.filter((_word, place) => roles[place]?.commonness !== FUNCTION_WORD);
@@ -215,7 +224,7 @@ const WANTED: readonly Wanted[] = [
   { asks: /\bwho(?:m|se)?\b/i, isIn: namesSomebody },
   {
     asks: /\b(?:what|which|who|whats)\b.*\b(?:called|named)\b|\bnames? of\b|\bwhat(?:['’]?s| is| are) (?:\w+ ){1,3}names?\b/i,
-    isIn: hasName,
+    isIn: saysName,
   },
 ];
 
@@ -234,6 +243,17 @@ function namesSomebody(text: string, question: Question): boolean {
     hasName(text, question) ||
     ownWords(text, question).some(({ text: word }) => ROLES.has(termOf(word)) || PERSON.test(word))
   );
+}
+
+/** "called" and "the name of it is" give a name without a capital, too: servers and branches have such. */
+const NAMING =
+  /\b(?:called(?! (?:off|for|on|in|out|up|back)\b)|named)\b|\bnames?\b.*(?:\b(?:is|are)\b|[:=])/i;
+
+function saysName(text: string, question: Question): boolean {
+  if (hasName(text, question)) return true;
+  if (!NAMING.test(text)) return false;
+  const own = ownWords(text, question).map((word) => word.text);
+  return commonnessOf(own).some((commonness) => commonness !== FUNCTION_WORD);
 }
 
 /** A name that the question does not have. */

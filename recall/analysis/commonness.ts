@@ -7,22 +7,33 @@ import stopWords from "../data/stop-words.json" with { type: "json" };
 import { WEIGHTS } from "../weights.ts";
 import { fold } from "./words.ts";
 
-const setOf = (lines: readonly string[]): ReadonlySet<string> =>
-  new Set(lines.flatMap((line) => line.split(" ")).map(fold));
-
-const ENGLISH = setOf(stopWords.english);
+const ENGLISH = 1;
 /** Words that frame a question to a memory ("remind me what I said about …") and carry no content. */
-const FRAME = setOf(stopWords.framing);
-const EVERYDAY = setOf(stopWords.everyday);
-const GERMAN = setOf(stopWords.german);
-const OTHER_LANGUAGES: readonly ReadonlySet<string>[] = [
-  GERMAN,
-  ...[stopWords.french, stopWords.spanish, stopWords.portuguese, stopWords.italian, stopWords.dutch].map(
-    setOf,
-  ),
-];
+const FRAME = 2;
+const EVERYDAY = 4;
 /** Chinese, Japanese and Korean function and question words, as cut out by the platform's word breaker. */
-const UNSPACED = setOf(stopWords.unspaced);
+const UNSPACED = 8;
+const GERMAN = 16;
+const OTHER_LANGUAGES = [GERMAN, 32, 64, 128, 256, 512];
+
+/** The lists that have a word, as a sum: this is asked of every word, and mostly the answer is none. */
+const LISTS = new Map<string, number>();
+enlist(stopWords.english, ENGLISH);
+enlist(stopWords.framing, FRAME);
+enlist(stopWords.everyday, EVERYDAY);
+enlist(stopWords.unspaced, UNSPACED);
+const { german, french, spanish, portuguese, italian, dutch } = stopWords;
+for (const [place, lines] of [german, french, spanish, portuguese, italian, dutch].entries())
+  enlist(lines, OTHER_LANGUAGES[place] ?? 0);
+
+function enlist(lines: readonly string[], list: number): void {
+  for (const word of lines.flatMap((line) => line.split(" ")).map(fold))
+    LISTS.set(word, listsOf(word) | list);
+}
+
+function listsOf(word: string): number {
+  return LISTS.get(word) ?? 0;
+}
 
 /** The share of its weight that a word keeps in a query. */
 export const FUNCTION_WORD = 0;
@@ -30,29 +41,30 @@ export const CONTENT_WORD = 1;
 
 /** The weights of a query's folded words, in order. */
 export function commonnessOf(words: readonly string[]): readonly number[] {
-  const foreign = languageOf(words);
-  return words.map((word) => {
-    if (isFunctionWord(word) || foreign?.has(word) === true) return FUNCTION_WORD;
-    return EVERYDAY.has(word) ? WEIGHTS.words.everyday : CONTENT_WORD;
+  const lists = words.map(listsOf);
+  const functionWords = ENGLISH | FRAME | UNSPACED | languageOf(lists);
+  return lists.map((has) => {
+    if ((has & functionWords) > 0) return FUNCTION_WORD;
+    return (has & EVERYDAY) > 0 ? WEIGHTS.words.everyday : CONTENT_WORD;
   });
-}
-
-function isFunctionWord(word: string): boolean {
-  return ENGLISH.has(word) || FRAME.has(word) || UNSPACED.has(word);
 }
 
 /** Whether the query is German, where all nouns are capitalised. */
 export function isGerman(words: readonly string[]): boolean {
-  return languageOf(words) === GERMAN;
+  return languageOf(words.map(listsOf)) === GERMAN;
 }
 
-/** Another language, if the query has more of its function words than English ones. */
-function languageOf(words: readonly string[]): ReadonlySet<string> | undefined {
-  const hits = (language: ReadonlySet<string>): number => words.filter((word) => language.has(word)).length;
-  let best: ReadonlySet<string> | undefined;
-  let most = hits(ENGLISH);
+/** Another language, if the query has more of its function words than English ones; otherwise 0. */
+function languageOf(lists: readonly number[]): number {
+  const countOf = (language: number): number => {
+    let count = 0;
+    for (const has of lists) if ((has & language) > 0) count += 1;
+    return count;
+  };
+  let best = 0;
+  let most = countOf(ENGLISH);
   for (const language of OTHER_LANGUAGES) {
-    const count = hits(language);
+    const count = countOf(language);
     if (count > most && count > 1) {
       best = language;
       most = count;

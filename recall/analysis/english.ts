@@ -45,7 +45,12 @@ export function otherTermOf(word: string): string | undefined {
   return AMBIGUOUS.has(word) ? stemOf(word) : undefined;
 }
 
+/** Each ending that a rule of the stemmer begins with. */
+const HAS_ENDING = /(?:[eisy]|al|ant|ator|ed|ent|er|ful|ic|ing|ism|ll|ou|[st]ion)$/;
+
 function stemOf(word: string): string {
+  // The stemmer compiles its patterns anew for each word.
+  if (!HAS_ENDING.test(word)) return word;
   const stem = stemmer(word);
   // The stemmer turns "deployment" into "deploy" but "deploying" into "deploi".
   return stem.endsWith("y") ? `${stem.slice(0, -1)}i` : stem;

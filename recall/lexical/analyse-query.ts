@@ -1,6 +1,6 @@
 /** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
 import { defined } from "../../engine/defined.ts";
-import { otherTermOf, termOf } from "../analysis/english.ts";
+import { otherTermOf } from "../analysis/english.ts";
 import type { Query, WordRole } from "../analysis/query.ts";
 import { pairsAndSingles, umlautSpellings, type Word } from "../analysis/words.ts";
 import { WEIGHTS } from "../weights.ts";
@@ -46,7 +46,7 @@ interface QueryWord {
 
 /** The concepts of a query, in order; empty when it has no words. */
 export function analyseQuery(query: Query, index: LexicalIndex): readonly Concept[] {
-  const words = queryWords(query).flatMap((word) => splitUnknownName(word, index));
+  const words = queryWords(query, index).flatMap((word) => splitUnknownName(word, index));
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
     const known = knownTerms(word, index);
@@ -75,16 +75,28 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   });
 }
 
-function queryWords({ words, roles }: Query): readonly QueryWord[] {
-  const all = roles.flatMap((role, position) => termsOfWord(words, position, role));
+function queryWords({ words, roles }: Query, index: LexicalIndex): readonly QueryWord[] {
+  const termOf = remembering((form) => index.termOf(form));
+  const all = roles.flatMap((role, position) => termsOfWord(words, position, role, termOf));
   const content = all.filter((word) => word.commonness > 0);
   return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
+}
+
+/** A compound of two words is a form of both. */
+function remembering(termOf: (form: string) => string): (form: string) => string {
+  const known = new Map<string, string>();
+  return (form) => {
+    const term = known.get(form) ?? termOf(form);
+    known.set(form, term);
+    return term;
+  };
 }
 
 function termsOfWord(
   words: readonly Word[],
   at: number,
   { dateTerm, ...role }: WordRole,
+  termOf: (form: string) => string,
 ): readonly QueryWord[] {
   const word = words[at];
   if (word === undefined) return [];

@@ -9,6 +9,12 @@ const PAGE = 2 ** PAGE_BITS;
 const FIRST_PAGE = 256;
 const FIRST_ROWS = 4;
 
+/** Where the last page ends, and the free blocks by size. */
+export interface ArenaSpare {
+  readonly top: number;
+  readonly free: readonly (readonly [size: number, addresses: number[]])[];
+}
+
 export class Arena {
   readonly #pages: Uint32Array[] = [];
   /** The next free position of the last page. */
@@ -20,7 +26,7 @@ export class Arena {
     const size = capacityOf(length);
     const reused = this.#free.get(size)?.pop();
     if (reused !== undefined) return reused;
-    if (this.#pages.length === 0 || this.#top + size > PAGE) this.#addPage(size);
+    if (this.#pages.length === 0 || this.#top + size > PAGE) this.#beginPage(size);
     else this.#growPage(this.#top + size);
     const address = (this.#pages.length - 1) * PAGE + this.#top;
     this.#top += size;
@@ -55,12 +61,31 @@ export class Arena {
     return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
   }
 
+  get pages(): readonly Uint32Array[] {
+    return this.#pages;
+  }
+
+  /** What is free in its pages, for {@link restore}. */
+  get spare(): ArenaSpare {
+    return { top: this.#top, free: [...this.#free] };
+  }
+
+  /** Becomes what it was copied from; call {@link addPage} for each of its pages, before or after. */
+  restore({ top, free }: ArenaSpare): void {
+    this.#top = top;
+    for (const [size, addresses] of free) this.#free.set(size, addresses);
+  }
+
+  addPage(page: Uint32Array): void {
+    this.#pages.push(page);
+  }
+
   #page(address: number): Uint32Array {
     return this.#pages[address >>> PAGE_BITS] ?? NO_NUMBERS;
   }
 
   /** A block larger than a page gets a page of its own size. */
-  #addPage(size: number): void {
+  #beginPage(size: number): void {
     const isFirst = this.#pages.length === 0;
     this.#top = isFirst ? 1 : 0;
     this.#pages.push(new Uint32Array(Math.max(isFirst ? FIRST_PAGE : PAGE, this.#top + size)));
@@ -87,7 +112,7 @@ export function capacityOf(length: number): number {
 
 /** A growing column: one number per row, in any order of arrival. */
 export class Column {
-  data = NO_NUMBERS;
+  data: Uint32Array = NO_NUMBERS;
 
   get(row: number): number {
     return this.data[row] ?? 0;

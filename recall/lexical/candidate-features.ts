@@ -40,27 +40,29 @@ export class FeatureExtractor {
   readonly #scores: CandidateScores;
   readonly #marks: ConceptMarks;
   readonly #known = new Map<number, number>();
-  /** The matches of one unit, one slot per concept: quality of the match, and BM25's gain. */
-  #qualities = new Float32Array(0);
-  #gains = new Float32Array(0);
-  /** The closeness of the closest synonym. */
-  #synonyms = new Float32Array(0);
+  readonly #matches: Matches;
+  readonly #proximity: Proximity;
 
   constructor(
     concepts: readonly Concept[],
     index: LexicalIndex,
     scores: CandidateScores,
     marks: ConceptMarks,
+    matches: Matches,
   ) {
     this.#concepts = concepts;
     this.#index = index;
     this.#scores = scores;
     this.#marks = marks;
+    this.#matches = matches;
+    this.#proximity = new Proximity(concepts, marks);
+    matches.wipe();
   }
 
-  featuresOf(unit: number, document: IndexedDocument): Omit<WordFeatures, "isNamed"> {
+  featuresOf(unit: number, document: IndexedDocument, isNamed: boolean): WordFeatures {
     const own = this.#answers(unit);
     const { context, inThread } = this.#context(unit, document, own);
+    const { qualities, gains, synonyms: closest } = this.#matches;
     let coverage = 0;
     let bm25 = 0;
     let synonyms = 0;
@@ -68,60 +70,58 @@ export class FeatureExtractor {
     let unknown = 0;
     let unknownNames = 0;
     this.#concepts.forEach(({ share, terms, isName }, place) => {
-      const quality = this.#qualities[own + place] ?? 0;
+      const quality = qualities[own + place] ?? 0;
       coverage += share * quality;
-      bm25 += share * (this.#gains[own + place] ?? 0);
+      bm25 += share * (gains[own + place] ?? 0);
       if (quality > 0) matched += 1;
-      else synonyms += share * (this.#synonyms[own + place] ?? 0);
+      else synonyms += share * (closest[own + place] ?? 0);
       if (terms.length > 0) return;
       unknown += share;
       if (isName) unknownNames += share;
     });
-    const proximity = matched < 2 ? 0 : proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
+    const proximity = matched < 2 ? 0 : this.#proximity.of(this.#index.bodyTerms(unit));
     const fewWords = matched < Math.min(2, this.#concepts.length);
-    return { coverage, synonyms, bm25, proximity, context, fewWords, unknown, unknownNames, inThread };
+    return {
+      coverage,
+      synonyms,
+      bm25,
+      proximity,
+      context,
+      fewWords,
+      unknown,
+      unknownNames,
+      inThread,
+      isNamed,
+    };
   }
 
-  /** The offset of the unit's matches in the slabs. */
+  /** Where the unit's matches begin. */
   #answers(unit: number): number {
     const known = this.#known.get(unit);
     if (known !== undefined) return known;
-    const from = this.#known.size * this.#concepts.length;
-    if (from + this.#concepts.length > this.#gains.length) this.#grow();
+    const from = this.#matches.take(this.#concepts.length);
     this.#known.set(unit, from);
     const { saturation, lengthNorm } = WEIGHTS.bm25;
     const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
     const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
     for (const posting of this.#index.postingsOfUnit(unit)) {
-      const synonymPlace = this.#marks.synonymPlaceOf(numberOf(posting));
-      if (synonymPlace >= 0) {
-        const closeness = this.#marks.closenessOf(numberOf(posting));
-        this.#synonyms[from + synonymPlace] = Math.max(closeness, this.#synonyms[from + synonymPlace] ?? 0);
-      }
-      const place = this.#marks.placeOf(numberOf(posting));
-      if (place < 0) continue;
-      const quality = this.#marks.qualityOf(numberOf(posting));
-      const count = FIELD_COUNTS[posting & 255] ?? 0;
-      const gain = (quality * count * (1 + saturation)) / (count + norm);
-      if (quality > (this.#qualities[from + place] ?? 0)) this.#qualities[from + place] = quality;
-      if (gain > (this.#gains[from + place] ?? 0)) this.#gains[from + place] = gain;
+      if (this.#marks.has(numberOf(posting))) this.#match(from, posting, norm);
     }
     return from;
   }
 
-  #grow(): void {
-    const length = Math.max(512 * this.#concepts.length, 2 * this.#gains.length);
-    const [qualities, gains, synonyms] = [
-      new Float32Array(length),
-      new Float32Array(length),
-      new Float32Array(length),
-    ];
-    qualities.set(this.#qualities);
-    gains.set(this.#gains);
-    synonyms.set(this.#synonyms);
-    this.#qualities = qualities;
-    this.#gains = gains;
-    this.#synonyms = synonyms;
+  #match(from: number, posting: number, norm: number): void {
+    const term = numberOf(posting);
+    const { qualities, gains, synonyms } = this.#matches;
+    const synonym = from + this.#marks.synonymPlaceOf(term);
+    if (synonym >= from) synonyms[synonym] = Math.max(this.#marks.closenessOf(term), synonyms[synonym] ?? 0);
+    const own = from + this.#marks.placeOf(term);
+    if (own < from) return;
+    const quality = this.#marks.qualityOf(term);
+    const count = FIELD_COUNTS[posting & 255] ?? 0;
+    const gain = (quality * count * (1 + WEIGHTS.bm25.saturation)) / (count + norm);
+    if (quality > (qualities[own] ?? 0)) qualities[own] = quality;
+    if (gain > (gains[own] ?? 0)) gains[own] = gain;
   }
 
   #context(unit: number, document: IndexedDocument, own: number): Surroundings {
@@ -135,7 +135,9 @@ export class FeatureExtractor {
       if (best !== undefined) this.#lend(around, best, most * decay ** (distance - 1));
     }
     const context = this.#concepts.reduce((sum, { share }, place) => {
-      return sum + share * (1 - (this.#qualities[own + place] ?? 0)) * Math.min(most, around[place] ?? 0);
+      return (
+        sum + share * (1 - (this.#matches.qualities[own + place] ?? 0)) * Math.min(most, around[place] ?? 0)
+      );
     }, 0);
     return { context, inThread: neighbours.length >= leastLines };
   }
@@ -143,7 +145,7 @@ export class FeatureExtractor {
   #lend(around: Float32Array, unit: number, weight: number): void {
     const from = this.#answers(unit);
     for (let place = 0; place < around.length; place += 1) {
-      around[place] = Math.max(around[place] ?? 0, weight * (this.#gains[from + place] ?? 0));
+      around[place] = Math.max(around[place] ?? 0, weight * (this.#matches.gains[from + place] ?? 0));
     }
   }
 
@@ -162,29 +164,67 @@ function besides(unit: number, { units }: IndexedDocument): readonly number[] {
   return [units[place - 1], units[place + 1]].filter((other) => other !== undefined);
 }
 
+/** The matches of the units of a query, with a place for each of its words. Reused between queries. */
+export class Matches {
+  /** How well the word itself matches, and BM25's gain. */
+  qualities = new Float32Array(0);
+  gains = new Float32Array(0);
+  /** The closeness of the closest synonym. */
+  synonyms = new Float32Array(0);
+  #end = 0;
+
+  wipe(): void {
+    for (const column of [this.qualities, this.gains, this.synonyms]) column.fill(0, 0, this.#end);
+    this.#end = 0;
+  }
+
+  /** Where so many new places begin. */
+  take(places: number): number {
+    const from = this.#end;
+    this.#end += places;
+    if (this.#end > this.gains.length) {
+      const length = Math.max(FIRST_MATCHES, 2 * this.#end);
+      this.qualities = grown(this.qualities, length);
+      this.gains = grown(this.gains, length);
+      this.synonyms = grown(this.synonyms, length);
+    }
+    return from;
+  }
+}
+
+const FIRST_MATCHES = 2_048;
+
+function grown(column: Float32Array<ArrayBuffer>, length: number): Float32Array<ArrayBuffer> {
+  const longer = new Float32Array(length);
+  longer.set(column);
+  return longer;
+}
+
+const PLACE_BITS = 8;
+const PLACE = 2 ** PLACE_BITS - 1;
+
 /** Maps each term of the namespace to a query word. Reused between queries and cleared after each. */
 export class ConceptMarks {
-  #places = new Uint8Array(0);
+  /** One more than the place; in the high byte, of which it is a synonym. One access tells that most terms are neither. */
+  #places = new Uint16Array(0);
   #qualities = new Float32Array(0);
-  #synonymPlaces = new Uint8Array(0);
   #closeness = new Float32Array(0);
 
   set(concepts: readonly Concept[], termEnd: number): void {
     if (this.#places.length < termEnd) {
-      this.#places = new Uint8Array(Math.ceil(termEnd * 1.25));
+      this.#places = new Uint16Array(Math.ceil(termEnd * 1.25));
       this.#qualities = new Float32Array(this.#places.length);
-      this.#synonymPlaces = new Uint8Array(this.#places.length);
       this.#closeness = new Float32Array(this.#places.length);
     }
     concepts.forEach(({ terms, synonyms }, place) => {
       for (const { term, quality } of synonyms) {
-        if (this.#synonymPlaces[term] !== 0) continue;
-        this.#synonymPlaces[term] = place + 1;
+        if (this.synonymPlaceOf(term) >= 0) continue;
+        this.#places[term] = (this.#places[term] ?? 0) | ((place + 1) << PLACE_BITS);
         this.#closeness[term] = quality;
       }
       for (const { term, quality } of terms) {
-        if (this.#places[term] !== 0) continue;
-        this.#places[term] = place + 1;
+        if (this.placeOf(term) >= 0) continue;
+        this.#places[term] = (this.#places[term] ?? 0) | (place + 1);
         this.#qualities[term] = quality;
       }
     });
@@ -193,18 +233,23 @@ export class ConceptMarks {
   wipe(concepts: readonly Concept[]): void {
     for (const { terms, synonyms } of concepts) {
       for (const { term } of terms) this.#places[term] = 0;
-      for (const { term } of synonyms) this.#synonymPlaces[term] = 0;
+      for (const { term } of synonyms) this.#places[term] = 0;
     }
+  }
+
+  /** Whether a term is in the query, or a synonym of one that is. */
+  has(term: number): boolean {
+    return this.#places[term] !== 0;
   }
 
   /** -1 for a term that is not in the query. */
   placeOf(term: number): number {
-    return (this.#places[term] ?? 0) - 1;
+    return ((this.#places[term] ?? 0) & PLACE) - 1;
   }
 
   /** The first word of which it is a synonym; -1 for none. */
   synonymPlaceOf(term: number): number {
-    return (this.#synonymPlaces[term] ?? 0) - 1;
+    return ((this.#places[term] ?? 0) >>> PLACE_BITS) - 1;
   }
 
   closenessOf(term: number): number {
@@ -216,52 +261,56 @@ export class ConceptMarks {
   }
 }
 
-interface Places {
-  /** The query word that a term stands for, or -1. */
-  placeOf(term: number): number;
-}
-
 /**
- * Measures how closely the query's words occur together in a passage: as a phrase, near each other, or scattered.
- *
- * 0 (scattered) to 1 (in the query's order and adjacent), weighted by the words' weights.
+ * Measures how closely the query's words occur together in a passage: as a phrase, near each other, or scattered. One per query, with
+ * memory that is reused for the next passage.
  */
-function proximityOf(body: Uint32Array, places: Places, concepts: readonly Concept[]): number {
-  if (concepts.length < 2) return 0;
-  const lastSeen = new Int32Array(concepts.length).fill(-1);
-  const closeness = new Float32Array(concepts.length);
-  for (let at = 0; at < body.length; at += 1) {
-    const place = places.placeOf(body[at] ?? 0);
-    if (place < 0) continue;
-    lastSeen[place] = at;
-    if (place > 0) note(closeness, place - 1, lastSeen, concepts);
-    if (place + 1 < concepts.length) note(closeness, place, lastSeen, concepts);
-  }
-  return weighted(closeness, concepts);
-}
+class Proximity {
+  readonly #marks: ConceptMarks;
+  readonly #positions: readonly number[];
+  /** Of each word and the next one, and of all. */
+  readonly #weights: readonly number[];
+  readonly #total: number;
+  readonly #lastSeen: Int32Array;
+  readonly #closeness: Float32Array;
 
-/** Records the best closeness so far of the words `place` and `place + 1`. */
-function note(
-  closeness: Float32Array,
-  place: number,
-  lastSeen: Int32Array,
-  concepts: readonly Concept[],
-): void {
-  const first = lastSeen[place] ?? -1;
-  const second = lastSeen[place + 1] ?? -1;
-  if (first < 0 || second < 0) return;
-  const asked = (concepts[place + 1]?.position ?? 0) - (concepts[place]?.position ?? 0);
-  const detour = second > first ? Math.max(0, second - first - asked) : first - second + 1;
-  closeness[place] = Math.max(closeness[place] ?? 0, 1 / (1 + detour / WEIGHTS.words.halvingDetour));
-}
-
-function weighted(closeness: Float32Array, concepts: readonly Concept[]): number {
-  let sum = 0;
-  let total = 0;
-  for (let place = 0; place + 1 < concepts.length; place += 1) {
-    const weight = Math.min(concepts[place]?.share ?? 0, concepts[place + 1]?.share ?? 0);
-    sum += weight * (closeness[place] ?? 0);
-    total += weight;
+  constructor(concepts: readonly Concept[], marks: ConceptMarks) {
+    this.#marks = marks;
+    this.#positions = concepts.map(({ position }) => position);
+    this.#weights = concepts.slice(1).map(({ share }, place) => Math.min(concepts[place]?.share ?? 0, share));
+    this.#total = this.#weights.reduce((sum, weight) => sum + weight, 0);
+    this.#lastSeen = new Int32Array(concepts.length);
+    this.#closeness = new Float32Array(concepts.length);
   }
-  return total === 0 ? 0 : sum / total;
+
+  /** 0 (scattered) to 1 (in the query's order and adjacent), weighted by the words' weights. */
+  of(body: Uint32Array): number {
+    if (this.#total === 0) return 0;
+    this.#lastSeen.fill(-1);
+    this.#closeness.fill(0);
+    for (let at = 0; at < body.length; at += 1) {
+      const place = this.#marks.placeOf(body[at] ?? 0);
+      if (place < 0) continue;
+      this.#lastSeen[place] = at;
+      if (place > 0) this.#note(place - 1);
+      if (place < this.#weights.length) this.#note(place);
+    }
+    return (
+      this.#weights.reduce((sum, weight, place) => sum + weight * (this.#closeness[place] ?? 0), 0) /
+      this.#total
+    );
+  }
+
+  /** Records the best closeness so far of the words `place` and `place + 1`. */
+  #note(place: number): void {
+    const first = this.#lastSeen[place] ?? -1;
+    const second = this.#lastSeen[place + 1] ?? -1;
+    if (first < 0 || second < 0) return;
+    const asked = (this.#positions[place + 1] ?? 0) - (this.#positions[place] ?? 0);
+    const detour = second > first ? Math.max(0, second - first - asked) : first - second + 1;
+    this.#closeness[place] = Math.max(
+      this.#closeness[place] ?? 0,
+      1 / (1 + detour / WEIGHTS.words.halvingDetour),
+    );
+  }
 }

@@ -36,9 +36,13 @@ export class CandidateScores {
     }
   }
 
-  /** About `count` units with the highest sums, in no particular order. */
-  best(count: number): readonly number[] {
-    const touched = this.#touched.subarray(0, this.#touchedCount);
+  /**
+   * `count` units with the highest sums, in no particular order.
+   *
+   * @param among the result of a call with a higher count. Default: all
+   */
+  best(count: number, among?: readonly number[]): readonly number[] {
+    const touched = among ?? this.#touched.subarray(0, this.#touchedCount);
     if (touched.length <= count) return [...touched];
     const least = this.#leastOfBest(touched, count);
     const best: number[] = [];
@@ -52,7 +56,7 @@ export class CandidateScores {
     return [...best, ...level.slice(0, count - best.length)];
   }
 
-  #leastOfBest(touched: Uint32Array, count: number): number {
+  #leastOfBest(touched: ArrayLike<number> & Iterable<number>, count: number): number {
     const sizes = new Uint32Array(BUCKETS);
     for (const unit of touched) {
       const bucket = bucketOf(this.sumOf(unit));

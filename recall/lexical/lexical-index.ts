@@ -4,16 +4,20 @@ import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
+import { termOf } from "../analysis/english.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
-import { Arena, Column } from "./arena.ts";
+import { Arena, type ArenaSpare, Column } from "./arena.ts";
 import {
   charactersOf,
   documentOf,
   type IndexedDocument,
+  PackedDocument,
+  type PackedDocuments,
+  packDocuments,
   passagesOfEntry,
   searchedText,
 } from "./indexed-document.ts";
-import { Neighbours } from "./neighbours.ts";
+import { compareInThread, Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
 import {
   ANYWHERE,
@@ -24,16 +28,53 @@ import {
   IN_TITLE,
   MAX_UNITS,
   unitOf as numberOf,
+  ownCopy,
   packPosting,
   Terms,
 } from "./terms.ts";
 
+/** The indexes that a search reads. */
+export interface IndexView {
+  readonly index: LexicalIndex;
+  /**
+   * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
+   * Undefined until there is one.
+   */
+  readonly toolCalls: LexicalIndex | undefined;
+}
+
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
-const OBJECT_BYTES = { document: 700, unit: 100, term: 100 };
+const OBJECT_BYTES = { document: 700, unit: 60, term: 100 };
 const EMPTY_BYTES = 2_000;
+
+/** Then all are dropped. */
+const MOST_STEMS = 5_000;
 
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
+
+/** A part of an index's copy. */
+export type IndexPart =
+  | {
+      readonly kind: "numbers";
+      readonly spare: ArenaSpare;
+      readonly terms: Uint32Array;
+      readonly textStarts: Uint32Array;
+      readonly bodyLengths: Uint32Array;
+      readonly passages: Uint32Array;
+      readonly unusedUnits: readonly number[];
+      readonly unitEnd: number;
+      readonly unitCount: number;
+      readonly bodyTermCount: number;
+    }
+  | { readonly kind: "page"; readonly page: Uint32Array }
+  | { readonly kind: "names"; readonly names: readonly (string | undefined)[] }
+  | { readonly kind: "documents"; readonly documents: PackedDocuments };
+
+const DOCUMENTS_IN_PART = 1_000;
+const NAMES_IN_PART = 10_000;
+/** The numbers of a passage. */
+const PASSAGE = 4;
 
 export class LexicalIndex {
   /** Of postings, and of the terms of units. */
@@ -42,7 +83,8 @@ export class LexicalIndex {
   readonly neighbours = new Neighbours();
   readonly #documents = new Map<EntryId, IndexedDocument>();
   readonly #documentOfUnit: (IndexedDocument | undefined)[] = [];
-  readonly #passageOfUnit: (Passage | undefined)[] = [];
+  /** In rows of {@link PASSAGE} numbers. */
+  readonly #passages = new Column();
   readonly #unusedUnits: number[] = [];
   readonly #textStarts = new Column();
   readonly #bodyLengths = new Column();
@@ -50,6 +92,8 @@ export class LexicalIndex {
   /** Of documents, in their texts. */
   #characters = 0;
   #bodyTermCount = 0;
+  /** See {@link termOf}. */
+  readonly #stems = new Map<string, string>();
   /** Reads texts as numbers of terms. A number may belong to another term after a removal. */
   #analyser: TextAnalyser<number> | undefined;
 
@@ -67,10 +111,12 @@ export class LexicalIndex {
       if (unit === undefined) break;
       const postings = this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields);
       for (const posting of postings) this.#countOnce(numberOf(posting), seen);
-      this.#passageOfUnit[unit] = passage;
+      const { start, end, startLine, endLine } = passage;
+      for (const [place, number] of [start, end, startLine, endLine].entries())
+        this.#passages.set(unit * PASSAGE + place, number);
       units.push(unit);
     }
-    const document = documentOf(entry, units);
+    const document = documentOf(entry, units, (prefix) => this.neighbours.sharedPrefix(prefix));
     for (const unit of units) this.#documentOfUnit[unit] = document;
     this.#documents.set(entry.id, document);
     this.#characters += charactersOf(document);
@@ -82,6 +128,7 @@ export class LexicalIndex {
     const document = this.#documents.get(id);
     if (document === undefined) return;
     this.endBatch();
+    this.#stems.clear();
     const seen = new Set<number>();
     for (const unit of document.units) {
       for (const posting of this.postingsOfUnit(unit)) seen.add(numberOf(posting));
@@ -91,11 +138,26 @@ export class LexicalIndex {
     this.#documents.delete(id);
     this.#characters -= charactersOf(document);
     this.neighbours.remove(document);
+    if (document instanceof PackedDocument) document.erase();
   }
 
   /** Drops what a batch of entries shared: it may hold words of a fact that is forgotten later. */
   endBatch(): void {
     this.#analyser = undefined;
+  }
+
+  /**
+   * The term of a folded word. Finding it takes longer than all else that is done with a word, so those of words that this index
+   * has are kept until something is removed: then they may be words of a fact that is forgotten.
+   */
+  termOf(word: string): string {
+    const known = this.#stems.get(word);
+    if (known !== undefined) return known;
+    const term = termOf(word);
+    if (this.terms.numberOf(term) === undefined) return term;
+    if (this.#stems.size === MOST_STEMS) this.#stems.clear();
+    this.#stems.set(ownCopy(word), term);
+    return term;
   }
 
   documentWith(id: EntryId): IndexedDocument | undefined {
@@ -111,7 +173,9 @@ export class LexicalIndex {
   }
 
   passageOf(unit: number): Passage | undefined {
-    return this.#passageOfUnit[unit];
+    if (this.#documentOfUnit[unit] === undefined) return undefined;
+    const number = (place: number): number => this.#passages.get(unit * PASSAGE + place);
+    return { start: number(0), end: number(1), startLine: number(2), endLine: number(3) };
   }
 
   /** The unit's body terms as numbers, in text order; valid until the next change. */
@@ -152,12 +216,64 @@ export class LexicalIndex {
 
   /** Memory in use: arrays and texts exactly, objects by their average size. */
   get sizeBytes(): number {
-    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths];
+    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths, this.#passages];
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
-      this.terms.size * OBJECT_BYTES.term;
+      this.terms.size * OBJECT_BYTES.term +
+      this.#stems.size * OBJECT_BYTES.term;
     return arrays.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
+  }
+
+  /** A copy of everything in it, in short steps. Do not change it until the last one. */
+  *parts(): Generator<IndexPart> {
+    yield {
+      kind: "numbers",
+      spare: this.#arena.spare,
+      terms: this.terms.rows,
+      textStarts: this.#textStarts.data,
+      bodyLengths: this.#bodyLengths.data,
+      passages: this.#passages.data,
+      unusedUnits: this.#unusedUnits,
+      unitEnd: this.unitEnd,
+      unitCount: this.#unitCount,
+      bodyTermCount: this.#bodyTermCount,
+    };
+    for (const page of this.#arena.pages) yield { kind: "page", page };
+    for (const names of inGroups(this.terms.names, NAMES_IN_PART)) yield { kind: "names", names };
+    const inOrder = [...this.#documents.values()].sort(compareInThread);
+    for (const documents of inGroups(inOrder, DOCUMENTS_IN_PART))
+      yield { kind: "documents", documents: packDocuments(documents) };
+  }
+
+  /** Takes all parts of another index, in their order. It must be empty. */
+  take(part: IndexPart): void {
+    if (part.kind === "numbers") this.#takeNumbers(part);
+    else if (part.kind === "page") this.#arena.addPage(part.page);
+    else if (part.kind === "names") this.terms.restoreNames(part.names);
+    else this.#takeDocuments(part.documents);
+  }
+
+  #takeNumbers(part: Extract<IndexPart, { kind: "numbers" }>): void {
+    this.#arena.restore(part.spare);
+    this.terms.restore(part.terms);
+    this.#textStarts.data = part.textStarts;
+    this.#bodyLengths.data = part.bodyLengths;
+    this.#passages.data = part.passages;
+    for (const unit of part.unusedUnits) this.#unusedUnits.push(unit);
+    for (let unit = 0; unit < part.unitEnd; unit += 1) this.#documentOfUnit.push(undefined);
+    this.#unitCount = part.unitCount;
+    this.#bodyTermCount = part.bodyTermCount;
+  }
+
+  #takeDocuments(packed: PackedDocuments): void {
+    this.#characters += packed.characters;
+    for (const [row, id] of packed.ids.entries()) {
+      const document = new PackedDocument(packed, row);
+      this.#documents.set(id, document);
+      for (const unit of document.units) this.#documentOfUnit[unit] = document;
+      if (document.origin === "fact") this.neighbours.addLast(document);
+    }
   }
 
   #takeUnit(): number | undefined {
@@ -232,9 +348,12 @@ export class LexicalIndex {
     this.#unitCount -= 1;
     this.#bodyTermCount -= this.#bodyLengths.get(unit);
     this.#documentOfUnit[unit] = undefined;
-    this.#passageOfUnit[unit] = undefined;
     this.#unusedUnits.push(unit);
   }
+}
+
+function* inGroups<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 
 /** Collects the fields of each term in one unit, in memory that is reused for the next unit. */

@@ -2,7 +2,7 @@
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Query } from "../analysis/query.ts";
 import { analyseQuery } from "./analyse-query.ts";
-import { ConceptMarks, FeatureExtractor, type WordFeatures } from "./candidate-features.ts";
+import { ConceptMarks, FeatureExtractor, Matches, type WordFeatures } from "./candidate-features.ts";
 import { CandidateScores } from "./candidate-scores.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
@@ -25,6 +25,7 @@ export interface Candidate {
 export class LexicalSearch {
   readonly #scores = new CandidateScores();
   readonly #marks = new ConceptMarks();
+  readonly #matches = new Matches();
 
   /** The passages that match any word, and those that are named; unordered, none expired. */
   candidates(
@@ -37,14 +38,16 @@ export class LexicalSearch {
     if (concepts.length === 0) return [];
     this.#scores.fill(concepts, index);
     this.#marks.set(concepts, index.terms.end);
-    const extractor = new FeatureExtractor(concepts, index, this.#scores, this.#marks);
-    const names = namesIn(query.text);
+    const extractor = new FeatureExtractor(concepts, index, this.#scores, this.#marks, this.#matches);
+    const names = new Names(query.text);
     const candidates: Candidate[] = [];
-    for (const unit of new Set([...this.#units(index), ...others])) {
+    const units = this.#units(index);
+    for (const unit of others) units.add(unit);
+    for (const unit of units) {
       const document = index.documentOf(unit);
       const passage = index.passageOf(unit);
       if (document === undefined || passage === undefined || document.expiresAt <= now) continue;
-      const features = { ...extractor.featuresOf(unit, document), isNamed: isNamed(document, names) };
+      const features = extractor.featuresOf(unit, document, names.include(document));
       candidates.push({ unit, document, passage, features });
     }
     this.#marks.wipe(concepts);
@@ -52,8 +55,9 @@ export class LexicalSearch {
   }
 
   #units(index: LexicalIndex): Set<number> {
-    const units = new Set(this.#scores.best(LOOKED_AT));
-    for (const unit of this.#scores.best(PULLING)) {
+    const best = this.#scores.best(LOOKED_AT);
+    const units = new Set(best);
+    for (const unit of this.#scores.best(PULLING, best)) {
       const document = index.documentOf(unit);
       if (document === undefined) continue;
       for (const { document: other } of index.neighbours.around(document)) {
@@ -73,11 +77,27 @@ const JOINED = /\p{L}[^\p{L}]+\p{L}/u;
  *
  * The possible names in a question, lower-cased: the whole question, and each compound word.
  */
-function namesIn(question: string): readonly string[] {
-  const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
-  return [question.trim(), ...words.filter((word) => JOINED.test(word))].map((name) => name.toLowerCase());
-}
+class Names {
+  readonly #names: ReadonlySet<string>;
+  readonly #lengths: ReadonlySet<number>;
+  /** Only "İ" has another length when lower-cased. */
+  readonly #areOfOtherLength: boolean;
 
-function isNamed({ key, docid, path }: IndexedDocument, names: readonly string[]): boolean {
-  return [key, docid, path].some((name) => names.includes(name.toLowerCase()));
+  constructor(question: string) {
+    const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
+    const names = [question.trim(), ...words.filter((word) => JOINED.test(word))];
+    this.#names = new Set(names.map((name) => name.toLowerCase()));
+    this.#lengths = new Set([...this.#names].map(({ length }) => length));
+    this.#areOfOtherLength = [...this.#names].some((name) => name.includes("i\u0307"));
+  }
+
+  include({ key, docid, path }: IndexedDocument): boolean {
+    return this.#has(key) || this.#has(docid) || this.#has(path);
+  }
+
+  /** Lower-casing all names of all candidates takes longer than finding them. */
+  #has(name: string): boolean {
+    const mayBe = this.#lengths.has(name.length) || this.#areOfOtherLength;
+    return mayBe && this.#names.has(name.toLowerCase());
+  }
 }

@@ -53,7 +53,6 @@ export class Terms {
     this.#numbers.set(name, number);
     this.#names[number] = name;
     if (this.#byBeginning !== undefined) enlist(this.#byBeginning, name, number);
-    else if (this.#numbers.size > WALKED) this.#byBeginning = listed(this.#numbers);
     return number;
   }
 
@@ -92,6 +91,7 @@ export class Terms {
   *beginningLike(word: string): Generator<readonly [name: string, term: number]> {
     const beginning = beginningOf(word);
     if (beginning === undefined) return;
+    if (this.#numbers.size > WALKED) this.#byBeginning ??= listed(this.#numbers);
     if (this.#byBeginning === undefined) {
       for (const known of this.#numbers) if (beginningOf(known[0]) === beginning) yield known;
       return;
@@ -99,6 +99,28 @@ export class Terms {
     for (const term of this.#byBeginning.get(beginning) ?? []) {
       const name = this.#names[term];
       if (name !== undefined) yield [name, term];
+    }
+  }
+
+  /** By number; undefined for those without postings. */
+  get names(): readonly (string | undefined)[] {
+    return this.#names;
+  }
+
+  get rows(): Uint32Array {
+    return this.#rows.data;
+  }
+
+  /** Becomes what it was copied from; call {@link restoreNames} for all of its names, in order, before or after. */
+  restore(rows: Uint32Array): void {
+    this.#rows.data = rows;
+  }
+
+  restoreNames(names: readonly (string | undefined)[]): void {
+    for (const name of names) {
+      if (name === undefined) this.#unused.push(this.#names.length);
+      else this.#numbers.set(name, this.#names.length);
+      this.#names.push(name);
     }
   }
 

@@ -1,10 +1,9 @@
 /** Turns entries into vectors: which texts are embedded, and how the answers are validated. */
 import { HelmdeckError } from "../../engine/errors.ts";
-import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";
-import { meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
+import { type EntryText, meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
 import type { StepFailure } from "./background-loop.ts";
 import type { Coverage, EmbedRunOptions } from "./semantic-contract.ts";
 
@@ -23,13 +22,13 @@ export function embedderSpaceOf(keptSpace: string): string | undefined {
 }
 
 /** One text per passage, in order. */
-export function textsOf(entry: CorpusEntry): readonly string[] {
+export function textsOf(entry: EntryText): readonly string[] {
   return passagesOfEntry(entry).map((passage) => meantText(entry, passage));
 }
 
 /** The vectors of these entries, in order. Rejects like the embedder, or when the answer is invalid. */
 export async function embedEntries(
-  entries: readonly CorpusEntry[],
+  entries: readonly EntryText[],
   embedder: Embedder,
   signal: AbortSignal,
 ): Promise<readonly EntryVectors[]> {

@@ -2,16 +2,16 @@
  * The vector state of one namespace: which entries have vectors, which must be looked up in the cache, and which must be
  * embedded.
  */
-import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { EntryId, EntryVectors, Fingerprint } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";
+import type { EntryText } from "../lexical/indexed-document.ts";
 import type { Coverage, VectorFollower } from "./semantic-contract.ts";
 import { VectorIndex, type VectorIndexOptions } from "./vector-index.ts";
 
 /** An entry without vectors. */
 export interface Waiting {
-  readonly entry: CorpusEntry;
+  readonly entry: EntryText;
   /** How often the service refused this entry alone, and how many entries it had accepted before the first refusal. */
   refusals: number;
   takenBefore: number;
@@ -72,7 +72,7 @@ export class NamespaceVectors implements VectorFollower {
   hasLookedAround = false;
   hasOtherSpaces = false;
   /** To be looked up in the cache. */
-  readonly unread = new Map<EntryId, CorpusEntry>();
+  readonly unread = new Map<EntryId, EntryText>();
   /** Not in the cache: to be embedded. */
   readonly missing = new Map<EntryId, Waiting>();
   readonly #refused = new Set<EntryId>();
@@ -99,7 +99,7 @@ export class NamespaceVectors implements VectorFollower {
     this.#embeds = parts.embeds;
   }
 
-  changed(upserts: readonly CorpusEntry[], removed: readonly EntryId[]): void {
+  changed(upserts: readonly EntryText[], removed: readonly EntryId[]): void {
     for (const id of removed) this.#forget(id);
     for (const entry of upserts) {
       if (this.#values.get(entry.id) !== entry.fingerprint) {
@@ -175,7 +175,7 @@ export class NamespaceVectors implements VectorFollower {
   }
 
   /** The entry is not in the cache. */
-  miss(entry: CorpusEntry): void {
+  miss(entry: EntryText): void {
     this.unread.delete(entry.id);
     this.missing.set(entry.id, { entry, refusals: 0, takenBefore: 0 });
     this.#tellWaiters();

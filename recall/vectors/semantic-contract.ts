@@ -1,10 +1,10 @@
 /** The semantic index as recall uses it: vectors by namespace, and the cache that survives a restart. */
 
 import type { ErrorCode, HelmdeckError } from "../../engine/errors.ts";
-import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { EntryId, EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";
+import type { EntryText } from "../lexical/indexed-document.ts";
 
 /**
  * The vectors of every open namespace, each in its own index: a search sees one namespace, and no filter could leak another.
@@ -50,7 +50,7 @@ export interface EmbedRunOptions {
 /** Receives the changes of one namespace from recall, in order. Each call returns at once. */
 export interface VectorFollower {
   /** Vectors of replaced or removed values are gone when this returns. */
-  changed(upserts: readonly CorpusEntry[], removed: readonly EntryId[]): void;
+  changed(upserts: readonly EntryText[], removed: readonly EntryId[]): void;
   /**
    * All entries have been reported. Vectors are read and made only from now on: earlier, they would slow down keyword indexing.
    */

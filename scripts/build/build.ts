@@ -4,6 +4,7 @@
  * Builds in a folder next to dist/ and renames it at the end, so that a failed or killed build leaves no partial one. Skips
  * the build if no source changed since the last one (`--force` builds anyway).
  */
+
 import { createHash } from "node:crypto";
 import { globSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -11,6 +12,7 @@ import { isBuiltin } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { unlessMissing } from "../../engine/private-file.ts";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
 import { buildClientPackages } from "./client-packages.ts";
 import { INSTALLED_WITH_IT, LIBRARY } from "./engine-package.ts";
@@ -33,7 +35,7 @@ const START_MAX_BYTES = 320_000;
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
-  "{engine,recall,sidecar,model,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml}",
+  "{engine,recall,sidecar,model,app,packs,seam,pages,server,commands,plugin,cli,install}/**/*.{ts,md,yaml,json}",
   "scripts/build/*.ts",
   // The build compares the model's large files with checksums in model/.
   "model/{*.ts,artefact/*.{md,txt}}",
@@ -334,9 +336,7 @@ async function fingerprintOfSources(): Promise<string> {
 
 async function exchange(made: string, place: string): Promise<void> {
   const old = `${made}-old`;
-  await rename(place, old).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
+  await unlessMissing(rename(place, old), undefined);
   await rename(made, place);
   await rm(old, { recursive: true, force: true });
 }

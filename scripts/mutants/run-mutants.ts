@@ -6,12 +6,14 @@
  *
  * Exit 0 if every mutant was caught; 1 if one survived, did not apply, or its test fails without the mutant.
  */
+
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { unlessMissing } from "../../engine/private-file.ts";
 import { applyEdits, type Mutant, readMutants } from "./mutants-list.ts";
 import { BETWEEN_TITLES } from "./test-titles.ts";
 
@@ -150,7 +152,7 @@ async function inCopy<T>(work: (copy: string) => Promise<T>): Promise<T> {
     const { stdout } = await run("git", listing, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
     for (const file of new Set(stdout.split("\0").filter((name) => name !== ""))) {
       await mkdir(dirname(join(copy, file)), { recursive: true });
-      await copyFile(join(root, file), join(copy, file)).catch(ignoreMissing); // deleted, and not yet committed
+      await unlessMissing(copyFile(join(root, file), join(copy, file)), undefined); // deleted, and not yet committed
     }
     await symlink(join(root, "node_modules"), join(copy, "node_modules"));
     return await work(copy);
@@ -195,10 +197,6 @@ function countsOf({ results, trouble = "no test ran: wrong name, or it does not 
 function print({ mutant, verdict, note }: Outcome): void {
   console.log(`${verdict.padEnd(14)} ${mutant.name.padEnd(36)} ${note}`);
   if (verdict !== "caught") console.log(`${" ".repeat(15)}breaks ${mutant.breaks}`);
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
 }
 
 function outputOf(error: unknown): string {

@@ -32,8 +32,10 @@ const PACKED = "dist-release";
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { "dry-run": { type: "boolean", default: false } },
+    options: { "dry-run": { type: "boolean", default: false }, help: { type: "boolean", default: false } },
   });
+  if (values.help)
+    return console.log("Usage: npm run release -- VERSION [--dry-run]. See CONTRIBUTING.md, Releases.");
   const release = await planned(positionals);
   const changes = await changesOf(release);
   for (const file of changes.keys()) console.log(`${file}: ${release.from} → ${release.version}`);

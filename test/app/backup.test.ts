@@ -351,12 +351,14 @@ describe("the status file beside the key", () => {
     const file = await inFolder();
     await backUp({ ...options(place), file });
     const { keptAs = "" } = await restore({ ...options(place), file });
-    expect((await told(place)).join()).not.toContain("by hand");
+    expect((await told(place)).join()).not.toContain("old copy");
     await rename(keptAs, place.databasePath);
     expect(await told(place)).toContainEqual(
-      expect.stringMatching(/^An old copy .* by hand. It has generation 1, and 2 was in use/),
+      expect.stringMatching(
+        /^This may be an old copy of the database: it has generation 1, and 2 was in use/,
+      ),
     );
-    expect((await told(place)).join()).toContain("by hand"); // reading the status does not clear the finding
+    expect((await told(place)).join()).toContain("old copy"); // reading the status does not clear the finding
     await backUp({ ...options(place), file, replaces: true });
     await rm((await restore({ ...options(place), file })).keptAs ?? "");
     expect(await told(place)).toEqual([]);

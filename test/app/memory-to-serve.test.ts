@@ -141,6 +141,7 @@ const TROUBLES: readonly (readonly [string, string, (place: Place) => Promise<Tr
 /** Each with its use, for what can fail. */
 const USES: Readonly<Record<string, (memory: Memory) => Promise<unknown>>> = {
   storeFact: (memory) => memory.storeFact("main", { key: "k", value: "v" }),
+  storeFacts: (memory) => memory.storeFacts("main", { facts: [{ key: "k", value: "v" }] }),
   getFact: (memory) => memory.getFact("main", { key: "k" }),
   listFacts: (memory) => memory.listFacts("main", {}),
   factHistory: (memory) => memory.factHistory("main", { key: "k" }),

@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { outcomeIn, runPeers } from "../../bench/peers/bench-peers.ts";
+import { linesIn, outcomeIn, runPeers } from "../../bench/peers/bench-peers.ts";
+import { readRun, writeRun } from "../../bench/peers/figures.ts";
 import { writePage } from "../../bench/peers/page.ts";
 import { SYSTEMS } from "./stub-peers.ts";
 
@@ -42,7 +43,10 @@ it("goes on after a system that is not admitted, one that crashes, and one that 
 
 it("says on the page what happened to each", async () => {
   const path = join(folder, "page.md");
-  writePage({ folders: [folder], systems: SYSTEMS, machine: "a machine", seed: 1, path, isQuick: true });
+  const kept = join(folder, "kept.jsonl.gz");
+  const about = { date: "2026-01-01", machine: "a machine", seed: 1, hasLocomo: false };
+  writeRun(kept, { about, lines: linesIn(folder) });
+  writePage({ runs: [readRun(kept)], systems: SYSTEMS, path });
   const page = await readFile(path, "utf8");
   expect(page).toMatch(
     /\| finds nothing \|.*\*\*not admitted\*\* \(recall\): `The control was found before: false/,

@@ -21,7 +21,11 @@ async function told(
     homeDir: "/",
     now: () => 0,
   });
-  const code = await reportFailure(error, output, { command: "helmdeck-memory", json });
+  const code = await reportFailure(error, output, {
+    command: "helmdeck-memory",
+    help: "helmdeck-memory",
+    json,
+  });
   return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
 }
 

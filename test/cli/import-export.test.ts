@@ -55,7 +55,7 @@ describe("import", () => {
     expect(await home.run(["import", "mixed.jsonl"])).toEqual({
       code: 0,
       signal: null,
-      stdout: "Imported 5 for main: 3 new, 0 replaced, 0 refreshed, 2 audit rows. Refused: 0.\n",
+      stdout: "Imported 5 for main: 3 new, 2 records of runs. Refused: 0.\n",
       stderr: "",
     });
     expect((await home.run(["search", "release notes pipeline"])).stdout).toContain(
@@ -82,7 +82,7 @@ describe("import", () => {
     ];
     const { code, stdout, stderr } = await home.run(["import", "-"], { input: lines.join("\n") });
     expect(code).toBe(1);
-    expect(stdout).toBe("Imported 2 for main: 2 new, 0 replaced, 0 refreshed, 0 audit rows. Refused: 8.\n");
+    expect(stdout).toBe("Imported 2 for main: 2 new. Refused: 8.\n");
     const refusals = stderr.trimEnd().split("\n");
     expect(refusals.map((line) => /^line (\d+): invalid_input: .{10,}/.exec(line)?.[1])).toEqual([
       "2",
@@ -121,9 +121,7 @@ describe("import", () => {
   test("when repeated refreshes facts and adds nothing", async () => {
     await home.write("mixed.jsonl", linesOf(MIXED.slice(0, 2)));
     await home.run(["import", "mixed.jsonl"]);
-    expect((await home.run(["import", "mixed.jsonl"])).stdout).toMatch(
-      /^Imported 2 for main: 0 new, 0 replaced, 2 refreshed/,
-    );
+    expect((await home.run(["import", "mixed.jsonl"])).stdout).toMatch(/^Imported 2 for main: 2 renewed/);
   });
 
   test.each([

@@ -14,14 +14,14 @@ test("works to another file and back, names the next steps, and locks the old pl
   const other = home.path("other.sqlite");
   const dry = await home.run(["move", "--to", other, "--dry-run"]);
   expect(dry.stdout).toBe(
-    `Would move 1 entries, 0 former values and 0 vectors from ${home.databasePath} to ${other}.\n`,
+    `Would move 1 entry, 0 former values and 0 vectors from ${home.databasePath} to ${other}.\n`,
   );
   expect(existsSync(other)).toBe(false);
 
   const there = await home.run(["move", "--to", other]);
   expect(there).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Moved 1 entries.* and compared\.\n$/),
+    stdout: expect.stringMatching(/^Moved 1 entry.* and compared\.\n$/),
   });
   expect(there.stderr).toContain("no program opens it");
   expect(await home.run(["get", "deploy/konflux", "--db", other])).toMatchObject({ code: 0 });

@@ -90,7 +90,9 @@ describe("serve --check-config", () => {
 
   it("lists every problem at once, and serve does not start with one", async () => {
     const config = await write("port: x\nhost: 0.0.0.0\nrate-limit: y\n");
-    expect((await check(["--config", config])).problems).toHaveLength(3);
+    const { problems, of } = await check(["--config", config]);
+    expect(problems).toHaveLength(3);
+    expect(of("port")).toEqual({ name: "port", value: "not usable", from: "port in the settings file" });
     const { code, stderr } = await home.run(["serve", "--config", config]);
     expect([code, stderr]).toEqual([
       1,

@@ -93,6 +93,17 @@ async function everywhere(): Promise<void> {
 }
 
 describe("traces", () => {
+  test("says once what can be done in several places", async () => {
+    await everywhere();
+    const said = ["s1", "s2"].map((session) => ({ session, text: `Remember: ${CANARY}` }));
+    const database = await openclaw.openAgentDatabase(said, [NOTE]);
+    const { stdout } = await run(["traces", "cabin/key"]);
+    database.close();
+    const remedies = stdout.split("\n").filter((line) => line.startsWith("    "));
+    expect(remedies.length).toBeGreaterThan(2);
+    expect(remedies).toEqual([...new Set(remedies)]);
+  });
+
   // verifies P-traces-receipt
   test("names each place where a fact stands, with its lines and its conversation", async () => {
     await everywhere();

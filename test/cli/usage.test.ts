@@ -20,7 +20,7 @@ describe("a wrong command line", () => {
     ["another word for a command", ["delete", "x"], /did you mean forget\?/],
     ["a misspelt option", ["list", "--limt", "3"], /'--limt' \(did you mean --limit\?\)/],
     ["store without a key", ["store"], /Missing required argument 'key'/],
-    ["store without a value", ["store", "k"], /Give the value once/],
+    ["store without a value", ["store", "deploy konflux"], /The value is missing: write it after the key/],
     ["store with two values", ["store", "k", "v", "--value-file", "f"], /Give the value once/],
     [
       "a ttl that is no span of time",
@@ -49,6 +49,16 @@ describe("a wrong command line", () => {
     expect(stdout).toBe("");
     expect(stderr).toMatch(/^invalid_input: [^\n]+--help[^\n]+\n$/);
     expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    [["--caller", "work", "store"], "helmdeck-memory store --help"],
+    [["add"], "helmdeck-memory store --help"],
+    [["serch"], "helmdeck-memory --help"],
+    [["model", "instal"], "helmdeck-memory model --help"],
+  ])("%j names the help that explains it", async (args, help) => {
+    const { stderr } = await home.run(args);
+    expect(stderr).toMatch(new RegExp(` See ${help}\\.\n$`));
   });
 
   test("with --json is reported as one object on stderr", async () => {

@@ -65,7 +65,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     );
     const facts = report.plan.find(({ kind }) => kind === "point-facts");
     expect(facts).toMatchObject({ url: "http://helmdeck-embeddings:11434" });
-    expect(report.steps.at(-1)?.remark).toContain("by a paraphrase");
+    expect(report.steps.at(-1)?.remark).toContain("in other words");
     expect(await networks()).toEqual(["baas-net", "claw_default"]);
     expect(await docker("port", "helmdeck-embeddings")).toBe("");
   });
@@ -90,7 +90,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
       expect.arrayContaining(["install-model", "point-facts", "restore-search", "stop-sidecar", "prove"]),
     );
     expect(report.steps.find(({ step }) => step.kind === "index-notes")?.remark).toMatch(/^1 note; /);
-    expect(report.steps.at(-1)?.remark).toContain("by a paraphrase");
+    expect(report.steps.at(-1)?.remark).toContain("in other words");
     expect(readdirSync(join(folder, "state", "helmdeck-memory-model"))).toHaveLength(1);
     const again = await installer(env, "--yes", "--dry-run");
     expect(again.report.plan.map(({ kind }) => kind)).toEqual(["prove"]);

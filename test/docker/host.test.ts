@@ -80,7 +80,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(code).toBe(0);
     expect(report.steps.map(({ step }) => step)).toEqual(plan);
     expect(report.steps.at(-1)?.remark).toMatch(
-      /OpenClaw embeds its own notes.*memory_search finds a stored fact by a paraphrase/,
+      /OpenClaw embeds its own notes.*memory_search finds a stored fact in other words/,
     );
     const health = () => docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-embeddings");
     await expect.poll(health).toBe("healthy");

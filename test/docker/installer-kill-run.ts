@@ -18,7 +18,7 @@ import { makePackage, pathWithOpenClaw } from "./package.ts";
 /** In the order of a plan, with the beginning of the title in the step's output line. */
 const STEPS: Readonly<Record<string, string>> = {
   "create-network": "create the Docker network",
-  "start-sidecar": "start the embedding sidecar",
+  "start-sidecar": "start the sidecar, Ollama in Docker",
   "pull-model": "download the model",
   "make-key": "create the memory's key",
   "check-embedding": "check that nomic-embed-text embeds",

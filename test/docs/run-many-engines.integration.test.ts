@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(
         /^The tables in .* are up to date\. helmdeck_engine can use them\.\n$/,
       );
       expect(await run("move")).toMatch(
-        /^Would move 1 entries, .* to helmdeck at .*\nMoved 1 entries, .* Each row was read back and compared\.\n/m,
+        /^Would move 1 entry, .* to helmdeck at .*\nMoved 1 entry, .* Each row was read back and compared\.\n/m,
       );
       expect(await run("moved")).toMatch(
         /store_moved: The memory database .* was moved to helmdeck at .*failed$/s,

@@ -133,6 +133,7 @@ async function check(
     for (const name of acknowledged.deleted) expect(keys.has(`doomed/${name}`)).toBe(false);
     for (const name of acknowledged.batches) expect(keys).toContain(`batch/${name}/1`);
     for (const [batch, size] of batchesIn(keys)) expect([batch, size]).toEqual([batch, 5]);
+    expect([0, 600_000]).toContain(await sizeOfCopy(store));
     const counter = text((await store.get(refTo("counter")))?.value) ?? "";
     expect(order(counter)).toBeGreaterThanOrEqual(order(acknowledged.counter ?? ""));
     if (thorough) {
@@ -148,6 +149,14 @@ async function keysOf(store: MemoryStore): Promise<ReadonlySet<string>> {
   const changes = await store.changes({ namespace: ANA, since: 0, limit: 10_000 });
   if (changes.kind === "start_over") throw new Error("told to start over from 0");
   return new Set(changes.upserts.map(({ key }) => key));
+}
+
+/** Of the copy of an index; 0 without one. */
+async function sizeOfCopy(store: MemoryStore): Promise<number> {
+  const copy = await store.snapshots?.load(ANA, "a build");
+  let size = 0;
+  for await (const part of copy?.parts ?? []) size += part.byteLength;
+  return size;
 }
 
 function batchesIn(keys: ReadonlySet<string>): ReadonlyMap<string, number> {

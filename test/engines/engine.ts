@@ -109,6 +109,13 @@ export class Engine implements AsyncDisposable {
     return this.ask(subject, "POST", "/api/v1/memory/store", { key, value });
   }
 
+  storeMany(
+    subject: string,
+    facts: readonly { readonly key: string; readonly value: string }[],
+  ): Promise<Reply> {
+    return this.ask(subject, "POST", "/api/v1/memory/store/batch", { facts });
+  }
+
   get(subject: string, key: string): Promise<Reply> {
     return this.ask(subject, "GET", `/api/v1/memory/facts/${encodeURIComponent(key)}`);
   }
@@ -165,8 +172,8 @@ async function mint(subject: string): Promise<string> {
   return (await mintToken(Buffer.from(SECRET), { subject, ttlSeconds: 3_600 }, Date.now())).token;
 }
 
-/** The first address in the program's output. */
-function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
+/** The first address in a server's output. */
+export function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";
     stdout?.on("data", (chunk) => {
@@ -174,6 +181,6 @@ function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
       if (address !== undefined) resolve(address);
     });
-    stdout?.once("end", () => reject(new Error(`The engine ended before it listened: ${said}`)));
+    stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
   });
 }

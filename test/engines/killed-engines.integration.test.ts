@@ -18,6 +18,7 @@ const SUBJECTS = ["ana", "ben", "cleo", "dan"];
 const ENGINE_KILLED_EVERY_MS = 1_500;
 const DATABASE_KILLED_EVERY_MS = 6_000;
 const REWRITTEN_EVERY = 10;
+const BATCH_EVERY = 7;
 const CANARY = "walrusquartz";
 
 const why = whyWithoutPostgres();
@@ -61,6 +62,7 @@ describe.skipIf(why !== undefined)(`${ENGINES} engines and ${WRITERS} writers fo
     engineKills: 0,
     databaseKills: 0,
     refused: 0,
+    batched: 0,
     incomplete: 0,
   };
   let isOver = false;
@@ -100,7 +102,7 @@ describe.skipIf(why !== undefined)(`${ENGINES} engines and ${WRITERS} writers fo
       }
     }
     expect([...written.values()].every(({ acknowledged }) => acknowledged.size > 0)).toBe(true);
-    expect(Math.min(seen.engineKills, seen.databaseKills)).toBeGreaterThan(0);
+    expect(Math.min(seen.engineKills, seen.databaseKills, seen.batched)).toBeGreaterThan(0);
   });
 
   it("report why, whenever they cannot answer", () => {
@@ -137,6 +139,7 @@ describe.skipIf(why !== undefined)(`${ENGINES} engines and ${WRITERS} writers fo
       const at = (writer + number) % ENGINES;
       const reply = await attempt(() => engineAt(at).store(subject, key, value));
       noteDefect(reply);
+      if (number % BATCH_EVERY === 0) await writeBatch(subject, mine, `writer-${writer}/batch-${number}`, at);
       if (reply?.status !== 200) {
         mine.acknowledged.delete(key);
         mine.unknown.add(key);
@@ -148,6 +151,20 @@ describe.skipIf(why !== undefined)(`${ENGINES} engines and ${WRITERS} writers fo
       mine.unknown.delete(key);
       await checkElsewhere(subject, key, value, at + 1 + (number % (ENGINES - 1)));
     }
+  }
+
+  async function writeBatch(subject: string, mine: Written, prefix: string, at: number): Promise<void> {
+    const facts = Array.from({ length: 5 }, (_, n) => ({
+      key: `${prefix}/${n}`,
+      value: `The ${CANARY} ${n}`,
+    }));
+    for (const { key } of facts) mine.unknown.add(key);
+    const reply = await attempt(() => engineAt(at).storeMany(subject, facts));
+    noteDefect(reply);
+    const results = (reply?.status === 200 ? reply.body.results : []) as readonly { error?: string }[];
+    seen.batched += results.filter(({ error }) => error === undefined).length;
+    for (const [n, { key, value }] of facts.entries())
+      if (results[n] !== undefined && results[n].error === undefined) mine.acknowledged.set(key, value);
   }
 
   async function checkElsewhere(subject: string, key: string, value: string, at: number): Promise<void> {

@@ -34,7 +34,7 @@ it.skipIf(!canUnshare)(
     expect(plan.map(({ kind }: { readonly kind: string }) => kind)).toEqual([
       ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts", "prove"],
     ]);
-    expect(steps.at(-1).remark).toContain("by a paraphrase");
+    expect(steps.at(-1).remark).toContain("in other words");
     expect(seen.stored).toBe(true);
     expect(seen.answer).toContain("helmdeck/user_facts/deployment.md");
     expect(seen.status.embeddings).toMatchObject({ provider: "builtin", embedded: 1, waiting: 0 });

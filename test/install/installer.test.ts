@@ -63,7 +63,7 @@ describe("without Docker", () => {
     ]);
     expect(report.plan.at(-2)).toMatchObject({ provider: "builtin" });
     expect(report.plan.at(-1)).toMatchObject({ facts: { provider: "builtin" } });
-    expect(report.warnings.join()).toMatch(/^Docker is not installed\. So the built-in model embeds/);
+    expect(report.warnings.join()).toMatch(/^Docker is not installed\. So the built-in model is used/);
   });
 
   it("asks what is to embed, in plain words with sizes, and does not offer the sidecar", async () => {
@@ -71,7 +71,7 @@ describe("without Docker", () => {
     expect(asked[0]).toMatch(
       /^How should memory find facts.*\nbuilt in: .* 38 MB .*\nnone: search by keywords only$/,
     );
-    expect(text).toMatch(/install the built-in model \(38 MB in .*claw\/helmdeck-memory-model\/[0-9a-f]+\)/);
+    expect(text).toMatch(/install the built-in model \(38 MB in .*claw\/helmdeck-memory-model\)/);
     expect(text).not.toContain("sidecar");
     expectNothingChanged();
   });
@@ -107,7 +107,7 @@ describe("without Docker", () => {
 
   it("embeds nothing if keywords are chosen", async () => {
     const { text } = await installLines([], (question) => question.includes("none: "));
-    expect(text).toContain("embed nothing: search helmdeck's facts by keywords only");
+    expect(text).toContain("search helmdeck's facts by keywords only");
     expect(text).not.toContain("model");
   });
 
@@ -124,14 +124,14 @@ describe("with the command docker, but no engine", () => {
   beforeEach(() => void programs.add("docker-without-engine"));
 
   const PLANS = [
-    ["==> Plan", "let the built-in model embed helmdeck's facts", "install the built-in model"],
-    ["==> Plan once Docker can be used (--embeddings sidecar)", "start the embedding sidecar"],
+    ["==> Plan", "let the built-in model find helmdeck's facts by meaning", "install the built-in model"],
+    ["==> Plan once Docker can be used (--embeddings sidecar)", "start the sidecar, Ollama in Docker"],
   ] as const;
 
   it("shows in a dry run what it would do now and what with Docker, and says why", async () => {
     const { code, text, asked } = await installLines(["--dry-run"], () => true);
     expect([code, asked]).toEqual([0, []]);
-    expect(text).toContain("! Docker's engine does not answer. So the built-in model embeds your facts");
+    expect(text).toContain("! Docker's engine does not answer. So the built-in model is used");
     for (const line of PLANS.flat()) expect(text).toContain(line);
     expect(text.trimEnd()).toMatch(/Nothing was changed\.$/);
     const { report } = await installJson(["--dry-run"]);
@@ -159,7 +159,7 @@ describe("with Docker", () => {
   it("offers the sidecar first, and installs the built-in model if that is chosen", async () => {
     const { asked, text } = await installLines([], (question) => question.includes("built in"));
     expect(asked[0]).toMatch(/\nsidecar: Ollama in Docker; downloads several GB.*\nbuilt in: .*\nnone: /);
-    expect(text).toContain("let the built-in model embed helmdeck's facts");
+    expect(text).toContain("let the built-in model find helmdeck's facts by meaning");
     expect(text).not.toContain("sidecar");
     const { report } = await installJson(["--yes", "--dry-run"]);
     expect(report.plan.map(({ kind }) => kind)).toContain("start-sidecar");
@@ -190,7 +190,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
       `\nyour Ollama at ${standIn.address} (it downloads the model nomic-embed-text`,
     );
     expect(text).toContain("download the model nomic-embed-text (0.3 GB)");
-    expect(text).toContain(`let nomic-embed-text on ${standIn.address} embed`);
+    expect(text).toContain(`let nomic-embed-text on ${standIn.address} find`);
     expect(text).not.toContain("sidecar");
   });
 
@@ -254,7 +254,7 @@ describe("questions", () => {
       "Continue?",
     ]);
     expect(yes.text).toMatch(
-      /3\. install the plugin.*\n {2}4\. embed nothing.*\n {2}5\. record the calls of all tools/,
+      /3\. install the plugin.*\n {2}4\. search helmdeck's facts by keywords only.*\n {2}5\. record the calls of all tools/,
     );
     const no = await installLines(["--no-embeddings"], () => false);
     expect(no.text).toContain("record only the calls of helmdeck's own tools");
@@ -307,7 +307,7 @@ describe("what an operator set for helmdeck's facts", () => {
     expect(no.asked[0]).toContain(`helmdeck's facts are set to ${name}.`);
     expect(no.text).toContain(`helmdeck's facts stay with ${name}`);
     const yes = await installLines(["--embeddings"], (question) => question.includes("facts are set"));
-    expect(yes.text).toMatch(/let nomic-embed-text on \S+ embed helmdeck's facts, instead of /);
+    expect(yes.text).toMatch(/let nomic-embed-text on \S+ find helmdeck's facts by meaning, instead of /);
     const silent = await installJson(["--yes", "--dry-run"]);
     expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
     expectNothingChanged();
@@ -385,7 +385,7 @@ describe("a second run", () => {
     expect(report.missing[0]?.remedy).toContain("--embeddings builtin");
     const person = await installLines([], (question) => question.includes("built in"));
     expect(person.text).toContain("! Docker is not installed.");
-    expect(person.text).toContain("let the built-in model embed helmdeck's facts");
+    expect(person.text).toContain("let the built-in model find helmdeck's facts by meaning");
   });
 
   it.each(["none", "builtin"])(
@@ -476,7 +476,7 @@ describe("the output", () => {
   it("states the image's size before the download, and the option that avoids it", async () => {
     const { text } = await installLines(["--dry-run"], () => true);
     expect(text).toMatch(
-      /start the embedding sidecar \(downloads .*several GB.*9 GB on disk.*--no-embeddings/,
+      /start the sidecar, Ollama in Docker \(downloads .*several GB.*9 GB on disk.*--embeddings builtin/,
     );
   });
 

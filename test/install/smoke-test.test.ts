@@ -47,11 +47,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the smoke test", () => {
-  it("finds a fact by a paraphrase, reports it, and forgets the fact", async () => {
+  it("finds a fact in other words, reports it, and forgets the fact", async () => {
     const { exitCode, steps } = await tested(STEP);
     expect(steps[0]?.error).toBeUndefined();
     expect(exitCode).toBe(0);
-    expect(steps[0]?.remark).toMatch(/finds a stored fact by a paraphrase \(.+\)$/);
+    expect(steps[0]?.remark).toMatch(/finds a stored fact in other words \(.+\)$/);
     expect(forgotten).toEqual(["key:install.sh/proof"]);
   });
 

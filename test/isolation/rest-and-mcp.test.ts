@@ -98,6 +98,12 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "POST /api/v1/memory/store": () => [
     { path: "/api/v1/memory/store", body: { key: "bobs", value: CANARY_WORDS, supersedes: [CANARY] } },
   ],
+  "POST /api/v1/memory/store/batch": () => [
+    {
+      path: "/api/v1/memory/store/batch",
+      body: { facts: [{ key: "bobs", value: CANARY_WORDS, supersedes: [CANARY, "after"] }] },
+    },
+  ],
   "POST /api/v1/memory/forget": () =>
     ["everything", "all", "packs", "pipelines"].map((scope) => ({
       path: "/api/v1/memory/forget",

@@ -149,6 +149,8 @@ describe("for two subjects, whatever their names", () => {
       fc.asyncProperty(strangers, async ([owner, stranger]) => {
         await memory.storeFact(owner, { key: KEY, value: "mine" });
         expect((await memory.storeFact(stranger, { key: KEY, value: "yours" })).key).toBe(KEY);
+        const facts = [{ key: KEY, value: "yours", supersedes: [KEY, COPY] }];
+        expect((await memory.storeFacts(stranger, { facts })).refused).toBe(0);
         expect((await memory.getFact(owner, { key: KEY }))?.value).toBe("mine");
         expect((await memory.getFact(stranger, { key: KEY }))?.value).toBe("yours");
       }),
@@ -175,6 +177,7 @@ test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])
     const subject = given as string; // a host may pass any value
     const useCases = [
       () => memory.storeFact(subject, { key: "k", value: "v" }),
+      () => memory.storeFacts(subject, { facts: [{ key: "k", value: "v" }] }),
       () => memory.getFact(subject, { key: "k" }),
       () => memory.listFacts(subject, {}),
       () => memory.review(subject, {}),

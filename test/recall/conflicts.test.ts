@@ -30,6 +30,7 @@ describe("a contradiction is", () => {
     ["a ban", "Pets are allowed in our flat", "pets are forbidden in the flat"],
     ["another number, after a comma", "The gym opens at 6:30, same entrance as ever", "gym opens at 7:00"],
     ["the end of something", "I am a vegetarian", "I am no longer vegetarian"],
+    ["the end of a practice", "The bakery takes cards", "The bakery stopped taking cards"],
   ])("%s", (_, one, other) => {
     expect(between(one, other)).toBe("contradict");
   });

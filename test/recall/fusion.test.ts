@@ -44,6 +44,22 @@ describe("hybrid search", () => {
     expect(results[0]?.score).toBeLessThan(1);
   });
 
+  test.each([
+    ["is newer", 1, ["food", "diet"]],
+    ["is older", 90, ["diet"]],
+  ])("shows a fact that contradicts a sure one and %s: %s days old", async (_, daysAgo, shown) => {
+    const eats = { key: "diet", value: "I eat meat.", createdAt: NOW - 40 * 86_400_000 };
+    const stopped = { key: "food", value: "I no longer eat meat.", createdAt: NOW - daysAgo * 86_400_000 };
+    const asked = "do I eat meat";
+    const meat = directionOf("meat");
+    const { search } = await recallOver([eats, stopped, ...facts(30)], {
+      places: { [eats.value]: meat, [asked]: between(meat, directionOf("asking"), 0.2) },
+    });
+    const { results } = await search(asked);
+    expect(results.map(({ key }) => key)).toEqual(shown);
+    if (daysAgo === 1) expect(results[0]?.conflictsWith?.map(({ key }) => key)).toEqual(["diet"]);
+  });
+
   test("is sure of a fact that is clearly ahead, and not of one of two", async () => {
     const near = between(directionOf(QUESTION), directionOf("else"), 0.45);
     const one = { key: "one", value: "Argo CD rolls Atlas out." };

@@ -48,6 +48,29 @@ test("hits that only say the same, or are near, name nobody", async () => {
   }
 });
 
+test("of hits that differ in a word of no known kind, the newer comes first, and none is said to contradict", async () => {
+  const branch = (key: string, value: string, days: number) => ({ key, value, ...at(days) });
+  const old = branch("release/branch", "The release branch of the app is trunk.", 40);
+  const now = branch("branches", "By now the release branch of the app is stable.", 2);
+  for (const facts of [
+    [old, now],
+    [now, old],
+  ]) {
+    const hits = await hitsOf(facts, "what is the release branch of the app");
+    expect(hits.map(({ key }) => key)).toEqual(["branches", "release/branch"]);
+    expect(hits.map(({ conflictsWith }) => conflictsWith)).toEqual([undefined, undefined]);
+  }
+});
+
+test("facts of up to sixteen words are compared", async () => {
+  const code = (key: string, value: string, days: number) => ({ key, value, ...at(days) });
+  const old = code("garage", "The code of the garage door in the yard is 4471.", 40);
+  const now = code("gate", "The code of the garage door in the yard has changed again: it is 9032.", 2);
+  const hits = await hitsOf([old, now], "what is the code of the garage door in the yard");
+  expect(hits.map(({ key }) => key)).toEqual(["gate", "garage"]);
+  expect(hits[0]?.conflictsWith?.map(({ key }) => key)).toEqual(["garage"]);
+});
+
 test("only hits that are shown are compared, and no possible ones", async () => {
   const [only, ...others] = await shownOf([OLD, NEW], "when is the standup", 1);
   expect([others, only?.conflictsWith]).toEqual([[], undefined]);

@@ -158,6 +158,30 @@ describe("noise", () => {
   });
 });
 
+describe("a name without a capital", () => {
+  test.each([
+    ["The mail server is called heron.", "what is the mail server called"],
+    ["The name of the mail server is heron.", "what is the name of the mail server"],
+  ])("%s", async (value, query) => {
+    const [hit] = await hitsOf(
+      [
+        { key: "mail/host", value },
+        { key: "b", value: "The kayak is red." },
+      ],
+      query,
+    );
+    expect([hit?.key, hit?.possible]).toEqual(["mail/host", undefined]);
+  });
+
+  test.each(["The mail server restarts at night.", "The name tag of the mail server fell off."])(
+    "%s does not say how it is called",
+    async (value) => {
+      const hits = await hitsOf([{ key: "mail", value }], "what is the mail server called");
+      expect(hits.filter(({ possible }) => possible !== true)).toEqual([]);
+    },
+  );
+});
+
 describe("a hit", () => {
   test("shows a short fact completely, with its lines", async () => {
     const [hit] = await hitsOf(

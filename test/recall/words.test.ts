@@ -1,6 +1,10 @@
 /** Which words count as the same: word forms, spellings, scripts, names. */
+import { stemmer } from "@orama/stemmers/english";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keysOf } from "./corpus.ts";
+import { termOf } from "../../recall/analysis/english.ts";
+import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
+import { corpusEntry, idOf, keysOf } from "./corpus.ts";
 
 const OTHERS = [
   { key: "other/garden", value: "The garden gate squeaks and wants oil." },
@@ -33,6 +37,41 @@ describe("forms of a word", () => {
         "the port of project Marlin",
       ),
     ).toEqual([]);
+  });
+});
+
+describe("the term of a word", () => {
+  const ENDINGS =
+    "ational tional enci anci izer bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti iviti biliti logi" +
+    " icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize sion tion" +
+    " s es ies ss ed eed ing y e ll";
+  /** No irregular form begins like these. */
+  const word = fc
+    .tuple(
+      fc.constantFrom("zx", "yx"),
+      fc.stringMatching(/^[a-z]{1,8}$/),
+      fc.constantFrom("", ...ENDINGS.split(" ")),
+    )
+    .map((parts) => parts.join(""));
+
+  test("is its stem for the stemmer, also where that is not asked", () => {
+    const isStemmed = (text: string) => {
+      expect(termOf(text)).toBe(stemmer(text).replace(/y$/, "i"));
+    };
+    fc.assert(fc.property(word, isStemmed), { numRuns: 5_000 });
+  });
+
+  test("is kept by an index for its own words, until anything is removed", () => {
+    const index = new LexicalIndex();
+    for (const key of ["garden", "cellar"])
+      index.add(corpusEntry({ key, value: `The ${key} has a squeaking gate` }));
+    const sizeWithout = index.sizeBytes;
+    expect([index.termOf("squeaking"), index.termOf("attic")]).toEqual([termOf("squeaking"), "attic"]);
+    expect(index.sizeBytes).toBeGreaterThan(sizeWithout);
+    index.remove(idOf("garden"));
+    const sizeAfter = index.sizeBytes;
+    index.termOf("squeaking");
+    expect(index.sizeBytes).toBeGreaterThan(sizeAfter);
   });
 });
 

@@ -69,6 +69,10 @@ const fact = perhaps(["key", "value"], {
   tags: fc.oneof(mostly(["x"], []), fc.array(text, { maxLength: 40 })),
   ttl_seconds: mostly(0, 3_600, 31_536_000),
 });
+const batch = perhaps(["facts"], {
+  facts: fc.oneof(fc.array(fact, { maxLength: 4 }), anything),
+  similar: mostly(true, false),
+});
 const scope = perhaps(["scope"], {
   scope: mostly("all", "key:a", "category:team", "packs", "pack:x"),
   dry_run: mostly(true, false),
@@ -89,6 +93,7 @@ const segment = text.map((one) => encodeURIComponent(one.toWellFormed()));
 /** A route, and a body that roughly fits it. */
 const posted = fc.oneof(
   fc.tuple(fc.constantFrom("/api/v1/memory/store", "/api/v1/packs/helmdeck.memory_store"), sent(fact)),
+  fc.tuple(fc.constant("/api/v1/memory/store/batch"), sent(batch)),
   fc.tuple(fc.constantFrom("/api/v1/memory/forget", "/api/v1/packs/helmdeck.memory_forget"), sent(scope)),
   fc.tuple(
     fc.constantFrom(

@@ -77,6 +77,103 @@ describe("store", () => {
   });
 });
 
+describe("a batch of stores", () => {
+  const PATH = "/api/v1/memory/store/batch";
+
+  it("answers for each fact, in order", async () => {
+    const facts = [
+      { key: " deploy/tool ", value: "Konflux", tags: ["ci"], ttl_seconds: 3_600 },
+      { key: "lunch", value: "" },
+      { key: "deploy/tool", value: "Tekton", if_revision: 7 },
+    ];
+    const { status, body } = await alice.post(PATH, { facts, similar: false });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      results: [
+        {
+          key: "deploy/tool",
+          category: "user_facts",
+          expires_at: "2026-11-20T13:00:00.000Z",
+          revision: 1,
+          path: "helmdeck/user_facts/deploy/tool.md",
+        },
+        {
+          key: "lunch",
+          error: "invalid_input",
+          message: expect.stringContaining("value"),
+          details: { field: "value" },
+        },
+        {
+          key: "deploy/tool",
+          error: "changed_meanwhile",
+          message: expect.any(String),
+          details: { revision: 1 },
+        },
+      ],
+      refused: 2,
+    });
+  });
+
+  // verifies P-alone-batch
+  it("goes to the caller's own memory, whatever it says", async () => {
+    await alice.post("/api/v1/memory/store", { key: "hers", value: "first" });
+    const facts = [{ key: "hers", value: "second", supersedes: ["hers"] }];
+    for (const more of [{ caller: "alice" }, { subject: "alice" }, { namespace: "alice" }]) {
+      expect((await bob.post(PATH, { facts, ...more })).status).toBe(400);
+      expect((await bob.post(PATH, { facts: facts.map((one) => ({ ...one, ...more })) })).status).toBe(400);
+      expect((await bob.post(`${PATH}?caller=alice`, { facts })).body).toMatchObject({ refused: 0 });
+    }
+    expect((await alice.get("/api/v1/memory/facts/hers")).body).toMatchObject({ value: "first" });
+    expect((await bob.get("/api/v1/memory/facts/hers")).body).toMatchObject({ value: "second" });
+  });
+
+  // verifies P-alone-writer
+  it("keeps the token's subject as the writer, and a claim with the scope record only", async () => {
+    const recorder = served.as(await tokenFor("alice", ["record"]));
+    const writer = { agent: "work", session_kind: "group" };
+    for (const [client, agent] of [
+      [alice, "alice"],
+      [recorder, "alice/work"],
+    ] as const) {
+      await client.post(PATH, { facts: [{ key: "k", value: agent }], writer });
+      expect((await alice.get("/api/v1/memory/facts/k")).body).toMatchObject({
+        value: agent,
+        writer: { surface: "rest", agent },
+      });
+    }
+    expect((await alice.post(PATH, { facts: [{ key: "k", value: "v", writer }] })).status).toBe(400);
+  });
+
+  it.each([
+    ["no facts", {}, "facts"],
+    ["an empty list", { facts: [] }, "facts"],
+    ["too many", { facts: Array.from({ length: 251 }, (_, n) => ({ key: `k${n}`, value: "v" })) }, "facts"],
+    ["a fact without a value", { facts: [{ key: "a", value: "v" }, { key: "k" }] }, "facts.1.value"],
+    ["a misspelt field", { facts: [{ key: "a", value: "v", tll: 3_600 }] }, "facts.0.tll"],
+  ])("refuses %s, names the field and writes nothing", async (_what, request, field) => {
+    const { status, body } = await alice.post(PATH, request);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: "invalid_input", details: { field } });
+    expect(body.message).toContain(field);
+    expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
+  });
+
+  it("refuses a body that is too large, with its limit, and writes nothing", async () => {
+    const facts = Array.from({ length: 10 }, (_, n) => ({ key: `k${n}`, value: "v".repeat(60_000) }));
+    const { status, body } = await alice.post(PATH, { facts });
+    expect(status).toBe(413);
+    expect(body).toMatchObject({ error: "too_large", details: { limit_bytes: 524_288 } });
+    expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
+  });
+
+  it("answers 503 if memory is lost before any fact was stored", async () => {
+    await served.open.store.close();
+    const { status, body, text } = await alice.post(PATH, { facts: [{ key: "k", value: "canary" }] });
+    expect([status, body.error]).toEqual([503, "store_unavailable"]);
+    expect(text).not.toContain("canary");
+  });
+});
+
 describe("facts", () => {
   it("are returned by key, whatever characters the key has", async () => {
     for (const key of ["deploy/konflux", "100% sure", "a?b#c", "ключ/é", "%2F", "a+b c"]) {

@@ -1,5 +1,6 @@
 /** `helmdeck-memory serve` as an operator runs it: a real process, real sockets, real signals. */
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
@@ -77,6 +78,23 @@ describe("serve", () => {
     expect(line).toContain('no authentication, every caller is "unknown"');
     expect(line).not.toContain(KEY);
   });
+
+  it.runIf(existsSync("/proc/self/cmdline"))(
+    "keeps little garbage, unless another size was chosen",
+    async () => {
+      const startedWith = async (env: Record<string, string>): Promise<readonly string[]> => {
+        const { process } = await serve(["--log-level", "warn"], env);
+        return readFileSync(`/proc/${process.pid}/cmdline`, "utf8").split("\0").slice(1, -1);
+      };
+      const [flag, , ...args] = await startedWith({});
+      expect([flag, ...args]).toEqual([
+        "--max-semi-space-size=8",
+        ...["serve", "--port", "0", "--json", "--log-level", "warn"],
+      ]);
+      const chosen = await startedWith({ NODE_OPTIONS: "--max-semi-space-size=32" });
+      expect(chosen).not.toContain("--max-semi-space-size=8");
+    },
+  );
 
   it("accepts tokens made by `token`, and shares memory with the command line", async () => {
     const env = { HELMDECK_JWT_SECRET: SECRET, HELMDECK_MEMORY_KEY: KEY };

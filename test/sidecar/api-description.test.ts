@@ -18,20 +18,16 @@ it("every possible request of our client is as described", async () => {
   const { sidecar } = rig;
   await sidecar.version();
   await sidecar.models();
-  await sidecar.loadedModels();
-  await sidecar.describeModel(MODEL);
   await sidecar.pull(MODEL, () => {});
   await sidecar.warm(MODEL);
   await rig.ollama({ dimensions: 256 }).embedDocuments(["one", "two", "{};".repeat(3_000)]);
   await rig.ollama().embedQuery("a question");
   const asked = rig.standIn.requests.map(({ method, path }) => `${method} ${path}`);
   expect([...new Set(asked)].sort()).toEqual([
-    "GET /api/ps",
     "GET /api/tags",
     "GET /api/version",
     "POST /api/embed",
     "POST /api/pull",
-    "POST /api/show",
   ]);
   for (const { method, path, body } of rig.standIn.requests)
     expect(api.requestFaults(method, path, body), `${method} ${path}`).toEqual([]);
@@ -41,15 +37,12 @@ it("every possible request of our client is as described", async () => {
 const ANSWERS: readonly (readonly [string, string, unknown, number, readonly string[]])[] = [
   ["GET", "/api/version", undefined, 200, ["version"]],
   ["GET", "/api/tags", undefined, 200, ["models"]],
-  ["GET", "/api/ps", undefined, 200, ["models"]],
-  ["POST", "/api/show", { model: MODEL }, 200, ["details", "model_info", "capabilities"]],
   ["POST", "/api/embed", { model: MODEL, input: "one" }, 200, ["model", "embeddings", "total_duration"]],
   ["POST", "/api/embed", { model: MODEL, input: ["one", "two"] }, 200, ["model", "embeddings"]],
   ["POST", "/api/embed", { model: MODEL, input: [] }, 200, ["model", "embeddings"]],
   ["POST", "/api/embed", { model: MODEL, input: "{};".repeat(3_000) }, 200, ["embeddings"]],
   ["POST", "/api/embed", { model: MODEL, input: "{};".repeat(3_000), truncate: false }, 400, ["error"]],
   ["POST", "/api/embed", { model: "absent", input: "one" }, 404, ["error"]],
-  ["POST", "/api/show", { model: "absent" }, 404, ["error"]],
 ];
 
 describe("the stand-in answers as described", () => {

@@ -205,7 +205,7 @@ describe("a model that is still being loaded", () => {
     expect((await question).code).toBe("deadline_exceeded");
     await rig.standIn.seen(2);
     expect(inputsOf(rig)[1]).toEqual([]);
-    expect(await rig.sidecar.loadedModels()).toEqual([`${MODEL}:latest`]);
+    await expect.poll(() => rig.standIn.loaded()).toEqual([`${MODEL}:latest`]);
   });
 
   it("is requested once, however many questions are not answered", async () => {

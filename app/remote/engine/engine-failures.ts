@@ -5,7 +5,7 @@
  * input, which a model needs to correct it: one escaped, short line.
  */
 
-import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
+import { ABOUT_THE_INPUT, type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import { cutText } from "../../../engine/projections/frame.ts";
 import { type ErrorReply, errorReplySchema } from "../../wire/schemas.ts";
@@ -38,15 +38,6 @@ export interface Asked {
   readonly mostBytes: number;
 }
 
-/** Refused input: the engine's message says what to correct. */
-const ABOUT_THE_INPUT: ReadonlySet<ErrorCode> = new Set([
-  "invalid_input",
-  "secret_refused",
-  "quota_exceeded",
-  "not_found",
-  "changed_meanwhile",
-  "entry_unreadable",
-]);
 const MOST_CHARACTERS = 400;
 
 export function engineUnavailable(message: string): HelmdeckError {
@@ -109,7 +100,7 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
   // For example helmdeck's "invalid_input" for a failing database.
   const isItsOwnFault = status >= 500 && code === "invalid_input";
   if (ABOUT_THE_INPUT.has(code) && !isItsOwnFault)
-    return new HelmdeckError(code, plain(message), { details: revisionIn(details) });
+    return new HelmdeckError(code, plainWords(message), { details: revisionIn(details) });
   const isUnknown = code === "deadline_exceeded" || details?.outcome === "unknown";
   return new HelmdeckError(code, sentenceOf(code, message, asked, isUnknown));
 }
@@ -141,21 +132,22 @@ function sentenceOf(code: ErrorCode, message: string, asked: Asked, isUnknown: b
   switch (code) {
     case "missing_bearer":
     case "invalid_token":
-      return `${server.named} at ${url} refused the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} refused the token of agent ${subject}: ${plainWords(message)}`;
     case "forbidden":
-      return `${server.named} at ${url} does not allow this with the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} does not allow this with the token of agent ${subject}: ${plainWords(message)}`;
     default:
       return `${server.named} at ${url} cannot do this now (${code}); ${server.saysWhy}. ${done}`;
   }
 }
 
-function plain(message: string): string {
+/** Others' words as one short line. */
+export function plainWords(message: string): string {
   return cutText(harmlessLine(message).trim(), MOST_CHARACTERS);
 }
 
 /** An invalid answer: a field is missing or has another type. */
 export function malformedAnswer(field: string, { url, server }: Asked): HelmdeckError {
-  const where = field === "" ? "" : ` (${plain(field)})`;
+  const where = field === "" ? "" : ` (${plainWords(field)})`;
   return engineUnavailable(
     `${server.named} at ${url} answers in an unknown form${where}: update the older of the two.`,
   );

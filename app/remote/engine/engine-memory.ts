@@ -10,13 +10,14 @@ import { defined } from "../../../engine/defined.ts";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../../../engine/errors.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import type { Writer } from "../../../engine/store/writer.ts";
-import type { Asker, Memory } from "../../memory.ts";
+import type { Asker, Memory, StoredFacts } from "../../memory.ts";
 import { OPERATIONS } from "../../operations/index.ts";
 import type { Operation, Rest } from "../../operations/operation.ts";
 import { toWire } from "../../wire/codec.ts";
 import { claimOf, recordedReplySchema } from "../../wire/schemas.ts";
 import { type RemoteMemory, remoteMemory } from "../remote-memory.ts";
 import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
+import { plainWords } from "./engine-failures.ts";
 import { engineStatus } from "./engine-status.ts";
 import { examineEngine } from "./examine-engine.ts";
 
@@ -40,6 +41,7 @@ export function openEngineMemory(options: EngineMemoryOptions): RemoteMemory {
   const able: Partial<Memory> = {
     ...uses,
     search: (agent, query) => uses.search(agent, { ...defined({ recall }), ...query }),
+    storeFacts: async (...asked) => withPlainWords(await uses.storeFacts(...asked)),
     ...recordingUses(client),
     warm: async () => {}, // the engine indexes a memory on its first search, and reports that meanwhile
     status: (agent) => engineStatus(client, agents, agent),
@@ -50,7 +52,7 @@ export function openEngineMemory(options: EngineMemoryOptions): RemoteMemory {
 }
 
 /** Every operation that an engine serves. */
-function usesOver(client: EngineClient): Partial<Memory> & Pick<Memory, "search"> {
+function usesOver(client: EngineClient): Partial<Memory> & Pick<Memory, "search" | "storeFacts"> {
   const served = OPERATIONS.filter(({ isServed = true }) => isServed);
   const uses = served.flatMap((one) =>
     one.rest === undefined ? [] : [[one.name, useOver(client, one, one.rest)]],
@@ -76,6 +78,12 @@ function useOver(client: EngineClient, operation: Operation, { method, path, isL
     const there = missing === undefined ? await reply : await orUndefined(reply);
     return there === undefined ? undefined : fromReply(there as never); // the reply of this operation
   };
+}
+
+/** What a refusal says comes from the server, like that of a single store (engine-failures.ts). */
+function withPlainWords({ results, refused }: StoredFacts): StoredFacts {
+  const plain = results.map((one) => ("error" in one ? { ...one, message: plainWords(one.message) } : one));
+  return { results: plain, refused };
 }
 
 interface Input {

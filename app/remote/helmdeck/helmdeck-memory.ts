@@ -284,6 +284,7 @@ const ITS_OWN = "records the runs of its packs itself, and no others";
 
 /** Follows "it ". */
 const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
+  storeFacts: "takes one fact at a time",
   factHistory: "keeps no history, so former values are gone",
   undoFact: "keeps no history, so nothing can be undone: store the former value again",
   renewFact: "cannot renew a fact: store it again for a new expiry",

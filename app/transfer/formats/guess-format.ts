@@ -1,6 +1,8 @@
 /** Guesses the format of files. */
+
 import { basename, extname } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
+import { jsonOf } from "../../../engine/json.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 
 /** Notes that agents keep under these names. */
@@ -46,20 +48,12 @@ export function isJson(text: string): boolean {
   const begin = text.trimStart();
   if (!begin.startsWith("{") && !begin.startsWith("[")) return false;
   const [first = ""] = begin.split("\n", 1);
-  return isJsonObject(first) || parsed(begin) !== undefined;
+  return isJsonObject(first) || jsonOf(begin) !== undefined;
 }
 
 function isJsonObject(text: string): boolean {
-  const value = parsed(text);
+  const value = jsonOf(text);
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export function wantsFormat(name: string): HelmdeckError {

@@ -2,7 +2,9 @@
  * Our own Markdown, as written by `export --to markdown`, read back exactly: each line's prefix says what it is, so nothing is
  * guessed.
  */
+
 import { HelmdeckError } from "../../../engine/errors.ts";
+import { jsonOf } from "../../../engine/json.ts";
 import { type ReadLine, readLines } from "../line-reader.ts";
 import { MARKDOWN_FIELDS, MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";
 import type { ImportFile, ImportItem, ReadContext } from "./format.ts";
@@ -105,7 +107,7 @@ class OpenFact {
     const [, name = "", said = ""] = FIELD.exec(text) ?? [];
     const known = MARKDOWN_FIELDS.find((one) => one.name === name);
     if (known === undefined) return false;
-    this.#fields[known.field] = known.isJson ? jsonOf(said) : said;
+    this.#fields[known.field] = known.isJson ? (jsonOf(said) ?? null) : said;
     return true;
   }
 
@@ -114,14 +116,6 @@ class OpenFact {
     if (typeof value !== "string" || this.#value !== undefined) return false;
     this.#value = value;
     return true;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

@@ -2,8 +2,10 @@
  * The graph of `@modelcontextprotocol/server-memory` (its `memory.jsonl`, as written by version 2026.8.31): each observation
  * about an entity becomes a fact, and so does each relation. The type of an entity becomes a tag. The graph has no times.
  */
+
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../../engine/errors.ts";
+import { jsonOf } from "../../../engine/json.ts";
 import { readLines } from "../line-reader.ts";
 import {
   type ImportItem,
@@ -89,12 +91,4 @@ function notesOf(line: GraphLine): readonly Note[] {
 
 function isBlank(text: string): boolean {
   return text.trim() === "";
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

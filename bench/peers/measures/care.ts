@@ -7,7 +7,7 @@ import type { FactLine } from "../../recall/conversations.ts";
 import { lineOf } from "../../recall/paraphrases.ts";
 import { contradictions, plainFacts } from "../sets.ts";
 import type { Answer, Running } from "../system.ts";
-import { ask, keysShown, type WriteLine, waysOf } from "./record.ts";
+import { ask, isPassedOn, keysShown, type WriteLine, waysOf } from "./record.ts";
 
 const OTHER_AGENT = "other";
 const EXPIRES_AFTER_S = 40;
@@ -121,7 +121,7 @@ async function measureCanary(running: Running, record: WriteLine): Promise<void>
         way,
         agent,
         moment,
-        shown: keysShown(answer, [fact]).length > 0,
+        shown: agent === OTHER_AGENT ? isPassedOn(answer, fact) : keysShown(answer, [fact]).length > 0,
         isError,
       });
     }

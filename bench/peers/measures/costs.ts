@@ -1,18 +1,27 @@
-/** What a system adds to the start of OpenClaw's commands and of the gateway. */
+/** What a system costs: the time of a question, the start of OpenClaw's commands and of the gateway, and memory. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BLOCKED_FILE } from "../gateway.ts";
+import type { QuestionSet } from "../sets.ts";
 import type { Running } from "../system.ts";
-import { residentBytes } from "./recall.ts";
-import type { WriteLine } from "./record.ts";
+import { ask, type WriteLine, waysOf } from "./record.ts";
 
 const TICKS_PER_SECOND = 100;
 
-export async function measureCosts(
-  { host, pids }: Running,
-  rounds: number,
-  record: WriteLine,
-): Promise<void> {
+interface CostsOptions {
+  readonly rounds: number;
+  readonly questions: QuestionSet["questions"];
+  readonly agent: string;
+  readonly record: WriteLine;
+}
+
+export async function measureCosts(running: Running, options: CostsOptions): Promise<void> {
+  const { host, pids } = running;
+  const { record, rounds } = options;
+  if (host !== undefined) record({ measure: "resident, idle", bytes: residentBytes(await pids()) });
+  await timeQuestions(running, options);
   if (host === undefined) return;
-  record({ measure: "resident, idle", bytes: residentBytes(await pids()) });
+  record({ measure: "resident", bytes: residentBytes(await pids()) });
   // The first round fills the caches of the file system and the compiler.
   for (let round = 0; round <= rounds; round += 1) {
     const { code, ms, stderr } = await host.openclaw(["--help"]);
@@ -28,6 +37,19 @@ export async function measureCosts(
   }
 }
 
+async function timeQuestions(running: Running, { questions, agent, record }: CostsOptions): Promise<void> {
+  await running.ready(agent);
+  for (const [way, how] of waysOf(running)) {
+    const began = Date.now();
+    for (const { question } of questions) {
+      const { answer, ms } = await ask(how, agent, question);
+      record({ measure: "timed", way, isError: answer.isError ?? false, ms: Math.round(ms) });
+    }
+    if (running.host !== undefined)
+      record({ measure: "blocked", way, ms: longestBlock(running.root, began) });
+  }
+}
+
 /** User and system time of a process. NaN if the system does not tell. */
 function processorMs(pid: number): number {
   try {
@@ -36,4 +58,26 @@ function processorMs(pid: number): number {
   } catch {
     return Number.NaN;
   }
+}
+
+/** Milliseconds. */
+function longestBlock(root: string, since: number): number {
+  const lines = readFileSync(join(root, BLOCKED_FILE), "utf8").trim().split("\n");
+  const times = lines.map((line) => line.split(" ").map(Number));
+  return Math.max(0, ...times.flatMap(([at = 0, ms = 0]) => (at >= since ? [ms] : [])));
+}
+
+/** The proportional set size of all of them, on Linux. NaN elsewhere. */
+function residentBytes(pids: readonly number[]): number {
+  let sum = 0;
+  for (const pid of pids) {
+    try {
+      const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
+      sum += Number(kilobytes) * 1_024;
+    } catch {
+      if (process.platform !== "linux") return Number.NaN;
+      // it has ended
+    }
+  }
+  return sum;
 }

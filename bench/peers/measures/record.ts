@@ -50,6 +50,11 @@ export function keysShown({ hits }: Answer, facts: readonly FactLine[]): readonl
   return [...new Set(shown)];
 }
 
+/** For an answer that an agent passes on: it is one text, and some systems name a fact without its text. */
+export function isPassedOn({ hits, text }: Answer, fact: FactLine): boolean {
+  return keysShown({ hits, text }, [fact]).length > 0 || text.includes(fact.key);
+}
+
 function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

@@ -15,7 +15,7 @@ export const grep: System = {
   version: "the machine's",
   settings: "https://www.gnu.org/software/grep/manual/grep.html",
   note: "The words of the question without the commonest ones; the ten notes with the most different words, as an agent that ranks them would read them.",
-  groups: ["recall", "care"],
+  groups: ["recall", "costs", "care"],
   start(place) {
     const root = mkdtempSync(join(tmpdir(), "helmdeck-grep-"));
     const folderOf = (agent: string) => join(root, agent);

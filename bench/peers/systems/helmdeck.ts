@@ -68,7 +68,6 @@ async function startHelmdeck(place: Place, embeddings: JsonObject): Promise<Runn
     },
   });
   const clients = new Map<string, Promise<Client>>();
-  const part = gateway.part();
   const disconnect = async () => {
     for (const client of clients.values()) await (await client).close();
     clients.clear();
@@ -96,7 +95,7 @@ async function startHelmdeck(place: Place, embeddings: JsonObject): Promise<Runn
     }
   };
   return {
-    ...part,
+    ...gateway.part(disconnect),
     ways: { memory_search: (agent, question) => gateway.memorySearch(agent, question), "own tool": own },
     store: async (agent, { key, value }) =>
       void (await gateway.invoke("helmdeck__memory_store", { key, value }, agent)),
@@ -106,14 +105,6 @@ async function startHelmdeck(place: Place, embeddings: JsonObject): Promise<Runn
     storeExpiring: (agent, fact, seconds) => {
       const expiring = { ...fact, expires_at: new Date(Date.now() + seconds * 1_000).toISOString() };
       return importInto(gateway.host.home.stateDir, agent, linesOf([expiring]));
-    },
-    end: async () => {
-      await disconnect();
-      await part.end();
-    },
-    stop: async () => {
-      await disconnect();
-      await part.stop();
     },
   };
 }

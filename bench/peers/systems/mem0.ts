@@ -1,12 +1,34 @@
-/** mem0 stores what a language model extracts. */
-import { absent } from "../system.ts";
+/** mem0's plugin, self-hosted: only what it costs, because it stores what a language model makes of a message. */
 
-export const mem0 = absent({
+import { EMBEDDER_MODEL } from "../embedder.ts";
+import { Gateway } from "../gateway.ts";
+import { npmTarball } from "../installed.ts";
+import type { System } from "../system.ts";
+
+const NAME = "@mem0/openclaw-mem0";
+const VERSION = "1.0.16";
+const PLUGIN = "openclaw-mem0";
+
+export const mem0: System = {
   id: "mem0",
   title: "mem0",
-  version: "3.3.1",
-  settings: "https://docs.mem0.ai",
-  note: "",
-  absent:
-    "It stores what a language model makes of a message, and this bench has none: with a stand-in it is not mem0.",
-});
+  version: VERSION,
+  settings: "https://docs.mem0.ai/integrations/openclaw",
+  note: 'Only what it costs: it stores what a language model makes of a message, and this bench has none. `mode: "open-source"` with the shared embedder. Its SQLite store needs `better-sqlite3`, whose binary is no part of its npm package: the install script downloads or compiles it, and this bench runs no install scripts. So nothing could be stored, and there are no figures of the disk and of agents.',
+  groups: ["costs"],
+  async start(place) {
+    const tarball = await npmTarball(NAME, VERSION);
+    const ollama = (model: string) => ({ provider: "ollama", config: { model, url: place.embedder.url } });
+    const config = {
+      mode: "open-source",
+      userId: "bench",
+      oss: { llm: ollama("none"), embedder: ollama(EMBEDDER_MODEL) },
+    };
+    const gateway = await Gateway.start(place, {
+      config: { plugins: { slots: { memory: PLUGIN }, entries: { [PLUGIN]: { enabled: true, config } } } },
+      prepare: ({ host }) => host.installPlugin(tarball),
+    });
+    const nowhere = () => Promise.resolve();
+    return { ...gateway.part(), ways: {}, store: nowhere, forget: nowhere, ready: nowhere };
+  },
+};

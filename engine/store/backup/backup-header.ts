@@ -1,6 +1,8 @@
 /** The first line of a backup, in plain text: the store, the key's id, the age. It holds no values and no keys of facts. */
+
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../errors.ts";
+import { jsonOf } from "../../json.ts";
 
 const FORMAT = "helmdeck-memory backup";
 const VERSION = 1;
@@ -62,14 +64,6 @@ export function parseBackupHeader(text: string, path: string): BackupHeader | un
   const { store_id: storeId, schema: schemaVersion, key_id: keyId, created_at: createdAt } = parsed.data;
   const { generation, entries, salt } = parsed.data;
   return { storeId, generation, schemaVersion, entries, keyId, createdAt, salt };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isOfLaterFormat(given: unknown): boolean {

@@ -42,11 +42,7 @@ export async function sealFile(
     const count = Math.max(1, Math.ceil(size / CHUNK_BYTES));
     for (let number = 0; number < count; number += 1) {
       const content = await bytesAt(source, number * CHUNK_BYTES, CHUNK_BYTES);
-      const cipher = createCipheriv(CIPHER, fileKey, nonceOf(number, number === count - 1), {
-        authTagLength: TAG_BYTES,
-      });
-      cipher.setAAD(line);
-      await to.appendFile(Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]));
+      await to.appendFile(sealChunk({ fileKey, line, number, isLast: number === count - 1 }, content));
       onBytes(number * CHUNK_BYTES + content.length, size);
     }
   } finally {
@@ -86,14 +82,23 @@ export async function openSealedFile(
   });
 }
 
-interface Chunk {
+/** The place of a chunk: a key is for one file, and `line` is authenticated with each of its chunks. */
+export interface Chunk {
   readonly fileKey: KeyObject;
-  readonly line: Buffer;
+  readonly line: Uint8Array;
+  /** From 0. */
   readonly number: number;
   readonly isLast: boolean;
 }
 
-function openChunk({ fileKey, line, number, isLast }: Chunk, sealed: Buffer): Buffer | undefined {
+export function sealChunk({ fileKey, line, number, isLast }: Chunk, content: Uint8Array): Buffer {
+  const cipher = createCipheriv(CIPHER, fileKey, nonceOf(number, isLast), { authTagLength: TAG_BYTES });
+  cipher.setAAD(line);
+  return Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Undefined unless it was sealed for this place. */
+export function openChunk({ fileKey, line, number, isLast }: Chunk, sealed: Uint8Array): Buffer | undefined {
   if (sealed.length < TAG_BYTES) return undefined;
   const decipher = createDecipheriv(CIPHER, fileKey, nonceOf(number, isLast), { authTagLength: TAG_BYTES });
   decipher.setAAD(line);

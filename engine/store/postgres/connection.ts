@@ -61,6 +61,8 @@ export class Connection {
   readonly #life: string | undefined;
   /** The first failure of this transaction; later ones only follow from it. */
   #failure: unknown;
+  /** The answer to the statement that was sent last. */
+  #last: Promise<unknown> | undefined;
   #owner: string | undefined;
   #transaction: TransactionName | undefined;
 
@@ -172,6 +174,30 @@ export class Connection {
     }
   }
 
+  /**
+   * All of `work` or none of it, in a transaction that goes on. Call {@link carriedOut} before the commit: a statement may have failed
+   * unnoticed, and the server commits after a rollback to before it.
+   */
+  async attempt<T>(work: () => Promise<T>): Promise<T> {
+    const owner = this.#owner;
+    void this.run("SAVEPOINT attempt");
+    try {
+      const answer = await work();
+      void this.run("RELEASE SAVEPOINT attempt");
+      return answer;
+    } catch (error) {
+      await this.run("ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt");
+      this.#owner = owner;
+      throw error;
+    }
+  }
+
+  /** Resolves when the server has carried out every statement; throws the first failure. */
+  async carriedOut(): Promise<void> {
+    await this.#last;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
   async #commit(answer: unknown): Promise<void> {
     const warnings: (string | undefined)[] = [];
     const note = ({ routine }: { readonly routine?: string | undefined }) => void warnings.push(routine);
@@ -198,6 +224,7 @@ export class Connection {
         throw this.#failure;
       },
     );
+    this.#last = answer;
     answer.catch(() => undefined); // the caller that awaits it sees the error, and so does the commit
     return answer;
   }

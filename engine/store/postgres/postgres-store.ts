@@ -1,9 +1,11 @@
-/** The PostgreSQL store: the reader, plus writes, each in one transaction. */
+/** The PostgreSQL store: the reader, plus writes, each in one transaction; puts share theirs with others of the same subject. */
 import { defined } from "../../defined.ts";
+import { isHelmdeckError } from "../../errors.ts";
 import { requireReached } from "../../rules/conditions.ts";
 import { checkSuperseded } from "../../rules/history.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
+import { GroupCommit, type Outcome, type Progress, refused } from "../group-commit.ts";
 import type { KeyChangeReport, ResealOptions } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
@@ -27,7 +29,7 @@ import type {
   UndoOptions,
   VectorsQuery,
 } from "../memory-store.ts";
-import type { Namespace } from "../namespace.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, reseal, whileChanging } from "./change-key.ts";
 import type { ChangeNotifications } from "./change-notifications.ts";
@@ -35,6 +37,7 @@ import { filterCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { eraseCovered } from "./former-rows.ts";
+import { isLost } from "./postgres-errors.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import {
   readVectorSpaces,
@@ -45,7 +48,7 @@ import {
 } from "./postgres-vectors.ts";
 import { readNewer, removeEntries } from "./removals.ts";
 import { sweepExpired } from "./sweep.ts";
-import { WriteTransactions } from "./transactions.ts";
+import { type WriteOptions, WriteTransactions } from "./transactions.ts";
 import type { Writing } from "./writing.ts";
 
 export interface PostgresStoreParts extends PostgresReaderParts {
@@ -54,9 +57,16 @@ export interface PostgresStoreParts extends PostgresReaderParts {
   readonly quota: Quota;
 }
 
+interface Put {
+  readonly namespace: Namespace;
+  readonly work: (writing: Writing) => Promise<PutResult>;
+}
+
 export class PostgresStore extends PostgresReader implements MemoryStore {
   readonly #putting: Putting;
   readonly #transactions: WriteTransactions;
+  /** A lane for each subject. */
+  readonly #together = new GroupCommit<Put>((puts, progress) => this.#putTogether(puts, progress));
   readonly #notifications: ChangeNotifications;
 
   constructor(parts: PostgresStoreParts) {
@@ -74,9 +84,38 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   async put(entry: NewEntry, options: PutOptions = {}): Promise<PutResult> {
     checkNewEntry(entry);
     const supersedes = checkSuperseded(entry, options.supersedes);
-    return this.#transactions.write([entry.namespace], (writing) =>
-      putEntry(this.#putting, entry, writing, { ...options, supersedes }),
-    );
+    const { namespace } = entry;
+    const work = (writing: Writing) => putEntry(this.#putting, entry, writing, { ...options, supersedes });
+    return this.#together.write({ namespace, work }, ownerOf(namespace));
+  }
+
+  /** A put that is alone needs no savepoint: the transaction is it. */
+  #putTogether(puts: readonly Put[], progress: Progress): Promise<readonly Outcome[]> {
+    const namespaces = puts.map(({ namespace }) => namespace);
+    const carryOut = async (writing: Writing): Promise<readonly Outcome[]> => {
+      progress.isInside = true;
+      try {
+        const outcomes: Outcome[] = [];
+        for (const { work } of puts) outcomes.push(await attempt(work, writing, puts.length > 1));
+        if (puts.length > 1) await writing.connection.carriedOut();
+        progress.isInside = false;
+        return outcomes;
+      } catch (error) {
+        progress.isInside = !isLost(error); // without a connection, none would fare better alone
+        throw error;
+      }
+    };
+    return this.#transactions.write(namespaces, carryOut, { numbers: puts.length });
+  }
+
+  /** After the puts that were asked for before. */
+  #write<T>(
+    namespaces: readonly Namespace[],
+    work: (writing: Writing) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T> {
+    for (const namespace of namespaces) void this.#together.flush(ownerOf(namespace));
+    return this.#transactions.write(namespaces, work, options);
   }
 
   async putMany(
@@ -85,7 +124,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   ): Promise<readonly PutResult[]> {
     for (const entry of entries) checkNewEntry(entry);
     const namespaces = entries.map(({ namespace }) => namespace);
-    return this.#transactions.write(
+    return this.#write(
       namespaces,
       async (writing) => {
         for (const [namespace, since] of keysSince) await judgeKeys(namespace, since, writing);
@@ -100,7 +139,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   }
 
   async renew(ref: EntryRef, decide: DecideRenewal, options: RenewOptions = {}): Promise<Entry | undefined> {
-    return this.#transactions.write(
+    return this.#write(
       [ref.namespace],
       (writing) => renewEntry(this.#putting, ref, decide, writing, options),
       defined({ givesWay: options.givesWay }),
@@ -108,9 +147,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   }
 
   async undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {
-    return this.#transactions.write([ref.namespace], (writing) =>
-      undoEntry(this.#putting, ref, writing, options),
-    );
+    return this.#write([ref.namespace], (writing) => undoEntry(this.#putting, ref, writing, options));
   }
 
   delete({ namespace, origin, key }: EntryRef, options?: DeleteOptions): Promise<Erasure> {
@@ -119,7 +156,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
     const condition = filterCondition(filter);
-    return this.#transactions.write(
+    return this.#write(
       [filter.namespace],
       async (writing) => {
         const subject = writing.of(filter.namespace);
@@ -203,6 +240,7 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   }
 
   override async close(): Promise<void> {
+    await this.#together.flushAll();
     await this.#transactions.ended();
     await this.#notifications.close();
     await super.close();
@@ -241,6 +279,16 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   }
 
   #writeIfFree<T>(namespaces: readonly Namespace[], work: (writing: Writing) => Promise<T>): Promise<T> {
-    return this.#transactions.write(namespaces, work, { givesWay: true, numbers: 0 });
+    return this.#write(namespaces, work, { givesWay: true, numbers: 0 });
+  }
+}
+
+async function attempt(work: Put["work"], writing: Writing, isOneOfMany: boolean): Promise<Outcome> {
+  try {
+    const answer = await (isOneOfMany ? writing.attempt(() => work(writing)) : work(writing));
+    return () => answer;
+  } catch (error) {
+    if (!isOneOfMany || !isHelmdeckError(error)) throw error;
+    return refused(error);
   }
 }

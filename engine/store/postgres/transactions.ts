@@ -29,7 +29,7 @@ export interface TransactionParts {
   readonly notifications: ChangeNotifications;
 }
 
-interface WriteOptions {
+export interface WriteOptions {
   /** Yields: throws `store_locked` soon when another engine writes for the same subject. */
   readonly givesWay?: boolean;
   /** How many numbers it will need, if known. */

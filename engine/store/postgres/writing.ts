@@ -67,6 +67,21 @@ export class OneWriting {
     this.#changed.add(subject);
   }
 
+  /** All of a part or none of it: if it throws, its numbers are free again, and the transaction goes on. */
+  async attempt<T>(part: () => Promise<T>): Promise<T> {
+    const [seqs, changed] = [[...this.#seqs], [...this.#changed]];
+    const subjects = [...this.#subjects.values()].map((subject) => [subject, { ...subject }] as const);
+    try {
+      return await this.connection.attempt(part);
+    } catch (error) {
+      this.#seqs.splice(0, this.#seqs.length, ...seqs);
+      this.#changed.clear();
+      for (const subject of changed) this.#changed.add(subject);
+      for (const [subject, before] of subjects) Object.assign(subject, before);
+      throw error;
+    }
+  }
+
   /** Sent with the commit. Returns the owners whose memory has changed. */
   save(): readonly Namespace[] {
     for (const subject of this.#changed) saveSubject(this.connection.as(subject.owner), subject);

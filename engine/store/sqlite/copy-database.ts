@@ -8,6 +8,7 @@
 import { HelmdeckError } from "../../errors.ts";
 import { placeOnce } from "../../private-file.ts";
 import { findDatabase } from "./database-file.ts";
+import { dropSnapshots } from "./index-snapshots.ts";
 import { requireOwnFile } from "./require-own-file.ts";
 import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy } from "./sqlite-errors.ts";
@@ -24,6 +25,7 @@ export async function copyDatabase(path: string, into: string, driver: SqliteDri
     connection.exec("PRAGMA busy_timeout = 5000; PRAGMA temp_store = MEMORY;");
     connection.prepare("VACUUM INTO ?").run(into);
   });
+  await withConnection({ file: into, driver, mode: "write" }, dropSnapshots);
 }
 
 /** For a file that nobody else knows of yet. */

@@ -1,8 +1,9 @@
 /** The SQLite store: the reader, plus writes, each in one transaction; puts share theirs with others of the same moment. */
-
+import { isHelmdeckError } from "../../errors.ts";
 import { checkSuperseded } from "../../rules/history.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
+import { GroupCommit, type Outcome, type Progress, refused } from "../group-commit.ts";
 import type { KeyChangeReport, ResealOptions } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
@@ -32,7 +33,7 @@ import { Checkpointer } from "./checkpoint.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { judgeKeys, type Putting, putEntry, renewEntry, undoEntry } from "./entry-writes.ts";
 import { Eraser } from "./erasing.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { SqliteSnapshots } from "./index-snapshots.ts";
 import { beginKeyChange, finishKeyChange, ResealRun, requireChangeBegun } from "./reseal.ts";
 import { inSlices } from "./slices.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
@@ -55,13 +56,16 @@ export interface SqliteStoreParts extends SqliteReaderParts {
   readonly isReadOnly: boolean;
 }
 
+type Put = (writing: Writing) => PutResult;
+
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #isReadOnly: boolean;
   readonly #putting: Putting;
   readonly #log: Checkpointer;
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
-  readonly #together: GroupCommit;
+  readonly #together: GroupCommit<Put>;
+  readonly snapshots: SqliteSnapshots;
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -75,7 +79,8 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
-    this.#together = new GroupCommit({ session: this.session, calls, transactions });
+    this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
+    this.#together = new GroupCommit((puts, progress) => this.#putTogether(puts, progress));
   }
 
   get gauges(): StoreGauges {
@@ -88,6 +93,28 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.#together.write((writing) =>
       putEntry(this.#putting, entry, writing, { ...options, supersedes }),
     );
+  }
+
+  /** Nothing is awaited inside. A put that is alone needs no savepoint: the transaction is it. */
+  #putTogether(puts: readonly Put[], progress: Progress): Promise<readonly Outcome[]> {
+    return this.calls.write(() =>
+      this.#transactions.write((writing) => {
+        progress.isInside = true;
+        const outcomes = puts.map((put) => this.#attempt(put, writing, puts.length > 1));
+        progress.isInside = false;
+        return outcomes;
+      }),
+    );
+  }
+
+  #attempt(put: Put, writing: Writing, isOneOfMany: boolean): Outcome {
+    try {
+      const answer = isOneOfMany ? writing.attempt(() => put(writing)) : put(writing);
+      return () => answer;
+    } catch (error) {
+      if (!isOneOfMany || !isHelmdeckError(error) || !this.session.connection.inTransaction) throw error;
+      return refused(error);
+    }
   }
 
   /** After the puts that were asked for before. */
@@ -139,8 +166,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.#eraser.deleteWhere(filter);
   }
 
-  deleteExpired(): Promise<Erasure> {
-    return this.#eraser.deleteExpired();
+  async deleteExpired(): Promise<Erasure> {
+    const swept = await this.#eraser.deleteExpired();
+    await this.snapshots.removeUnused();
+    return swept;
   }
 
   /** Rewrites the database if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Returns whether it did. */

@@ -28,6 +28,7 @@ const FACT = { ...KEY, value: "Kept.", tags: ["x"], ttlSeconds: 86_400 };
 /** Where there is one. */
 const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
   storeFact: [FACT, { ...FACT, key: "c", supersedes: ["a/b"] }],
+  storeFacts: [{ facts: [FACT, { ...FACT, key: "d", supersedes: ["a/b"] }, { ...KEY, value: "" }] }],
   forget: [{ scope: "key:a/c" }, { scope: "everything", dryRun: true }, { scope: "everything" }],
   listFacts: [{ limit: 1 }],
   getFact: [KEY],

@@ -43,4 +43,10 @@ for (let n = 0; ; n++) {
   await store.put(entry(`doomed/${name}`, "to be deleted"));
   await store.delete({ ...entry(`doomed/${name}`, "") });
   acknowledge({ deleted: name });
+  const read = { build: "a build", cursor: await store.revision(entry("", "").namespace) };
+  await store.snapshots?.save(
+    entry("", "").namespace,
+    read,
+    [1, 2, 3].map((i) => Buffer.alloc(i * 100_000, i)),
+  );
 }

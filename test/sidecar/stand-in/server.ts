@@ -5,15 +5,7 @@ import { line, sendError, sendJson, sendOpenAiError, sendRaw } from "./answers.t
 import { distorted, type Fault, failWhole } from "./faults.ts";
 import { type Latency, OneAtATime } from "./latency.ts";
 import { tokensOf, vectorOf } from "./meaning.ts";
-import {
-  detailsOf,
-  digestOf,
-  MODIFIED_AT,
-  REGISTRY,
-  type StandInModel,
-  summaryOf,
-  tagged,
-} from "./models.ts";
+import { digestOf, REGISTRY, type StandInModel, summaryOf, tagged } from "./models.ts";
 
 export const STAND_IN_VERSION = "0.0.0-stand-in";
 
@@ -42,6 +34,8 @@ export interface StandInOllama {
   /** Resolves when this number of requests (with this path) has arrived since the start. */
   seen(count: number, path?: string): Promise<void>;
   removeModel(model: string): void;
+  /** The models that are in its memory. */
+  loaded(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -102,6 +96,10 @@ class StandIn implements StandInOllama {
     this.#loaded.delete(tagged(model));
   }
 
+  loaded(): readonly string[] {
+    return [...this.#loaded];
+  }
+
   close(): Promise<void> {
     this.#server.closeAllConnections();
     return new Promise((resolve) => this.#server.close(() => resolve()));
@@ -158,10 +156,6 @@ class StandIn implements StandInOllama {
         return sendJson(response, 200, { version: STAND_IN_VERSION });
       case "GET /api/tags":
         return sendJson(response, 200, { models: [...this.#models].map(summaryOf) });
-      case "GET /api/ps":
-        return sendJson(response, 200, { models: this.#loadedModels() });
-      case "POST /api/show":
-        return this.#show(body, response);
       case "POST /api/pull":
         return this.#pull(body, response, fault);
       case "POST /api/embed":
@@ -171,34 +165,6 @@ class StandIn implements StandInOllama {
       default:
         return response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found");
     }
-  }
-
-  #loadedModels(): readonly unknown[] {
-    const loaded = [...this.#models].filter(([name]) => this.#loaded.has(name));
-    return loaded.map(([name, model]) => {
-      const { modified_at: _, ...summary } = summaryOf([name, model]);
-      return {
-        ...summary,
-        expires_at: "2318-01-01T00:00:00Z",
-        size_vram: 0,
-        context_length: model.contextTokens,
-      };
-    });
-  }
-
-  #show(body: Record<string, unknown>, response: ServerResponse): ServerResponse {
-    const model = this.#models.get(tagged(body.model));
-    if (model === undefined) return sendError(response, 404, `model '${body.model}' not found`);
-    return sendJson(response, 200, {
-      details: detailsOf(model),
-      model_info: {
-        "general.architecture": model.family,
-        [`${model.family}.context_length`]: model.contextTokens,
-        [`${model.family}.embedding_length`]: model.dimensions,
-      },
-      capabilities: ["embedding"],
-      modified_at: MODIFIED_AT,
-    });
   }
 
   #pull(body: Record<string, unknown>, response: ServerResponse, fault: Fault | undefined): ServerResponse {

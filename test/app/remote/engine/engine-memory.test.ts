@@ -43,6 +43,26 @@ describe("a remote memory", () => {
     expect(await remote.storeFact("main", similar)).toMatchObject({ sameAs: ["wifi"] });
   });
 
+  it("stores many like the engine itself, each with its result", async () => {
+    const facts = [
+      { key: "many/one", value: "Tea is at four.", ttlSeconds: 3_600 },
+      { key: "many/two", value: "" },
+      { key: "wifi", value: "The guest wifi is called Kolibri.", ifRevision: 99 },
+    ];
+    const batch = { facts, similar: false };
+    const theirs = await remote.storeFacts("main", batch);
+    expect(theirs).toMatchObject({
+      refused: 2,
+      results: [{ key: "many/one" }, { error: "invalid_input" }, { error: "changed_meanwhile" }],
+    });
+    await embedded.forget("main", { scope: "key:many/one" });
+    const own = await embedded.storeFacts("main", batch);
+    expect(own.results.slice(1)).toEqual(theirs.results.slice(1));
+    expect({ ...own.results[0], revision: 0 }).toEqual({ ...theirs.results[0], revision: 0 });
+    await embedded.forget("main", { scope: "key:many/one" });
+    await expect(remote.storeFacts("main", { facts: [] })).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
   it("reads every fact by its key, its path and its docid", async () => {
     for (const { key } of FACTS) {
       const fact = await embedded.getFact("main", { key });

@@ -218,6 +218,10 @@ describe("an unexpected answer", () => {
     expect(failure.code).toBe("invalid_input");
     expect(failure.message).not.toMatch(/[\n\u202e]/);
     expect(failure.message.length).toBeLessThanOrEqual(400);
+    const results = [{ key: "k", error: "invalid_input", message }];
+    const batching = await odd(OddServer.json(200, { results, refused: 1 }));
+    const [refused] = (await opened(batching.url).storeFacts("main", { facts: [FACT] })).results;
+    expect(refused).toEqual({ key: "k", error: "invalid_input", message: failure.message });
   });
 
   it("a redirect is not followed", async () => {
