@@ -25,8 +25,13 @@ export const mem0: System = {
       oss: { llm: ollama("none"), embedder: ollama(EMBEDDER_MODEL) },
     };
     const gateway = await Gateway.start(place, {
-      config: { plugins: { slots: { memory: PLUGIN }, entries: { [PLUGIN]: { enabled: true, config } } } },
-      prepare: ({ host }) => host.installPlugin(tarball),
+      // OpenClaw takes settings of a plugin only when it is installed.
+      prepare: async (made) => {
+        await made.host.installPlugin(tarball);
+        const entry = JSON.stringify({ enabled: true, config });
+        await made.command("config", "set", `plugins.entries.${PLUGIN}`, entry, "--json");
+        await made.command("config", "set", "plugins.slots.memory", PLUGIN);
+      },
     });
     const nowhere = () => Promise.resolve();
     return { ...gateway.part(), ways: {}, store: nowhere, forget: nowhere, ready: nowhere };
