@@ -21,6 +21,7 @@ import type { Answer, Place, Running } from "./system.ts";
 
 export interface GatewayOptions {
   readonly config?: JsonObject;
+  readonly env?: Readonly<Record<string, string>>;
   /** Before the gateway starts: installs a plugin, writes files. */
   readonly prepare?: (gateway: Gateway) => Promise<void>;
 }
@@ -43,14 +44,14 @@ export class Gateway {
     this.#model = model;
   }
 
-  static async start({ memory }: Place, { config = {}, prepare }: GatewayOptions): Promise<Gateway> {
+  static async start({ memory }: Place, { config = {}, env, prepare }: GatewayOptions): Promise<Gateway> {
     const model = await startStandInModel();
     const others = Object.keys(memory).filter((agent) => agent !== "main");
     const watch = join(import.meta.dirname, "gateway-slices.ts");
     const host = await OpenClawHost.make({
       config: { ...config, ...turnConfig(model, config) },
       ...(others.length > 0 && { otherAgents: others }),
-      env: { NODE_OPTIONS: `--import=${watch}`, HELMDECK_BENCH_BLOCKED: BLOCKED_FILE },
+      env: { NODE_OPTIONS: `--import=${watch}`, HELMDECK_BENCH_BLOCKED: BLOCKED_FILE, ...env },
     });
     const gateway = new Gateway(host, model);
     try {

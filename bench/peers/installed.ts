@@ -34,13 +34,24 @@ export async function npmPackage(name: string, version: string): Promise<string>
   return join(folder, "node_modules", name);
 }
 
-/** Returns the package's archive, for OpenClaw to install. */
-export async function npmTarball(name: string, version: string): Promise<string> {
-  const folder = await once(`tarball-${name.replace("/", "+")}-${version}`, async (at) => {
-    await run("npm", ["pack", `${name}@${version}`, "--pack-destination", at], { timeout: WITHIN_MS });
+interface Archive {
+  readonly path: string;
+  /** For npm: has what the package depends on. */
+  readonly cache: string;
+}
+
+/** A plugin's package, for OpenClaw to install. */
+export async function npmArchive(name: string, version: string): Promise<Archive> {
+  const folder = await once(`archive-${name.replace("/", "+")}-${version}`, async (at) => {
+    const npm = (...args: readonly string[]) =>
+      run("npm", [...args, "--cache", join(at, "cache")], { cwd: at, timeout: WITHIN_MS });
+    await npm("pack", `${name}@${version}`);
+    await writeFile(join(at, "package.json"), '{"private":true}');
+    await npm("install", "--no-audit", "--no-fund", "--ignore-scripts", `${name}@${version}`);
+    await rm(join(at, "node_modules"), { recursive: true });
   });
   const [archive = ""] = readdirSync(folder).filter((file) => file.endsWith(".tgz"));
-  return join(folder, archive);
+  return { path: join(folder, archive), cache: join(folder, "cache") };
 }
 
 export interface PythonNeeds {

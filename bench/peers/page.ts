@@ -22,6 +22,8 @@ interface Row {
 }
 
 const OURS = new Set(["helmdeck", "helmdeck-model"]);
+/** As the installer sets it up; the shared embedder stands in for its model where the embedder is what is measured. */
+const USUAL = ["helmdeck-model", "helmdeck-embedder"];
 /** It has nothing to find, so it is no rival. */
 const FLOOR = "nothing";
 
@@ -41,7 +43,7 @@ function pageText({ runs: kept, systems }: PageOptions): string {
     `Memories for OpenClaw, asked the same questions in the same pinned gateway, without a language model as judge. We build helmdeck, one of them. [The protocol](../../bench/peers/README.md) was committed before the first run, and says how each figure is made and how a vendor changes its file. \`npm run bench:peers\` makes this page again.`,
     aboutRuns(kept),
     "## Where helmdeck is not first",
-    "Every figure in which another system is better than the better of helmdeck's two usual settings, with the cause. An empty plugin is the floor and no rival.",
+    "Every figure in which another system is better than helmdeck as its installer sets it up, with the cause. An empty plugin is the floor and no rival.",
     CAUSES,
     lostTable(tables),
     ...tables.flatMap(({ table: { title, text, columns }, rows }) => [
@@ -102,11 +104,7 @@ function shown({ show }: Column, range: readonly [number, number] | undefined): 
 function lostTable(tables: readonly { readonly table: Table; readonly rows: readonly Row[] }[]): string {
   const lost = tables.flatMap(({ table: { title, columns }, rows }) =>
     columns.flatMap((column, at) => {
-      const ours = bestOf(
-        rows.filter(({ system }) => OURS.has(system.id)),
-        column,
-        at,
-      );
+      const ours = bestOf(ofFirst(rows, USUAL), column, at);
       const rivals = rows.filter(({ system }) => !OURS.has(system.id) && system.id !== FLOOR);
       const best = bestOf(
         rivals.filter(({ system }) => !system.id.startsWith("helmdeck")),
@@ -128,6 +126,12 @@ function lostTable(tables: readonly { readonly table: Table; readonly rows: read
     }),
   );
   return textTable(["figure", "first", "helmdeck", "cause, and what mends it"], lost);
+}
+
+/** The rows of the first of these systems that has any. */
+function ofFirst(rows: readonly Row[], ids: readonly string[]): readonly Row[] {
+  const has = ids.find((id) => rows.some(({ system }) => system.id === id));
+  return rows.filter(({ system }) => system.id === has);
 }
 
 /** Whether a system that shows little is good at it. */

@@ -2,7 +2,7 @@
 
 import { EMBEDDER_MODEL } from "../embedder.ts";
 import { Gateway } from "../gateway.ts";
-import { npmTarball } from "../installed.ts";
+import { npmArchive } from "../installed.ts";
 import type { System } from "../system.ts";
 
 const NAME = "@mem0/openclaw-mem0";
@@ -17,7 +17,7 @@ export const mem0: System = {
   note: 'Only what it costs: it stores what a language model makes of a message, and this bench has none. `mode: "open-source"` with the shared embedder. Its SQLite store needs `better-sqlite3`, whose binary is no part of its npm package: the install script downloads or compiles it, and this bench runs no install scripts. So nothing could be stored, and there are no figures of the disk and of agents.',
   groups: ["costs"],
   async start(place) {
-    const tarball = await npmTarball(NAME, VERSION);
+    const { path, cache } = await npmArchive(NAME, VERSION);
     const ollama = (model: string) => ({ provider: "ollama", config: { model, url: place.embedder.url } });
     const config = {
       mode: "open-source",
@@ -25,8 +25,15 @@ export const mem0: System = {
       oss: { llm: ollama("none"), embedder: ollama(EMBEDDER_MODEL) },
     };
     const gateway = await Gateway.start(place, {
-      config: { plugins: { slots: { memory: PLUGIN }, entries: { [PLUGIN]: { enabled: true, config } } } },
-      prepare: ({ host }) => host.installPlugin(tarball),
+      // OpenClaw replaces some dependencies by others, which npm asks for at the first time only.
+      env: { npm_config_cache: cache, npm_config_offline: "false", npm_config_prefer_offline: "true" },
+      // OpenClaw takes settings of a plugin only when it is installed.
+      prepare: async (made) => {
+        await made.host.installPlugin(path);
+        const entry = JSON.stringify({ enabled: true, config });
+        await made.command("config", "set", `plugins.entries.${PLUGIN}`, entry, "--json");
+        await made.command("config", "set", "plugins.slots.memory", PLUGIN);
+      },
     });
     const nowhere = () => Promise.resolve();
     return { ...gateway.part(), ways: {}, store: nowhere, forget: nowhere, ready: nowhere };
