@@ -220,16 +220,21 @@ function textOf({ document, passage }: Weighed): string {
   return document.content.slice(passage.start, passage.end);
 }
 
-/** By merit, the best first. */
+/** By merit, the best first; of equal ones always the same, in whatever order they came. */
 function bestOf(weighed: readonly Weighed[], count: number): readonly Weighed[] {
   const best: Weighed[] = [];
   for (const one of weighed) {
-    if (best.length === count && one.merit <= (best.at(-1)?.merit ?? 0)) continue;
-    const place = best.findIndex(({ merit }) => merit < one.merit);
+    const last = best.at(-1);
+    if (best.length === count && last !== undefined && !isBefore(one, last)) continue;
+    const place = best.findIndex((other) => isBefore(one, other));
     best.splice(place === -1 ? best.length : place, 0, one);
     best.length = Math.min(best.length, count);
   }
   return best;
+}
+
+function isBefore(one: Weighed, other: Weighed): boolean {
+  return one.merit > other.merit || (one.merit === other.merit && compareTied(one, other) < 0);
 }
 
 /** As many as an answer shows of possible hits. */
@@ -376,8 +381,13 @@ export function bestPerDocument<Ranked extends CertainPassage>(scored: readonly 
 
 /** By score, then newest, then path: the same query always gives the same order. */
 function compare(left: CertainPassage, right: CertainPassage): number {
+  return right.score - left.score || compareTied(left, right);
+}
+
+type Tied = Pick<Weighed, "document" | "passage">;
+
+function compareTied(left: Tied, right: Tied): number {
   return (
-    right.score - left.score ||
     right.document.updatedAt - left.document.updatedAt ||
     compareText(left.document.path, right.document.path) ||
     left.passage.start - right.passage.start

@@ -41,7 +41,7 @@ const mine = async () => {
 test("a person sees the owner of each entry, and imports what was shown", async () => {
   const no = await onTerminal(order(), "n\n");
   expect(no).toMatchObject({ code: 1, stdout: "" });
-  expect(no.stderr).toContain("This would import 2 for main, admin: 2 new,");
+  expect(no.stderr).toContain("This would import 2 for main, admin: 2 new.");
   expect(no.stderr).toContain(
     "  openclaw-configure → main: 1\n  admin → admin: 1\nTo give a caller's memory",
   );
@@ -59,7 +59,7 @@ test("a person sees the owner of each entry, and imports what was shown", async 
     return "y\n";
   };
   const yes = await onTerminal(order(), meanwhile);
-  expect(yes.stdout).toMatch(/^Imported 2 for main, admin: 2 new, .* Refused: 1\.\n$/);
+  expect(yes.stdout).toMatch(/^Imported 2 for main, admin: 2 new\. Refused: 1\.\n$/);
   expect(await mine()).toEqual({ ours: "of all agents" });
   const [, id] = /^To undo this: helmdeck-memory forget (import:\S+) --everyone$/m.exec(yes.stderr) ?? [];
 

@@ -37,6 +37,8 @@ it("every possible request of our client is as described", async () => {
 const ANSWERS: readonly (readonly [string, string, unknown, number, readonly string[]])[] = [
   ["GET", "/api/version", undefined, 200, ["version"]],
   ["GET", "/api/tags", undefined, 200, ["models"]],
+  ["POST", "/api/show", { model: MODEL }, 200, ["details", "capabilities"]],
+  ["POST", "/api/show", { model: "absent" }, 404, ["error"]],
   ["POST", "/api/embed", { model: MODEL, input: "one" }, 200, ["model", "embeddings", "total_duration"]],
   ["POST", "/api/embed", { model: MODEL, input: ["one", "two"] }, 200, ["model", "embeddings"]],
   ["POST", "/api/embed", { model: MODEL, input: [] }, 200, ["model", "embeddings"]],

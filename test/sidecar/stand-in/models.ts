@@ -14,7 +14,7 @@ export const REGISTRY: Readonly<Record<string, StandInModel>> = {
   "all-minilm": { dimensions: 384, contextTokens: 256, sizeBytes: 45_960_996, family: "bert" },
   "mxbai-embed-large": { dimensions: 1_024, contextTokens: 512, sizeBytes: 669_615_493, family: "bert" },
 };
-const MODIFIED_AT = "2026-10-03T23:34:03.409490317-07:00";
+export const MODIFIED_AT = "2026-10-03T23:34:03.409490317-07:00";
 
 export function summaryOf([name, model]: readonly [string, StandInModel]) {
   return {
@@ -27,7 +27,7 @@ export function summaryOf([name, model]: readonly [string, StandInModel]) {
   };
 }
 
-function detailsOf({ family }: StandInModel) {
+export function detailsOf({ family }: StandInModel) {
   return {
     format: "gguf",
     family,

@@ -5,7 +5,15 @@ import { line, sendError, sendJson, sendOpenAiError, sendRaw } from "./answers.t
 import { distorted, type Fault, failWhole } from "./faults.ts";
 import { type Latency, OneAtATime } from "./latency.ts";
 import { tokensOf, vectorOf } from "./meaning.ts";
-import { digestOf, REGISTRY, type StandInModel, summaryOf, tagged } from "./models.ts";
+import {
+  detailsOf,
+  digestOf,
+  MODIFIED_AT,
+  REGISTRY,
+  type StandInModel,
+  summaryOf,
+  tagged,
+} from "./models.ts";
 
 export const STAND_IN_VERSION = "0.0.0-stand-in";
 
@@ -156,6 +164,8 @@ class StandIn implements StandInOllama {
         return sendJson(response, 200, { version: STAND_IN_VERSION });
       case "GET /api/tags":
         return sendJson(response, 200, { models: [...this.#models].map(summaryOf) });
+      case "POST /api/show": // compose.embeddings.yml asks it whether the model is there
+        return this.#show(body, response);
       case "POST /api/pull":
         return this.#pull(body, response, fault);
       case "POST /api/embed":
@@ -165,6 +175,13 @@ class StandIn implements StandInOllama {
       default:
         return response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found");
     }
+  }
+
+  #show(body: Record<string, unknown>, response: ServerResponse): ServerResponse {
+    const model = this.#models.get(tagged(body.model));
+    if (model === undefined) return sendError(response, 404, `model '${body.model}' not found`);
+    const answer = { details: detailsOf(model), capabilities: ["embedding"], modified_at: MODIFIED_AT };
+    return sendJson(response, 200, answer);
   }
 
   #pull(body: Record<string, unknown>, response: ServerResponse, fault: Fault | undefined): ServerResponse {
