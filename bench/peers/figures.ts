@@ -2,7 +2,8 @@
  * The figures of the page: each is made of lines, and undefined if a system has none for it. The lines are kept in the repository
  * (`kept/`), so that the page can be made from them: with places instead of names and texts, because LoCoMo's may not be copied.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { mean, quantile } from "../measured.ts";
@@ -157,6 +158,7 @@ export interface Run {
 
 export function writeRun(path: string, { about, lines }: Run): void {
   const text = [about, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, gzipSync(text, { level: 9 }));
 }
 
