@@ -87,8 +87,11 @@ function relationsAmong(
       .slice(0, WEIGHTS.conflicts.most)
       .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
   const facts = read(sure.filter(({ isSure }) => isSure));
-  const texts = new Set(sure.map((one) => textOf(one, index)));
-  const rivals = read(hidden.filter((one) => !one.features.lacking && !texts.has(textOf(one, index))));
+  const mayBeShown = (one: ScoredCandidate) =>
+    !one.features.lacking && facts.some((fact) => isNewer(one, fact.one));
+  const rivalling = hidden.filter(mayBeShown);
+  const texts = new Set(rivalling.length === 0 ? [] : sure.map((one) => textOf(one, index)));
+  const rivals = read(rivalling.filter((one) => !texts.has(textOf(one, index))));
   const newer = new Map<number, ScoredCandidate>();
   for (const [place, here] of facts.entries()) {
     const those = rivals.filter(({ one }) => isNewer(one, here.one));
