@@ -22,6 +22,7 @@ export type {
   EntryId,
   Erasure,
   Fingerprint,
+  IndexSnapshots,
   Newer,
   Origin,
   ReferenceVectors,
