@@ -47,16 +47,16 @@ const megabytes = (figure: number) => whole(figure / 2 ** 20);
 
 const yesNo = (figure: number) => (figure === 0 ? "no" : "**yes**");
 
-/** What several causes refer to. Measured in November 2026, with and without the cut-off in one process, and of one short fact. */
+/** What several causes refer to. */
 export const CAUSES = [
-  "**The cut-off.** helmdeck withholds facts that it is not sure of, but for two possible ones. How the same ranking does without it, with ten hits for each question instead of one, was measured with the built-in model. `recall: eager` shows three possible hits. Not mended by default: what it would show besides is mostly wrong ([figures](../benchmarks.md#possible-hits)).",
-  "**The fields.** A short fact in an answer of helmdeck takes some 530 characters: its text 40, its name as key, title, docid and path 80, three times 130, the indentation by which OpenClaw recognises the copy of the data 130 ([decision 43](../decisions/0043-structured-content-in-mcp.md)), names of fields the rest. Not mended: clients read these fields.",
+  "**The cut-off.** helmdeck withholds facts that it is not sure of, but for two possible ones. `recall: eager` shows three, and has a row of its own in the tables. Not mended by default: what it would show besides is mostly wrong ([figures](../benchmarks.md#possible-hits)).",
+  "**The fields.** Most of a short fact's answer is not its text: its name comes as key, title, docid and path, and OpenClaw recognises the copy of the data by its indentation ([decision 43](../decisions/0043-structured-content-in-mcp.md)). Not mended: clients read these fields.",
 ].join("\n\n");
-const CUT_OFF = (uncut: string) => `The cut-off: ${uncut} without it.`;
+const CUT_OFF = "The cut-off.";
 const WHOLE_FILE = "All of MEMORY.md is in every prompt, so nothing can be missed while it fits.";
 const FIELDS = "The fields.";
 const POSSIBLE =
-  "Possible hits are shown for questions without an answer, marked as such. `recall: quiet` shows sure hits only: 0.1 here.";
+  "Possible hits are shown for questions without an answer, marked as such. `recall: quiet` shows sure hits only.";
 const SLOW = "helmdeck answers by keywords after 1.5 s, and says so; the first waits for the embedder.";
 
 const found = (title: string, of: Figure, cause = ""): Column => ({
@@ -66,19 +66,11 @@ const spent = (title: string, of: Figure, cause?: string, show = whole): Column 
   ...{ title, better: "less", of, show, ...(cause !== undefined && { cause }) },
 });
 
-/** What the ranking of a set finds without the cut-off: any@3 and any@10. */
-const UNCUT: Readonly<Record<string, readonly [string, string]>> = {
-  everyday: ["92 %", "96 %"],
-  seeded: ["100 %", "100 %"],
-  locomo: ["70 %", "89 %"],
-};
-
 function foundColumns(set: string): readonly Column[] {
-  const [three = "", ten = ""] = UNCUT[set] ?? [];
   return [
-    found("any@1", asked(inSet(set), any(1)), "The order of the hits; the cut-off changes none of these."),
-    found("any@3", asked(inSet(set), any(3)), CUT_OFF(three)),
-    found("any@10", asked(inSet(set), any(10)), `${CUT_OFF(ten)} ${WHOLE_FILE}`),
+    found("any@1", asked(inSet(set), any(1)), "The order of the hits."),
+    found("any@3", asked(inSet(set), any(3)), CUT_OFF),
+    found("any@10", asked(inSet(set), any(10)), `${CUT_OFF} ${WHOLE_FILE}`),
     found("precision", precision(inSet(set)), "A search that shows little shows little that is wrong."),
     spent(
       "tokens",
@@ -95,15 +87,11 @@ export const TABLES: readonly Table[] = [
     byWay: true,
     columns: [
       found("own words, any@3", asked(ofKind("everyday", "own"), any(3))),
-      found(
-        "some words, any@3",
-        asked(ofKind("everyday", "part"), any(3)),
-        `Two questions of 18. ${CUT_OFF("100 %")}`,
-      ),
+      found("some words, any@3", asked(ofKind("everyday", "part"), any(3)), CUT_OFF),
       found(
         "other words, any@3",
         asked(ofKind("everyday", "paraphrase"), any(3)),
-        "One question of 14. Its fact is below the third place by helmdeck's ranking too, in which words count beside the model's vectors: without the cut-off it has 71 % as well, and 86 % among ten.",
+        `${CUT_OFF} Where eager is no better: by the ranking, in which words count beside the model's vectors.`,
       ),
       ...foundColumns("everyday"),
       spent("unanswerable: facts shown", asked(unanswerable("everyday"), facts), POSSIBLE, number),
@@ -119,7 +107,7 @@ export const TABLES: readonly Table[] = [
         found(
           `other words, ${title}`,
           asked(inSet("paraphrase"), any([1, 3, 10][at] ?? 1)),
-          `${CUT_OFF(["49 %", "72 %", "86 %"][at] ?? "")}${at === 2 ? ` ${WHOLE_FILE}` : ""}`,
+          at === 2 ? `${CUT_OFF} ${WHOLE_FILE}` : CUT_OFF,
         ),
       ),
       spent("other words, tokens", asked(inSet("paraphrase"), tokens), FIELDS),

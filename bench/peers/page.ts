@@ -21,7 +21,8 @@ interface Row {
   readonly figures: readonly (readonly [number, number] | undefined)[];
 }
 
-const OURS = new Set(["helmdeck", "helmdeck-model"]);
+const EAGER = "helmdeck-eager";
+const OURS = new Set(["helmdeck", "helmdeck-model", EAGER]);
 /** As the installer sets it up; the shared embedder stands in for its model where the embedder is what is measured. */
 const USUAL = ["helmdeck-model", "helmdeck-embedder"];
 /** It has nothing to find, so it is no rival. */
@@ -65,7 +66,9 @@ function pageText({ runs: kept, systems }: PageOptions): string {
 function aboutRuns(runs: readonly Run[]): string {
   const places = runs.map(({ about: { date, machine, seed } }) => `${date}, ${machine}; seed ${seed}`);
   const links = runs.map((_, at) => `[run ${at + 1}](../../bench/peers/kept/run-${at + 1}.jsonl.gz)`);
-  return `${[...new Set(places)].join("; ")}. Where runs differ, both ends are shown: questions are asked of systems with vectors in each run, of the others in the first. The figures are made of these lines: ${links.join(", ")} (JSON Lines; facts are numbers in them). \`npm run bench:peers -- --page\` makes this page of them.`;
+  const hasTimes = runs.some(({ lines }) => lines.some(({ measure }) => measure === "timed"));
+  const lacks = `${runs.length === 1 ? " One run so far." : ""}${hasTimes ? "" : " Times and memory are not measured yet."}`;
+  return `${[...new Set(places)].join("; ")}.${lacks} Where runs differ, both ends are shown: questions are asked of systems with vectors in each run, of the others in the first. The figures are made of these lines: ${links.join(", ")} (JSON Lines; facts are numbers in them). \`npm run bench:peers -- --page\` makes this page of them.`;
 }
 
 function rowsOf({ byWay, columns }: Table, systems: readonly System[], runs: Lines): readonly Row[] {
@@ -120,7 +123,7 @@ function lostTable(tables: readonly { readonly table: Table; readonly rows: read
           figure,
           `${who}: ${shown(column, best.range)}`,
           shown(column, ours.range),
-          `${column.cause ?? ""}${isOfLittle(column) ? foundBeside(columns, best.row, ours.row) : ""}`,
+          `${column.cause ?? ""}${isOfLittle(column) ? foundBeside(columns, best.row, ours.row) : withEager(rows, column, at)}`,
         ],
       ];
     }),
@@ -145,6 +148,12 @@ function foundBeside(columns: readonly Column[], best: Row, ours: Row): string {
   const [column, theirs, own] = [columns[at], best.figures[at], ours.figures[at]];
   if (column === undefined || theirs === undefined || own === undefined || theirs[0] >= own[0]) return "";
   return ` The first finds ${shown(column, theirs)} of the answers, helmdeck ${shown(column, own)}.`;
+}
+
+/** What helmdeck finds with the setting that shows more, if it was asked with it. */
+function withEager(rows: readonly Row[], column: Column, at: number): string {
+  const eager = bestOf(ofFirst(rows, [EAGER]), column, at);
+  return eager === undefined ? "" : ` With \`recall: eager\`: ${shown(column, eager.range)}.`;
 }
 
 interface Best {

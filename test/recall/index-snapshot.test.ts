@@ -1,12 +1,14 @@
 /** An index from its copy answers like one from rows, whatever happened since; a copy that does not serve is built anew. */
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { IndexSnapshots, SnapshotFacts } from "../../engine/store/memory-store.ts";
+import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import type { RecallOptions } from "../../recall/recall.ts";
 import { textsOf } from "../../recall/vectors/embed-entries.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
-import { type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
+import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 /** One copy, in memory. */
 class Kept implements IndexSnapshots {
@@ -266,3 +268,22 @@ describe("a copy is saved", () => {
     expect(kept.saves).toBe(1);
   });
 });
+
+test("the same entries give the index that copies of this format hold", () => {
+  const index = new LexicalIndex();
+  for (const [n, text] of [
+    "Ana's deploys run via Konflux, v1.2.3, every second Tuesday at 17:30.",
+    "Die Straßenbahn-Haltestelle heißt Jakominiplatz; the tram's stops were re-named.",
+    `${"She prefers oat milk and never drinks coffee after lunch. ".repeat(40)}\n\nLast paragraph.`,
+  ].entries())
+    index.add(corpusEntry({ key: `golden/fact-${n}`, value: text, tags: ["Überblick"], createdAt: NOW }));
+  index.endBatch();
+  const parts = [...index.parts()].map((part) => JSON.stringify(part, (_, value) => plain(value)));
+  const digest = createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
+  expect(digest, "raise FORMAT in recall/index-snapshot.ts, then change this digest").toBe("601e85f1a01ca611");
+});
+
+/** Typed arrays as lists. */
+function plain(value: unknown): unknown {
+  return ArrayBuffer.isView(value) ? [...(value as Uint32Array)] : value;
+}

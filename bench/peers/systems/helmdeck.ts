@@ -39,6 +39,15 @@ export const helmdeckModel: System = {
   start: (place) => startHelmdeck(place, { provider: "builtin" }),
 };
 
+export const helmdeckEager: System = {
+  ...COMMON,
+  id: "helmdeck-eager",
+  title: "helmdeck, built-in model, eager",
+  note: 'With `recall: "eager"`, which shows three facts that it is not sure of instead of two.',
+  groups: ["recall"],
+  start: (place) => startHelmdeck(place, { provider: "builtin" }, { recall: "eager" }),
+};
+
 export const helmdeckEmbedder: System = {
   ...COMMON,
   id: "helmdeck-embedder",
@@ -51,9 +60,9 @@ export const helmdeckEmbedder: System = {
   },
 };
 
-async function startHelmdeck(place: Place, embeddings: JsonObject): Promise<Running> {
+async function startHelmdeck(place: Place, embeddings: JsonObject, more: JsonObject = {}): Promise<Running> {
   const gateway = await Gateway.start(place, {
-    config: { plugins: { entries: { [PLUGIN]: { config: { embeddings } } } } },
+    config: { plugins: { entries: { [PLUGIN]: { config: { ...more, embeddings } } } } },
     prepare: async ({ host }) => {
       const { stateDir } = host.home;
       if (embeddings.provider === "builtin") await installModel(MODEL_DIST, stateDir);

@@ -2,7 +2,7 @@
 import type { System } from "../system.ts";
 import { basicMemory } from "./basic-memory.ts";
 import { grep } from "./grep.ts";
-import { helmdeck, helmdeckEmbedder, helmdeckModel } from "./helmdeck.ts";
+import { helmdeck, helmdeckEager, helmdeckEmbedder, helmdeckModel } from "./helmdeck.ts";
 import { mcpMemoryService } from "./mcp-memory-service.ts";
 import { mem0 } from "./mem0.ts";
 import { helmdeckNotes, memoryCore, memoryCoreEmbedder } from "./memory-core.ts";
@@ -21,6 +21,7 @@ export const SYSTEMS: readonly System[] = [
     memoryCoreEmbedder,
     helmdeck,
     helmdeckModel,
+    helmdeckEager,
     helmdeckEmbedder,
     helmdeckNotes,
   ],
