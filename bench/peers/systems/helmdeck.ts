@@ -43,9 +43,13 @@ export const helmdeckEager: System = {
   ...COMMON,
   id: "helmdeck-eager",
   title: "helmdeck, built-in model, eager",
-  note: 'With `recall: "eager"`, which shows three facts that it is not sure of instead of two.',
+  note: 'With `recall: "eager"`, which shows three facts that it is not sure of instead of two. It is a setting of `memory_search` alone.',
   groups: ["recall"],
-  start: (place) => startHelmdeck(place, { provider: "builtin" }, { recall: "eager" }),
+  start: async (place) => {
+    const running = await startHelmdeck(place, { provider: "builtin" }, { recall: "eager" });
+    const { memory_search } = running.ways;
+    return { ...running, ways: { ...(memory_search && { memory_search }) } };
+  },
 };
 
 export const helmdeckEmbedder: System = {
