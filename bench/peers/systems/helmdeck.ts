@@ -43,7 +43,7 @@ export const helmdeckEager: System = {
   ...COMMON,
   id: "helmdeck-eager",
   title: "helmdeck, built-in model, eager",
-  note: 'With `recall: "eager"`, which shows three facts that it is not sure of instead of two. It is a setting of `memory_search` alone.',
+  note: 'With `recall: "eager"`, which shows three facts that it is not sure of instead of two. The setting is one of `memory_search`; the own tool takes it with each question.',
   groups: ["recall"],
   start: async (place) => {
     const running = await startHelmdeck(place, { provider: "builtin" }, { recall: "eager" });
