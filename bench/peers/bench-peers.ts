@@ -62,8 +62,8 @@ export async function runPeers(options: RunOptions): Promise<void> {
 }
 
 /** The second run repeats what can differ: times, memory, and the answers of systems with vectors. */
-function ofSecondRun({ groups, hasVectors = false, ...system }: System): System {
-  const again: readonly Group[] = ["costs", "provider", ...(hasVectors ? (["recall"] as const) : [])];
+function ofSecondRun({ groups, ...system }: System): System {
+  const again: readonly Group[] = ["costs", "provider", ...(system.hasVectors ? (["recall"] as const) : [])];
   return { ...system, groups: groups.filter((group) => again.includes(group)) };
 }
 
