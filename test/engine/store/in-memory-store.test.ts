@@ -14,7 +14,7 @@ describeMemoryStore({
   name: "the in-memory store",
   capabilities: { persistent: false, shared: false },
   canDamage: false,
-  modelRuns: 300,
+  modelRuns: 30,
   open,
 });
 
