@@ -187,7 +187,7 @@ function withDays(taken: readonly Step[], more: number): readonly Step[] {
 }
 
 describe("as of a time", () => {
-  const numRuns = 60;
+  const numRuns = 30;
   test("each fact says what it said then, after stores, supersedes, undos and forgets", async () => {
     const rig = await openRig();
     const isAsModelled = async (taken: readonly Step[]) => {
