@@ -14,14 +14,14 @@ import { measureVectors } from "./vectors/bench-vectors.ts";
 const onProgress = (message: string): void => console.error(`… ${message}`);
 
 const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
-  search: () => measureSearch({ onProgress }),
+  search: () => measureSearch(onProgress),
   many: () => measureMany(),
-  vectors: () => measureVectors({ onProgress }),
+  vectors: () => measureVectors(onProgress),
   store: () => measureStore(),
   cli: () => measureCli(),
   hooks: () => measureHooks(),
   plugin: () => measurePlugin({ onProgress }),
-  model: () => measureBuiltInModel({ onProgress }),
+  model: () => measureBuiltInModel(onProgress),
 };
 
 async function main(): Promise<void> {

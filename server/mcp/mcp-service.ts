@@ -20,24 +20,19 @@ export interface McpServiceOptions {
   /** Only memory's own tools; default: every pack and pipeline. */
   readonly memoryOnly?: boolean;
   readonly onFailure?: (error: HelmdeckError) => void;
-  /**
-   * Interval for polling a subscribed caller's memory for other processes' writes. Default two seconds; 15 if the database tells of
-   * them.
-   */
-  readonly watchEveryMs?: number;
   readonly ticker?: Ticker;
 }
 
+/** Interval for polling a subscribed caller's memory for other processes' writes. */
 const WATCH_EVERY_MS = 2_000;
-/** For what the database failed to tell. */
+/** If the database tells of them: for what it failed to tell. */
 const WATCH_FOR_MISSED_EVERY_MS = 15_000;
 
 /** Throws `invalid_input` if two packs or pipelines would have the same tool name. Close its watch at the end. */
 export function makeMcpService(serverContext: ServerContext, options: McpServiceOptions = {}): McpService {
   const { memory, watch } = serverContext;
-  const usual = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
-  const { memoryOnly = false, onFailure = () => {}, watchEveryMs: everyMs = usual } = options;
-  const { ticker = processTicker } = options;
+  const everyMs = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
+  const { memoryOnly = false, onFailure = () => {}, ticker = processTicker } = options;
   return {
     serverContext,
     tools: new ToolRegistry(memoryOnly ? memoryTools(serverContext.packs) : allTools(serverContext)),
