@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { buildAll, DIST } from "../../scripts/build/build.ts";
 import { type Json, type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { type PostgresServer, startPostgres } from "../../test/postgres/server.ts";
 import { runBench } from "../bench-options.ts";
