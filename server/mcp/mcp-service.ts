@@ -1,6 +1,5 @@
 /** Shared by all MCP sessions of a process: the server context, the tool registry, and one watch on memory. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
-import type { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryTools, packTools, pipelineTools } from "./pack-tools.ts";
 import { type McpTool, ToolRegistry } from "./tool-registry.ts";
@@ -12,14 +11,14 @@ export interface McpService {
   readonly watch: MemoryWatch;
   /** Shared, because the SDK's server would create one each, which is most of a session's memory use. */
   readonly schemaValidator: AjvJsonSchemaValidator;
-  /** Called for every failure of a tool or resource that the caller did not cause. */
-  readonly onFailure: (error: HelmdeckError) => void;
+  /** Takes what a tool or resource threw. */
+  readonly onFailure: (thrown: unknown) => void;
 }
 
 export interface McpServiceOptions {
   /** Only memory's own tools; default: every pack and pipeline. */
   readonly memoryOnly?: boolean;
-  readonly onFailure?: (error: HelmdeckError) => void;
+  readonly onFailure?: (thrown: unknown) => void;
   readonly ticker?: Ticker;
 }
 
