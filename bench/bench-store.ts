@@ -15,13 +15,10 @@ import { openSqliteStore } from "../engine/store/sqlite/open-sqlite.ts";
 import type { SqliteDriver } from "../engine/store/sqlite/sqlite-driver.ts";
 import type { Measured } from "./measured.ts";
 
-export interface StoreBenchOptions {
-  /** The number of rounds. Each round measures everything once, so that a busy moment affects all subjects. The median counts. */
-  readonly rounds?: number;
-  readonly singlePuts?: number;
-  /** The number of batches, of a thousand entries each. */
-  readonly batches?: number;
-}
+/** Each round measures everything once, so that a busy moment affects all subjects. The median counts. */
+const ROUNDS = 5;
+const SINGLE_PUTS = 300;
+const BATCHES = 10;
 
 /** The results of one subject in one round. */
 interface Figures {
@@ -55,25 +52,24 @@ const SAME_PRAGMAS = `
   PRAGMA temp_store = MEMORY;
 `;
 
-export async function measureStore(options: StoreBenchOptions = {}): Promise<Measured> {
-  const { rounds = 5, singlePuts = 300, batches = 10 } = options;
-  const load = makeLoad(singlePuts, batches);
+export async function measureStore(): Promise<Measured> {
+  const load = makeLoad();
   const subjects = [betterSqliteDriver, nodeSqliteDriver].flatMap((driver) => [sealed(driver), bare(driver)]);
   const measured = new Map(subjects.map((subject) => [subject.name, [] as Figures[]]));
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     for (const subject of subjects) measured.get(subject.name)?.push(await inFolder(subject, load));
   }
   const rows = [...measured].map(([name, figures]) => ({ name, ...medianOf(figures), rounds: figures }));
   return {
     title: "Encrypted store",
     command: "npm run bench:speed -- --only store",
-    markdown: `What encryption costs: the store beside a bare table with the same columns, indexes and settings, on both SQLite drivers. ${singlePuts} single writes, ${batches} batches of ${BATCH_SIZE.toLocaleString("en")}, values of 200 bytes. Each write or batch is synced to disk.\n\n${toMarkdown(rows)}`,
-    json: { rounds, singlePuts, batches, batchSize: BATCH_SIZE, rows },
+    markdown: `What encryption costs: the store beside a bare table with the same columns, indexes and settings, on both SQLite drivers. ${SINGLE_PUTS} single writes, ${BATCHES} batches of ${BATCH_SIZE.toLocaleString("en")}, values of 200 bytes. Each write or batch is synced to disk.\n\n${toMarkdown(rows)}`,
+    json: { rounds: ROUNDS, singlePuts: SINGLE_PUTS, batches: BATCHES, batchSize: BATCH_SIZE, rows },
   };
 }
 
 /** Values as long as typical facts. None compresses well or repeats. */
-function makeLoad(singlePuts: number, batches: number): Load {
+function makeLoad(): Load {
   let made = 0;
   const next = (): NewEntry => ({
     namespace: OWNER,
@@ -87,7 +83,7 @@ function makeLoad(singlePuts: number, batches: number): Load {
     expiresAt: Date.now() + 7_776_000_000,
   });
   const many = (count: number): readonly NewEntry[] => Array.from({ length: count }, next);
-  return { singles: many(singlePuts), batches: Array.from({ length: batches }, () => many(BATCH_SIZE)) };
+  return { singles: many(SINGLE_PUTS), batches: Array.from({ length: BATCHES }, () => many(BATCH_SIZE)) };
 }
 
 function sealed(driver: SqliteDriver): Subject {

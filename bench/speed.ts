@@ -1,7 +1,7 @@
-/** `npm run bench:speed [-- --only NAME] [--write]`: measures search, store, command and plugin, each compared with its alternatives in one run. */
-import { parseArgs } from "node:util";
+/** `npm run bench:speed -- --help`: measures search, store, command and plugin, each compared with its alternatives in one run. */
 import { measureCli } from "./bench-cli.ts";
 import { measureHooks } from "./bench-hooks.ts";
+import { runBench, WRITE } from "./bench-options.ts";
 import { keepRaw, showSection, writeSection } from "./bench-report.ts";
 import { measureStore } from "./bench-store.ts";
 import { measureBuiltInModel } from "./embedder/built-in-model.ts";
@@ -13,33 +13,35 @@ import { measureVectors } from "./vectors/bench-vectors.ts";
 
 const onProgress = (message: string): void => console.error(`… ${message}`);
 
-const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
-  search: () => measureSearch({ onProgress }),
+const PARTS = {
+  search: () => measureSearch(onProgress),
   many: () => measureMany(),
-  vectors: () => measureVectors({ onProgress }),
+  vectors: () => measureVectors(onProgress),
   store: () => measureStore(),
   cli: () => measureCli(),
   hooks: () => measureHooks(),
   plugin: () => measurePlugin({ onProgress }),
-  model: () => measureBuiltInModel({ onProgress }),
+  model: () => measureBuiltInModel(onProgress),
 };
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { only: { type: "string" }, write: { type: "boolean", default: false } },
-  });
-  const names = values.only === undefined ? Object.keys(PARTS) : [values.only];
+const BENCH = {
+  script: "bench:speed",
+  about: "Measures search, store, command and plugin, each beside its alternatives.",
+  options: {
+    only: { type: "string", value: "PART", choices: Object.keys(PARTS), about: "one part" },
+    write: WRITE,
+  },
+} as const;
+
+await runBench(BENCH, async ({ only, write }) => {
   const sections: Measured[] = [];
-  for (const name of names) {
-    const measure = PARTS[name];
-    if (measure === undefined) throw new Error(`--only takes one of: ${Object.keys(PARTS).join(", ")}.`);
+  for (const [name, measure] of Object.entries(PARTS)) {
+    if (only !== undefined && name !== only) continue;
     onProgress(name);
     const section = await measure();
     showSection(section);
-    if (values.write) writeSection(section);
+    if (write) writeSection(section);
     sections.push(section);
   }
   console.log(`\nRaw figures: ${keepRaw("speed", sections)}`);
-}
-
-await main();
+});

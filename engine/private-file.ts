@@ -117,6 +117,20 @@ export function isFileError(error: unknown, ...codes: readonly string[]): error 
   return error instanceof Error && codes.includes(systemCodeOf(error));
 }
 
+/** `store_full` or `store_readonly` if that is why a file cannot be written; else undefined. */
+export function fullOrReadonly(
+  path: string,
+  cause: unknown,
+  said: { readonly full: string; readonly readonly: string },
+): HelmdeckError | undefined {
+  const options = { details: { path }, cause };
+  if (isFileError(cause, "ENOSPC", "EDQUOT"))
+    return new HelmdeckError("store_full", `The disk is full, so ${said.full}. Free some space.`, options);
+  if (isFileError(cause, "EACCES", "EPERM", "EROFS"))
+    return new HelmdeckError("store_readonly", said.readonly, options);
+  return undefined;
+}
+
 /** The result of the work, or the alternative when the file or folder is missing. */
 export async function unlessMissing<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
   return work.catch((error: unknown) => {

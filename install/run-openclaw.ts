@@ -136,15 +136,14 @@ export class OpenClaw {
   }
 
   /** One validated write, through standard input, because values may be secret. */
-  async patchConfig(patch: JsonObject, replaced: readonly string[] = []): Promise<void> {
-    const paths = replaced.flatMap((path) => ["--replace-path", path]);
+  async patchConfig(patch: JsonObject): Promise<void> {
     const input = JSON.stringify(patch);
-    await this.must("change OpenClaw's configuration", ["config", "patch", "--stdin", ...paths], { input });
+    await this.must("change OpenClaw's configuration", ["config", "patch", "--stdin"], { input });
   }
 
-  /** The answer of a gateway method, called as an operator; undefined if there is none. */
-  async callGateway(method: string): Promise<Json | undefined> {
-    const call = ["gateway", "call", method, "--timeout", "20000", "--json"];
+  /** The plugin's status in the gateway, asked for as an operator; undefined if there is none. */
+  async helmdeckStatus(): Promise<Json | undefined> {
+    const call = ["gateway", "call", "helmdeck.status", "--timeout", "20000", "--json"];
     const { exitCode, stdout } = await this.run(call, { timeoutMs: CALL_TIMEOUT_MS });
     return exitCode === 0 ? jsonIn(stdout) : undefined;
   }

@@ -37,16 +37,14 @@ export interface AuditParts {
   /** Names of the helmdeck MCP servers in the host's configuration. */
   readonly servers: readonly string[];
   readonly rules: RecordingRules;
-  readonly nowMs?: () => number;
 }
 
 /** The hook's handler. Resolves when the row is written or the call needs none; never rejects. */
 export function makeAuditHook(parts: AuditParts): (event: unknown, context: unknown) => Promise<void> {
   const seenCalls = new BoundedMap<string, true>(CALLS_REMEMBERED);
-  const nowMs = parts.nowMs ?? Date.now;
   return async (event, context) => {
     try {
-      const record = recordingOf(event, parts, nowMs());
+      const record = recordingOf(event, parts, Date.now());
       if (record === undefined || isIncognito(context)) return;
       const caller = {
         agentId: fieldOf(context, "agentId"),

@@ -3,4 +3,4 @@
 import { serveMemory } from "../app/worker/worker-server.ts";
 import { nodeSqliteDriver } from "../engine/store/sqlite/node-sqlite-driver.ts";
 
-serveMemory({ driver: nodeSqliteDriver });
+serveMemory(nodeSqliteDriver);

@@ -44,11 +44,11 @@ export function phraseProblems({ file, text }: Page): readonly string[] {
 }
 
 /** Problems of a page's links and pictures without a target in this repository. */
-export function linkProblems({ file, text }: Page, root = ROOT): readonly string[] {
+export function linkProblems({ file, text }: Page): readonly string[] {
   return targetsOf(text).flatMap(({ target, line }) => {
     const problem = target.startsWith("#")
       ? headingProblem(text, target.slice(1))
-      : problemOf(target, join(root, file), root);
+      : problemOf(target, join(ROOT, file));
     return problem === undefined ? [] : [`${file}:${line}: ${target}: ${problem}`];
   });
 }
@@ -67,11 +67,11 @@ function targetsOf(text: string): readonly Target[] {
   );
 }
 
-function problemOf(target: string, from: string, root: string): string | undefined {
+function problemOf(target: string, from: string): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined;
   const [path = "", anchor] = target.split("#");
   const file = resolve(dirname(from), decodeURIComponent(path));
-  if (relative(root, file).startsWith("..")) return "leads out of the repository";
+  if (relative(ROOT, file).startsWith("..")) return "leads out of the repository";
   if (!existsSync(file)) return "there is no such file";
   if (anchor === undefined || !file.endsWith(".md") || statSync(file).isDirectory()) return undefined;
   return headingProblem(readFileSync(file, "utf8"), anchor);

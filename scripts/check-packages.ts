@@ -11,10 +11,7 @@ import { basename, join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { packEngine } from "./pack-engine.ts";
-import { packModel } from "./pack-model.ts";
-import { packNotesPlugin } from "./pack-notes.ts";
-import { packPlugin } from "./pack-plugin.ts";
+import { packEngine, packModel, packNotesPlugin, packPlugin } from "./pack.ts";
 
 /** The package is ESM, which every supported Node can require; older resolution modes do not support `exports`. */
 const NOT_FOR_US = new Set(["CJSResolvesToESM", "NoResolution:node10"]);

@@ -11,7 +11,7 @@ import type { Logger } from "pino";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
-import { answerFailures, answerWith } from "./answer-failures.ts";
+import { answerFailures, answerWith, type FailureListener, noteFailure } from "./answer-failures.ts";
 import { authenticate, countOpen, type Tokens } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
@@ -19,7 +19,7 @@ import { limitBody, parseBody } from "./guards/body.ts";
 import { limitInFlight, type RateLimits, staggerRequests } from "./guards/rate.ts";
 import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
-import { headEveryAnswer, observeRequests, watchFailures } from "./observing.ts";
+import { headEveryAnswer, logToolFailure, observeRequests, watchFailures } from "./observing.ts";
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
 import { addHostRoutes } from "./rest/host-routes.ts";
@@ -63,7 +63,7 @@ export function makeApp(parts: AppParts): ServerApp {
   app.use(guardOrigin(parts.hostRules));
   addOpenPart(app, parts);
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
-  addCallersPart(app, parts);
+  addCallersPart(app, parts, failures);
   app.notFound((c) => answerWith(c, noSuchRoute()));
   return app;
 }
@@ -78,14 +78,16 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 }
 
 /** Routes for callers. */
-function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, tokens }: AppParts): void {
+function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListener): void {
+  const { serverContext, mounts, metrics, tokens, log } = parts;
   addOperationRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);
   addTokensRoute(app, tokens);
   addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
-  for (const mount of mounts) addMount(app, mount);
+  const onFailure = (thrown: unknown) => logToolFailure(log, noteFailure(failures, thrown, undefined));
+  for (const mount of mounts) addMount(app, mount, onFailure);
 }
 
 /** Answers 405 with Allow for a wrong method, and OPTIONS with the list of methods. */

@@ -113,7 +113,7 @@ export function makeMetrics(context: ReadinessParts & Pick<ServerContext, "gauge
   });
   const failures = new Counter({
     name: "helmdeck_failures_total",
-    help: "Requests that were refused or failed, by error code.",
+    help: "Requests and calls of MCP tools that were refused or failed, by error code.",
     labelNames: ["code"],
     registers,
   });

@@ -7,6 +7,8 @@ export interface MountedRequest {
   readonly caller: Caller;
   /** The JSON body, size-checked and parsed; undefined if there was none. The request's own body is already consumed. */
   readonly body: unknown;
+  /** Takes what was thrown for each failure that an answer of this protocol tells, with its HTTP status 200. */
+  readonly onFailure: (thrown: unknown) => void;
 }
 
 type MountedMethod = "get" | "post" | "delete";
@@ -22,7 +24,11 @@ export interface Mount {
   close?(): Promise<void>;
 }
 
-export function addMount(app: OpenAPIHono<ServerEnv>, mount: Mount): void {
+export function addMount(
+  app: OpenAPIHono<ServerEnv>,
+  mount: Mount,
+  onFailure: MountedRequest["onFailure"],
+): void {
   const path = `/api/v1${mount.path}`;
   const tag = mount.path.slice(1);
   for (const [method, summary] of Object.entries(mount.methods) as [MountedMethod, string][]) {
@@ -35,6 +41,8 @@ export function addMount(app: OpenAPIHono<ServerEnv>, mount: Mount): void {
       ...(method === "post" && { request: { body: jsonBody(z.unknown()) } }),
       responses: { 200: { description: "As the protocol says." }, ...failures(413, 415) },
     });
-    app.on(method, path, (c) => mount.handle(c.req.raw, { caller: c.get("caller"), body: c.get("body") }));
+    app.on(method, path, (c) =>
+      mount.handle(c.req.raw, { caller: c.get("caller"), body: c.get("body"), onFailure }),
+    );
   }
 }

@@ -96,6 +96,11 @@ export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): Fai
   };
 }
 
+/** The line of the request says only that it was answered. */
+export function logToolFailure(log: Logger, { code, message }: HelmdeckError): void {
+  if (code !== "internal" && statusOf(code) >= 500) log.warn({ code, problem: message }, "a tool failed");
+}
+
 function kindOf(error: unknown): string {
   return error instanceof Error ? error.constructor.name : typeof error;
 }

@@ -73,7 +73,8 @@ function revokedPathOf(env: Env): string | undefined {
 }
 
 /** The rules of one secret without revocations. */
-export function rulesOf(secret: Uint8Array, source = "the secret"): TokenRules {
+export function rulesOf(secret: Uint8Array): TokenRules {
+  const source = "the secret";
   return { secrets: secretsIn(secret, source), revocations: new Revocations(), source };
 }
 

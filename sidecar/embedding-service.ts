@@ -15,12 +15,12 @@ export interface OllamaSidecar {
   /** The base URL, without a trailing slash: `http://helmdeck-embeddings:11434`. */
   readonly address: string;
   /** Never rejects. */
-  health(options?: CallOptions): Promise<SidecarHealth>;
+  health(): Promise<SidecarHealth>;
   version(options?: CallOptions): Promise<string>;
   /** The installed models, each with its tag: `nomic-embed-text:latest`. */
   models(options?: CallOptions): Promise<readonly string[]>;
   /** Whether exactly this tag is present; no tag means `latest`, as in Ollama. */
-  hasModel(model: string, options?: CallOptions): Promise<boolean>;
+  hasModel(model: string): Promise<boolean>;
   /**
    * Downloads a model; resumes an interrupted download. Without `deadlineMs` it may run as long as it makes progress:
    * `deadline_exceeded` after a minute without a message.

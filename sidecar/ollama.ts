@@ -49,9 +49,9 @@ class OllamaClient implements OllamaSidecar {
     this.#keepAlive = options.keepAlive;
   }
 
-  async health(options: CallOptions = {}): Promise<SidecarHealth> {
+  async health(): Promise<SidecarHealth> {
     try {
-      return { ok: true, version: await this.version({ deadlineMs: HEALTH_TIMEOUT_MS, ...options }) };
+      return { ok: true, version: await this.version({ deadlineMs: HEALTH_TIMEOUT_MS }) };
     } catch (error) {
       if (isHelmdeckError(error)) return { ok: false, code: error.code, reason: error.message };
       return { ok: false, code: "internal", reason: "This is a bug in helmdeck memory; please report it." };
@@ -69,9 +69,9 @@ class OllamaClient implements OllamaSidecar {
     return models.map(({ name }) => name);
   }
 
-  async hasModel(model: string, options: CallOptions = {}): Promise<boolean> {
+  async hasModel(model: string): Promise<boolean> {
     const wanted = requireModel(model);
-    return (await this.models(options)).some((name) => isSameOllamaModel(name, wanted));
+    return (await this.models()).some((name) => isSameOllamaModel(name, wanted));
   }
 
   pull(

@@ -26,10 +26,8 @@ export async function modelPlaceIn(stateFolder: string): Promise<ModelPlace> {
 }
 
 /** Starts nothing before the first call. */
-export function createBuiltInEmbedder(
-  find: ModelPlace["find"],
-  model = new BuiltInModel({ find }),
-): SidecarEmbedder {
+export function createBuiltInEmbedder(find: ModelPlace["find"]): SidecarEmbedder {
+  const model = new BuiltInModel({ find });
   const asked = { who: WHO, model: MODEL_NAME };
   return createBatchedEmbedder(
     {

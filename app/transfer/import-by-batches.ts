@@ -16,15 +16,7 @@ import type { FactsInput, Memory, RefusedFact, StoredFact } from "../memory.ts";
 import { requireNamespace } from "../subject.ts";
 import type { ImportFile, ImportItem, Place } from "./formats/format.ts";
 import { readJsonLines } from "./formats/json-lines.ts";
-import {
-  type ImportCounts,
-  type ImportResult,
-  interrupted,
-  NO_COUNTS,
-  REFUSALS_KEPT,
-  type RefusedLine,
-  refusalOf,
-} from "./import-counts.ts";
+import { type ImportCounts, type ImportResult, ImportTally, interrupted } from "./import-counts.ts";
 
 export interface BatchImportRequest {
   readonly memory: Pick<Memory, "listFacts" | "storeFacts">;
@@ -69,14 +61,15 @@ export async function importByBatches(request: BatchImportRequest): Promise<Impo
 class BatchImport {
   readonly #request: BatchImportRequest;
   readonly #there = new Map<string, There>();
-  readonly #counts = { ...NO_COUNTS };
-  readonly #refused: RefusedLine[] = [];
-  readonly #leftOut = new Map<string, number>();
+  readonly #tally: ImportTally;
+  readonly #counts: ImportTally["counts"];
   #batch: Sent[] = [];
   #bytes = 0;
 
   constructor(request: BatchImportRequest) {
     this.#request = request;
+    this.#tally = new ImportTally({ files: request.files, format: "jsonl" });
+    this.#counts = this.#tally.counts;
   }
 
   /** Only the rule `newer` asks what is there. */
@@ -90,12 +83,12 @@ class BatchImport {
   }
 
   async take(item: ImportItem): Promise<void> {
-    this.#counts.lines = this.#request.files.length === 1 ? item.line : this.#counts.lines + 1;
-    if ("leftOut" in item) return this.#leaveOut(item.leftOut);
-    if ("problem" in item) return this.#refuse(item, item.problem);
+    this.#tally.countLine(item);
+    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut);
+    if ("problem" in item) return this.#tally.refuse(item, item.problem);
     const { entry } = item;
-    if (entry.origin !== "fact") return this.#leaveOut("records of runs");
-    if (entry.history !== undefined) this.#leaveOut("former values");
+    if (entry.origin !== "fact") return this.#tally.leaveOut("records of runs");
+    if (entry.history !== undefined) this.#tally.leaveOut("former values");
     if (this.#batch.some(({ fact }) => fact.key === entry.key)) await this.#send();
     const fact = this.#factOf(entry);
     if (fact === undefined) this.#counts.kept += 1;
@@ -104,8 +97,7 @@ class BatchImport {
 
   async finish(): Promise<ImportResult> {
     await this.#send();
-    const leftOut = this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) };
-    return { ...this.#counts, refused: this.#refused, ...leftOut };
+    return this.#tally.result();
   }
 
   /** Undefined if the one that is there stays. */
@@ -160,17 +152,7 @@ class BatchImport {
   /** A failure of the memory ends the import. */
   async #countRefused(place: Place, { error, message }: RefusedFact): Promise<void> {
     if (error === "changed_meanwhile") this.#counts.kept += 1;
-    else if (ABOUT_THE_INPUT.has(error)) await this.#refuse(place, new HelmdeckError(error, message));
+    else if (ABOUT_THE_INPUT.has(error)) await this.#tally.refuse(place, new HelmdeckError(error, message));
     else throw new HelmdeckError(error, message);
-  }
-
-  async #refuse(place: Place, problem: HelmdeckError): Promise<void> {
-    this.#counts.refusedCount += 1;
-    if (this.#refused.length === REFUSALS_KEPT) return;
-    this.#refused.push(await refusalOf(place, problem, this.#request.files.length === 1));
-  }
-
-  #leaveOut(what: string): void {
-    this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
   }
 }

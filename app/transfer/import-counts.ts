@@ -3,7 +3,8 @@ import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/err
 import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
 import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../engine/store/namespace.ts";
-import type { Place } from "./formats/format.ts";
+import type { ImportFile, Place } from "./formats/format.ts";
+import type { ImportFormat } from "./formats/names.ts";
 import type { KnownFact } from "./known-facts.ts";
 
 export interface ImportCounts {
@@ -87,9 +88,9 @@ export interface Foreseen {
   readonly shown: ShownUpTo;
 }
 
-export const REFUSALS_KEPT = 10_000;
+const REFUSALS_KEPT = 10_000;
 
-export const NO_COUNTS = {
+const NO_COUNTS = {
   lines: 0,
   stored: 0,
   refreshed: 0,
@@ -115,8 +116,49 @@ export async function refuseSecretsIn(entry: NewEntry): Promise<void> {
   }
 }
 
+/** What an import has read so far. */
+export class ImportTally {
+  readonly counts = { ...NO_COUNTS };
+  readonly #refused: RefusedLine[] = [];
+  readonly #leftOut: Map<string, number>;
+  readonly #isOneFile: boolean;
+  readonly #isOneOfLines: boolean;
+
+  constructor({ files, format, leftOut = [] }: Tallied) {
+    this.#leftOut = new Map(leftOut.map((name) => [name, 1]));
+    this.#isOneFile = files.length === 1;
+    this.#isOneOfLines = this.#isOneFile && format === "jsonl";
+  }
+
+  countLine({ line }: Place): void {
+    this.counts.lines = this.#isOneFile ? line : this.counts.lines + 1;
+  }
+
+  leaveOut(what: string): void {
+    this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
+  }
+
+  async refuse(item: Place, problem: HelmdeckError): Promise<void> {
+    this.counts.refusedCount += 1;
+    if (this.#refused.length < REFUSALS_KEPT)
+      this.#refused.push(await refusalOf(item, problem, this.#isOneOfLines));
+  }
+
+  result(): ImportResult {
+    const leftOut = this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) };
+    return { ...this.counts, refused: this.#refused, ...leftOut };
+  }
+}
+
+interface Tallied {
+  readonly files: readonly ImportFile[];
+  readonly format: ImportFormat;
+  /** Files that are skipped, each with the reason. */
+  readonly leftOut?: readonly string[];
+}
+
 /** `isOnlyFile`: its name need not be repeated. */
-export async function refusalOf(
+async function refusalOf(
   item: Place,
   { code, message }: HelmdeckError,
   isOnlyFile: boolean,

@@ -30,11 +30,8 @@ import {
   type ImportCounts,
   type ImportedFact,
   type ImportResult,
+  ImportTally,
   interrupted,
-  NO_COUNTS,
-  REFUSALS_KEPT,
-  type RefusedLine,
-  refusalOf,
   refuseSecretsIn,
   type ShownUpTo,
 } from "./import-counts.ts";
@@ -114,11 +111,10 @@ class ImportRun {
   readonly #request: ImportRequest;
   readonly #targets: ImportTargets;
   readonly #tag: string;
-  readonly #refused: RefusedLine[] = [];
-  readonly #leftOut: Map<string, number>;
+  readonly #tally: ImportTally;
   readonly #first: ImportedFact[] = [];
   readonly #known: KnownFactsRule;
-  readonly #counts = { ...NO_COUNTS };
+  readonly #counts: ImportTally["counts"];
   #items = 0;
   #told = -1;
   /** Entries, whose conflicts the store resolves; notes; and unchanged notes to refresh. */
@@ -129,7 +125,8 @@ class ImportRun {
   constructor(request: ImportRequest, targets: ImportTargets) {
     this.#request = request;
     this.#targets = targets;
-    this.#leftOut = new Map(request.leftOut?.map((name) => [name, 1]));
+    this.#tally = new ImportTally(request);
+    this.#counts = this.#tally.counts;
     this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
     this.#known = new KnownFactsRule(request.onKnown ?? "both", request.dryRun === true);
     const { memory, onConflict = "newer" } = request;
@@ -144,15 +141,14 @@ class ImportRun {
   }
 
   async take(item: ImportItem): Promise<void> {
-    const isOne = this.#request.files.length === 1;
-    this.#counts.lines = isOne ? item.line : this.#counts.lines + 1;
+    this.#tally.countLine(item);
     this.#items += 1;
     const isPut = "entry" in item && item.noteOf === undefined && this.#request.dryRun !== true;
     if (this.#items % STEP_ITEMS === 0) {
       if (!isPut) this.#tell();
       await nextTurn();
     }
-    if ("leftOut" in item) return this.#leaveOut(item.leftOut);
+    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut);
     if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
     const { numbers } = await this.#targets.of(item.entry.namespace);
     const named = { ...item, entry: this.#inCategory(item.entry) };
@@ -177,10 +173,6 @@ class ImportRun {
     else await this.#takeFact(target, entry);
   }
 
-  #leaveOut(what: string): void {
-    this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
-  }
-
   async finish(): Promise<ImportResult> {
     for (const { numbers } of this.#targets.all)
       for await (const item of numbers.rest()) await this.#take(item);
@@ -193,9 +185,7 @@ class ImportRun {
     for (const { namespace } of dryRun ? [] : all)
       await keepNewestCalls(memory.store, namespace, TOOL_HISTORY_LIMITS.rows);
     return {
-      ...this.#counts,
-      refused: this.#refused,
-      ...(this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) }),
+      ...this.#tally.result(),
       ...this.#marked(),
       ...(owners.length > 0 && { owners }),
       ...(dryRun && { foreseen: await this.#foreseen() }),
@@ -239,14 +229,11 @@ class ImportRun {
       return true;
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
-      this.#counts.refusedCount += 1;
-      if (this.#refused.length < REFUSALS_KEPT)
-        this.#refused.push(await refusalOf(item, error, this.#isOurs()));
+      await this.#tally.refuse(item, error);
       return false;
     }
   }
 
-  /** For one file of JSON Lines, its name is not repeated. */
   #isOurs(): boolean {
     return this.#request.format === "jsonl" && this.#request.files.length === 1;
   }
@@ -354,7 +341,7 @@ class ImportRun {
   async #supersededBy(target: ImportTarget, fact: NewEntry, isNew: boolean) {
     const settled = await this.#known.settle(target, fact, isNew);
     if ("leftOut" in settled) {
-      this.#leaveOut(settled.leftOut);
+      this.#tally.leaveOut(settled.leftOut);
       return "left out";
     }
     if (this.#request.dryRun) this.#counts.superseded += settled.supersedes.length;

@@ -2,13 +2,13 @@
  * A running helmdeck's memory in a worker thread: reading and ranking stay off the gateway's main thread, which resolves the
  * tokens.
  */
-import { type MessagePort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import type { RecallMode } from "../../engine/answer-limits.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import type { EngineAddress } from "../remote/engine/engine-address.ts";
 import { openHelmdeckMemory } from "../remote/helmdeck/helmdeck-memory.ts";
 import { fromWire, type HostFunctions } from "./worker-messages.ts";
-import { answerOn, onFirstCall, requirePort } from "./worker-server.ts";
+import { answerOn, onFirstCall } from "./worker-server.ts";
 
 /** The worker's start data. */
 export interface HelmdeckStart {
@@ -17,19 +17,16 @@ export interface HelmdeckStart {
   readonly recall: RecallMode;
 }
 
-/** Serves a helmdeck's memory on a port, for a worker's entry file. Sends nothing before the first call. */
-export function serveHelmdeckMemory(
-  port: MessagePort = requirePort(),
-  start = workerData as HelmdeckStart,
-): void {
+/** Serves a helmdeck's memory to the parent thread, for a worker's entry file. Sends nothing before the first call. */
+export function serveHelmdeckMemory(): void {
   const open = () =>
     openHelmdeckMemory({
-      ...start, // written by the main thread of the same build
+      ...(workerData as HelmdeckStart), // written by the main thread of the same build
       tokenOf: async (agent, how) => {
         const answer = await host.tokenOf(agent, how);
         if (!answer.ok) throw fromWire(answer.error);
         return String(answer.value);
       },
     });
-  const host: Pick<HostFunctions, "tokenOf"> = answerOn(port, onFirstCall(open));
+  const host: Pick<HostFunctions, "tokenOf"> = answerOn(onFirstCall(open));
 }

@@ -15,27 +15,15 @@ import {
   type WorkerStart,
 } from "./worker-messages.ts";
 
-export interface ServeMemoryOptions {
-  readonly driver: SqliteDriver;
-  /** Default: the port to the parent thread. */
-  readonly port?: MessagePort;
-  /** Default: the `workerData`. */
-  readonly start?: WorkerStart;
-}
-
-/** Serves memory on a port, for a worker's entry file. Opens nothing before the first call. */
-export function serveMemory(options: ServeMemoryOptions): void {
-  const port = options.port ?? requirePort();
-  // Written by the main thread of the same build: see WorkerStart.
-  const start = options.start ?? (workerData as WorkerStart);
-  answerOn(port, openingMemory({ ...start, driver: options.driver }));
+/** Serves memory to the parent thread, for a worker's entry file. Opens nothing before the first call. */
+export function serveMemory(driver: SqliteDriver): void {
+  const start = workerData as WorkerStart; // written by the main thread of the same build
+  answerOn(openingMemory({ ...start, driver }));
 }
 
 /** Answers the main thread's calls, and gives access to its functions. */
-export function answerOn(
-  port: MessagePort,
-  answer: WorkerFunctions["call"],
-): BirpcReturn<HostFunctions, WorkerFunctions> {
+export function answerOn(answer: WorkerFunctions["call"]): BirpcReturn<HostFunctions, WorkerFunctions> {
+  const port = requirePort();
   return createBirpc<HostFunctions, WorkerFunctions>(
     { call: answer },
     {
@@ -75,7 +63,7 @@ async function examine(memory: OpenMemory, options: OpenMemoryOptions): Promise<
 }
 
 /** Never rejects: a failure is an answer. */
-export async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
+async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
   try {
     if (!USE_CASES.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
     return { ok: true, value: await call() };
@@ -85,13 +73,13 @@ export async function answerOf(method: UseCase, call: () => unknown): Promise<Wi
 }
 
 /** Calls a use case of an open memory. */
-export function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
+function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
   // The arguments are those of the main thread's `Memory`; each use case validates its input.
   const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
   return useCase(...args);
 }
 
-export function requirePort(): MessagePort {
+function requirePort(): MessagePort {
   if (parentPort !== null) return parentPort;
   throw new HelmdeckError("internal", "The memory worker's file was not started as a worker.");
 }

@@ -22,11 +22,7 @@ import { fillMemory, NEEDLE } from "../plugin/fill.ts";
 import { runCold } from "../processes.ts";
 import { watchSlices } from "../slices.ts";
 
-interface BuiltInOptions {
-  readonly facts?: number;
-  readonly onProgress?: (message: string) => void;
-}
-
+const FACTS = 10_000;
 const ROUNDS = 7;
 const PLUGIN = join(DIST, "plugin", "dist");
 const COMMAND = join(DIST, "helmdeck-memory.mjs");
@@ -43,10 +39,7 @@ interface Resident {
   readonly own: number;
 }
 
-export async function measureBuiltInModel({
-  facts = 10_000,
-  onProgress = () => {},
-}: BuiltInOptions = {}): Promise<Measured> {
+export async function measureBuiltInModel(onProgress: (message: string) => void): Promise<Measured> {
   await buildAll();
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-model-"));
   const state = join(home, ".openclaw");
@@ -55,12 +48,12 @@ export async function measureBuiltInModel({
     await installModel(join(DIST, "model"), state);
     onProgress("load, and texts");
     const alone = await measureAlone(state);
-    onProgress(`a memory with ${facts} facts`);
-    await fillMemory(state, "main", facts);
-    const atWork = await measureAtWork(state, facts);
+    onProgress(`a memory with ${FACTS} facts`);
+    await fillMemory(state, "main", FACTS);
+    const atWork = await measureAtWork(state, FACTS);
     onProgress("cold commands");
     const few = await homeWithFew(join(home, "few"));
-    const commands = [...measureCommands(few, FEW), ...measureCommands(home, facts)];
+    const commands = [...measureCommands(few, FEW), ...measureCommands(home, FACTS)];
     const json = { alone, atWork, commands };
     return {
       title: "The built-in model",

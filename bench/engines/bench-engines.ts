@@ -1,12 +1,12 @@
 /**
- * `npm run bench:engines [-- --rows N --namespaces M --seconds S --write]`: one, two and four engines on PostgreSQL, compared with one on SQLite.
+ * `npm run bench:engines -- --help`: one, two and four engines on PostgreSQL, compared with one on SQLite.
  *
  * Measures writes and searches per second, a search in one namespace of many (cold and warm), and how soon a write through one engine is
  * found through another. Client, engines and database share the machine.
  */
-import { parseArgs } from "node:util";
 import { buildAll } from "../../scripts/build/build.ts";
 import type { Engine } from "../../test/engines/engine.ts";
+import { runBench, WRITE, WrongOption } from "../bench-options.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import type { Size } from "./filled.ts";
@@ -197,26 +197,25 @@ function whole(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
-function count(text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number > 0) return number;
-  throw new Error(`${text} is not a whole number above 0.`);
-}
+const COUNT = { type: "string", value: "N", isCount: true } as const;
+const BENCH = {
+  script: "bench:engines",
+  about: "Measures one, two and four engines on PostgreSQL, beside one on SQLite. Needs PostgreSQL.",
+  options: {
+    rows: { ...COUNT, default: "1000000", about: "facts; a multiple of the namespaces" },
+    namespaces: { ...COUNT, default: "10000", about: "over which the facts are spread" },
+    seconds: { ...COUNT, default: "8", about: "of each measurement" },
+    write: WRITE,
+  },
+} as const;
 
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      rows: { type: "string", default: "1000000" },
-      namespaces: { type: "string", default: "10000" },
-      seconds: { type: "string", default: "8" },
-      write: { type: "boolean", default: false },
-    },
+if (import.meta.main)
+  await runBench(BENCH, async ({ rows, namespaces, seconds, write }) => {
+    const size = { rows: Number(rows), namespaces: Number(namespaces) };
+    if (size.rows % size.namespaces !== 0) throw new WrongOption("--rows is a multiple of --namespaces.");
+    const onProgress = (message: string) => console.error(`… ${message}`);
+    const section = await measureEngines({ size, seconds: Number(seconds), onProgress });
+    showSection(section);
+    if (write) writeSection(section);
+    console.log(`\nRaw figures: ${keepRaw("engines", [section])}`);
   });
-  const size = { rows: count(values.rows), namespaces: count(values.namespaces) };
-  if (size.rows % size.namespaces !== 0) throw new Error("--rows must be a multiple of --namespaces.");
-  const onProgress = (message: string) => console.error(`… ${message}`);
-  const section = await measureEngines({ size, seconds: count(values.seconds), onProgress });
-  showSection(section);
-  if (values.write) writeSection(section);
-  console.log(`\nRaw figures: ${keepRaw("engines", [section])}`);
-}

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:outage [-- --seconds S]`: two engines and an OpenClaw gateway on one PostgreSQL, which is stopped, frozen, refuses,
+ * `npm run bench:outage -- --help`: two engines and an OpenClaw gateway on one PostgreSQL, which is stopped, frozen, refuses,
  * and has a slow and a full disk, one after the other. Prints what each caller saw and when, and which line and which alert came.
  *
  * Needs PostgreSQL, Prometheus, strace, and root's right to mount a small disk. Alerts follow the rules that ship.
@@ -12,13 +12,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { stringify } from "yaml";
 import { buildAll, DIST } from "../../scripts/build/build.ts";
 import { type Json, type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { type PostgresServer, startPostgres } from "../../test/postgres/server.ts";
+import { runBench } from "../bench-options.ts";
 
 const SECRET = "a secret of all engines of this measurement";
 const KEY = "5a".repeat(32);
@@ -398,5 +398,13 @@ async function measure(seconds: number): Promise<void> {
   }
 }
 
-const { values } = parseArgs({ options: { seconds: { type: "string", default: "45" } } });
-await measure(Number(values.seconds));
+const BENCH = {
+  script: "bench:outage",
+  about: `What callers, log and alerts say while PostgreSQL fails in five ways. Needs PostgreSQL, Prometheus, strace, and root's right to
+mount a small disk.`,
+  options: {
+    seconds: { type: "string", value: "N", isCount: true, default: "45", about: "that each outage lasts" },
+  },
+} as const;
+
+await runBench(BENCH, ({ seconds }) => measure(Number(seconds)));

@@ -1,13 +1,13 @@
 /**
- * `npm run bench:host [-- --embedder URL] [--model M] [--write]`: measures how many of the host's own notes our hits displace, in the
+ * `npm run bench:host -- --help`: measures how many of the host's own notes our hits displace, in the
  * real gateway. `npm run bench:peers` compares its search of notes with ours.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
+import { requireUrl, runBench, WRITE } from "../bench-options.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import type { FactLine } from "../recall/conversations.ts";
@@ -129,26 +129,37 @@ function settingOf(tarball: string, url: string | undefined, model: string): Set
   };
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      embedder: { type: "string" },
-      model: { type: "string", default: "all-minilm:l6-v2" },
-      write: { type: "boolean", default: false },
+const BENCH = {
+  script: "bench:host",
+  about: "Measures how many of OpenClaw's own notes the plugin's hits displace, in the real gateway.",
+  options: {
+    embedder: {
+      type: "string",
+      value: "URL",
+      about: "of an Ollama server, for both; otherwise keyword search",
     },
-  });
+    model: { type: "string", value: "NAME", default: "all-minilm:l6-v2", about: "on that server" },
+    write: WRITE,
+  },
+} as const;
+
+async function main(url: string | undefined, model: string, writes: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-host-"));
   try {
-    const setting = settingOf(await packPlugin(folder), values.embedder, values.model);
+    const setting = settingOf(await packPlugin(folder), url, model);
     const cost = await measureCost(setting);
-    const by = values.embedder === undefined ? "keyword search" : `semantic search with ${values.model}`;
+    const by = url === undefined ? "keyword search" : `semantic search with ${model}`;
     const section = hostSection(cost, by);
     showSection(section);
     console.log(`\nRaw answers: ${keepRaw("host", [section])}`);
-    if (values.write) writeSection(section);
+    if (writes) writeSection(section);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-if (import.meta.main) await main();
+if (import.meta.main)
+  await runBench(BENCH, async ({ embedder, model, write = false }) => {
+    if (embedder !== undefined) requireUrl("--embedder", embedder);
+    await main(embedder, model, write);
+  });

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { ROOT } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
 import type { Measured } from "../measured.ts";
 import { EMPTY_PLUGIN, packEmptyPlugin } from "./empty-plugin.ts";
 import { fillMemory, NEEDLE } from "./fill.ts";

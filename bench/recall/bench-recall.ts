@@ -1,18 +1,16 @@
 /**
- * `npm run bench:recall [-- --embedder builtin|none|URL] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: measures recall on
- * everyday questions, on questions in other words than the fact, on facts that people store and on conversations, and the effect of
- * records of tool calls. Compares keywords, vectors and both. Parts: natural, paraphrases, people, kinds, sure, conflicts, possible, calls, unasked,
- * requests, conversations.
+ * `npm run bench:recall -- --help`: measures recall on everyday questions, on questions in other words than the fact, on facts that
+ * people store and on conversations, and the effect of records of tool calls. Compares keywords, vectors and both.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { createBuiltInEmbedder } from "../../app/embedding/built-in-embedder.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { gatherModel } from "../../test/model/gathered.ts";
+import { type BenchValues, requireUrl, runBench, WRITE, WrongOption } from "../bench-options.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import type { Measured } from "../measured.ts";
 import { comparePairs, conflictsSection } from "./conflicts.ts";
@@ -68,51 +66,76 @@ export function benchEmbedder(named: string, model: string = DEFAULT_MODEL): Emb
   return keepEmbeddings(embedder, KEPT_VECTORS);
 }
 
-/** By name, for `--only`. LoCoMo is left out if there are no conversations. */
-function parts(
-  bench: Bench,
-  conversations: readonly Conversation[] | undefined,
-  { embedder, embeddedBy }: { readonly embedder: Embedder | undefined; readonly embeddedBy: string },
-) {
-  return {
-    natural: async () => naturalSection(await askNatural(bench), embeddedBy),
-    paraphrases: async () => paraphrasesSection(await askParaphrases(bench), embeddedBy),
-    people: async () => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
-    kinds: async () => kindsOfTextSection(await askKindsOfText(bench), embeddedBy),
-    sure: async () => sureSection(await askForSure(bench), embeddedBy),
-    conflicts: async () => conflictsSection(await comparePairs(embedder), embeddedBy),
-    possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
-    calls: async () => besideCallsSection(await askBesideCalls()),
-    unasked: async () => unaskedSection(await measureUnasked(embedder), embeddedBy),
-    requests: async () => requestsSection(measureRequests()),
-    ...(conversations && {
-      conversations: async () =>
-        conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
-    }),
-  };
+interface Asking {
+  readonly bench: Bench;
+  readonly conversations: readonly Conversation[] | undefined;
+  readonly embedder: Embedder | undefined;
+  readonly embeddedBy: string;
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      embedder: { type: "string", default: BUILTIN },
-      model: { type: "string" },
-      data: { type: "string" },
-      locomo: { type: "string" },
-      only: { type: "string", multiple: true },
-      write: { type: "boolean", default: false },
+/** By name, for `--only`. LoCoMo is left out if there are no conversations. */
+const PARTS: Readonly<Record<string, (asking: Asking) => Promise<Measured | undefined>>> = {
+  natural: async ({ bench, embeddedBy }) => naturalSection(await askNatural(bench), embeddedBy),
+  paraphrases: async ({ bench, embeddedBy }) => paraphrasesSection(await askParaphrases(bench), embeddedBy),
+  people: async ({ bench, embeddedBy }) => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
+  kinds: async ({ bench, embeddedBy }) => kindsOfTextSection(await askKindsOfText(bench), embeddedBy),
+  sure: async ({ bench, embeddedBy }) => sureSection(await askForSure(bench), embeddedBy),
+  conflicts: async ({ embedder, embeddedBy }) => conflictsSection(await comparePairs(embedder), embeddedBy),
+  possible: async ({ bench, embeddedBy }) =>
+    possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
+  calls: async () => besideCallsSection(await askBesideCalls()),
+  unasked: async ({ embedder, embeddedBy }) => unaskedSection(await measureUnasked(embedder), embeddedBy),
+  requests: async () => requestsSection(measureRequests()),
+  conversations: async ({ bench, conversations, embeddedBy }) =>
+    conversations &&
+    conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
+};
+
+const BENCH = {
+  script: "bench:recall",
+  about: `Measures how well memory finds facts, by keywords, by vectors and by both. The sets and how to read the figures:
+docs/howto/measure-recall.md.`,
+  options: {
+    only: {
+      type: "string",
+      multiple: true,
+      value: "PART",
+      choices: Object.keys(PARTS),
+      about: "one part; may be repeated",
     },
-  });
-  const conversations = findConversations(values.data, values.locomo);
+    embedder: {
+      type: "string",
+      value: "builtin|none|URL",
+      default: BUILTIN,
+      about: "the built-in model, keywords alone, or an Ollama server",
+    },
+    model: { type: "string", value: "NAME", about: `on that server (${DEFAULT_MODEL})` },
+    locomo: { type: "string", value: "FILE", about: "LoCoMo's conversations as published, locomo10.json" },
+    data: {
+      type: "string",
+      value: "DIR",
+      about: "… of a folder of NAME.facts.jsonl and NAME.questions.jsonl",
+    },
+    write: WRITE,
+  },
+} as const;
+
+async function main(values: BenchValues<typeof BENCH.options>): Promise<void> {
+  const { only, locomo } = values;
+  if (values.embedder !== BUILTIN && values.embedder !== NO_EMBEDDER)
+    requireUrl("--embedder", values.embedder);
+  if (locomo !== undefined && !existsSync(locomo)) throw new WrongOption(`--locomo: there is no ${locomo}.`);
+  const conversations = findConversations(values.data, locomo);
   const embedder = benchEmbedder(values.embedder, values.model);
   const bench = await openBench(embedder);
   try {
     const model = values.embedder === BUILTIN ? "the built-in model" : embedder?.model;
     const embeddedBy = model === undefined ? "no embeddings" : `embedded by ${model}`;
     const sections: Measured[] = [];
-    for (const [name, measure] of Object.entries(parts(bench, conversations, { embedder, embeddedBy }))) {
-      if (values.only?.includes(name) === false) continue;
-      const section = await measure();
+    for (const [name, measure] of Object.entries(PARTS)) {
+      if (only?.includes(name) === false) continue;
+      const section = await measure({ bench, conversations, embedder, embeddedBy });
+      if (section === undefined) continue;
       sections.push(section);
       showSection(section);
     }
@@ -124,4 +147,4 @@ async function main(): Promise<void> {
   }
 }
 
-if (import.meta.main) await main();
+if (import.meta.main) await runBench(BENCH, main);

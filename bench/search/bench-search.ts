@@ -6,11 +6,6 @@ import { measureInChild } from "../processes.ts";
 import type { Sample } from "./search-child.ts";
 import { SYSTEMS } from "./search-systems.ts";
 
-export interface SearchBenchOptions {
-  readonly sizes?: readonly number[];
-  readonly onProgress?: (message: string) => void;
-}
-
 const SIZES = [1_000, 10_000, 100_000];
 const CHILD = fileURLToPath(new URL("search-child.ts", import.meta.url));
 
@@ -20,11 +15,11 @@ const NAMES: Readonly<Record<string, string>> = {
   fts5: "SQLite FTS5",
 };
 
-export async function measureSearch(options: SearchBenchOptions = {}): Promise<Measured> {
+export async function measureSearch(onProgress: (message: string) => void): Promise<Measured> {
   const samples: Sample[] = [];
-  for (const entries of options.sizes ?? SIZES) {
+  for (const entries of SIZES) {
     for (const system of Object.keys(SYSTEMS)) {
-      options.onProgress?.(`${system} at ${entries.toLocaleString("en")} entries`);
+      onProgress(`${system} at ${entries.toLocaleString("en")} entries`);
       samples.push(measureInChild<Sample>(CHILD, system, String(entries)));
     }
   }

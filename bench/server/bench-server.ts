@@ -1,13 +1,13 @@
 /**
- * `npm run bench:server [-- --postgres --beside DIST --write]`: measures facts stored and read per second over REST, compared with the same hono over a plain table.
+ * `npm run bench:server -- --help`: measures facts stored and read per second over REST, compared with the same hono over a plain table.
  *
  * The difference is the cost of everything that the baseline leaves out: authentication, the facts policy, sealing, the change feed, the
  * search for similar facts, limits and guards. Client and servers share the machine. All servers sync every write. Each does the same number of requests, so that
- * their memories are equally large; `--beside` measures the `dist` folder of another build, too; `--postgres` keeps the memories there.
+ * their memories are equally large.
  */
-import { parseArgs } from "node:util";
 import autocannon from "autocannon";
 import { buildAll } from "../../scripts/build/build.ts";
+import { runBench, WRITE } from "../bench-options.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import { madeFact } from "../search/made-facts.ts";
@@ -179,19 +179,21 @@ function report(
   };
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      beside: { type: "string" },
-      postgres: { type: "boolean", default: false },
-      write: { type: "boolean", default: false },
-    },
+const BENCH = {
+  script: "bench:server",
+  about: "Measures facts stored and read over REST, with processor time, beside a bare table.",
+  options: {
+    beside: { type: "string", value: "DIST", about: "also measures another build, from its dist folder" },
+    postgres: { type: "boolean", about: "keeps the memories on PostgreSQL" },
+    write: WRITE,
+  },
+} as const;
+
+if (import.meta.main)
+  await runBench(BENCH, async ({ beside, postgres = false, write }) => {
+    const onProgress = (message: string) => console.error(`… ${message}`);
+    const section = await measureServer(onProgress, { beside, onPostgres: postgres });
+    showSection(section);
+    if (write) writeSection(section);
+    console.log(`\nRaw figures: ${keepRaw("server", [section])}`);
   });
-  const section = await measureServer((message) => console.error(`… ${message}`), {
-    beside: values.beside,
-    onPostgres: values.postgres,
-  });
-  showSection(section);
-  if (values.write) writeSection(section);
-  console.log(`\nRaw figures: ${keepRaw("server", [section])}`);
-}

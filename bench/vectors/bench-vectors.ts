@@ -12,11 +12,6 @@ import { fillWithVectors } from "./filled.ts";
 import { DIMENSIONS } from "./made-vectors.ts";
 import type { VectorSample } from "./vectors-child.ts";
 
-export interface VectorBenchOptions {
-  readonly sizes?: readonly number[];
-  readonly onProgress?: (message: string) => void;
-}
-
 const SIZES = [1_000, 10_000, 100_000];
 const CHILD = fileURLToPath(new URL("vectors-child.ts", import.meta.url));
 const SQLITE_VEC = "sqlite-vec@0.1.9";
@@ -33,16 +28,13 @@ interface Row extends VectorSample {
   readonly agreement: number;
 }
 
-export async function measureVectors({
-  sizes = SIZES,
-  onProgress = () => {},
-}: VectorBenchOptions = {}): Promise<Measured> {
+export async function measureVectors(onProgress: (message: string) => void): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-vectors-"));
   try {
     onProgress(`${SQLITE_VEC}, for comparison alone`);
     const extension = fetchSqliteVec(folder);
     const rows: Row[] = [];
-    for (const entries of sizes) rows.push(...(await measureSize(folder, entries, extension, onProgress)));
+    for (const entries of SIZES) rows.push(...(await measureSize(folder, entries, extension, onProgress)));
     return section(rows, extension !== undefined);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -36,24 +36,19 @@ export async function checkConfigCommand(asked: CommandContext, command: Command
   return problems.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-async function shownSettings({ settings, context, file }: ServeSettings) {
+async function shownSettings({ settings, context, file = "" }: ServeSettings) {
   const address = await nameOfStore(context);
-  return [...settings].map(([name, { value, from, variable, unusableAt }]) => ({
-    name,
-    value:
-      unusableAt !== undefined
-        ? "not usable"
-        : name === "store" && value !== undefined
-          ? address
-          : shownValue(value, variable),
-    from:
-      unusableAt ??
-      { option: "option", environment: variable ?? "", file: file ?? "", default: "default" }[from],
-  }));
+  return [...settings].map(([name, setting]) => {
+    const { from, variable = "", unusableAt } = setting;
+    const places = { option: "option", environment: variable, file, default: "default" };
+    return { name, value: shownValue(name, setting, address), from: unusableAt ?? places[from] };
+  });
 }
 
-function shownValue(value: ReadSetting["value"], variable: string | undefined): string {
+function shownValue(name: string, { value, variable, unusableAt }: ReadSetting, address: string): string {
+  if (unusableAt !== undefined) return "not usable";
   if (value === undefined) return variable === undefined ? "not set" : "set, not shown";
+  if (name === "store") return address;
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 

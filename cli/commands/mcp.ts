@@ -5,9 +5,11 @@ import { remedyFor } from "../../app/health/remedies.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { defined } from "../../engine/defined.ts";
+import { asHelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { serveMcpOverStdio } from "../../server/mcp/mcp-over-stdio.ts";
+import { statusOf } from "../../server/status.ts";
 import { environmentOf, readClientSettings } from "../clients/client-settings.ts";
 import { serverContextOptions } from "../memory-options.ts";
 
@@ -48,7 +50,10 @@ export async function mcpCommand(given: CommandContext, request: McpRequest): Pr
       stdout: shell.stdout,
       signal: stop.signal,
       onNonsense: () => say("ignored input that is not a protocol message."),
-      onFailure: ({ message }) => say(message),
+      onFailure: (thrown) => {
+        const { code, message } = asHelmdeckError(thrown);
+        if (statusOf(code) >= 500) say(message); // others are about what the client asked
+      },
     });
   } finally {
     await serverContext.close();

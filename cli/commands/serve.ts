@@ -212,14 +212,8 @@ function serverOf(
     ...security,
     ...live,
     ...(pages && { pages: { ...pages, workspaces } }),
-    mounts: [mcpMount(serverContext, { onFailure: (error) => noteToolFailure(security.log, error) })],
+    mounts: [mcpMount(serverContext)],
   });
-}
-
-/** Tools answer every failure themselves, so the server does not see these errors. */
-function noteToolFailure(log: Logger, { code, message }: HelmdeckError): void {
-  if (code === "internal") log.error({ problem: message }, "unexpected error in a tool");
-  else log.warn({ code, problem: message }, "a tool failed");
 }
 
 /** Each loss and each return has one line. */

@@ -11,7 +11,7 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
-import { foreignOwner, isFileError, makePrivateFolder, placeOnce } from "../private-file.ts";
+import { foreignOwner, fullOrReadonly, isFileError, makePrivateFolder, placeOnce } from "../private-file.ts";
 import { MasterKey, parseKey } from "./master-key.ts";
 
 /** A key has 64 digits; a much larger file is a mistake and is not read. */
@@ -130,23 +130,11 @@ async function place(path: string, content: Uint8Array): Promise<boolean> {
 }
 
 function unwritable(path: string, cause: unknown): HelmdeckError {
-  const options = { details: { path }, cause };
-  if (isFileError(cause, "ENOSPC", "EDQUOT")) {
-    return new HelmdeckError(
-      "store_full",
-      `The disk is full, so the key file ${path} was not created. Free some space.`,
-      options,
-    );
-  }
-  if (isFileError(cause, "EACCES", "EPERM", "EROFS")) {
-    const remedy = "Make its folder writable, or set HELMDECK_MEMORY_KEY.";
-    return new HelmdeckError("store_readonly", `The key file ${path} cannot be created. ${remedy}`, options);
-  }
-  return new HelmdeckError(
-    "key_unreadable",
-    `The key file ${path} cannot be created; see the cause.`,
-    options,
-  );
+  const said = {
+    full: `the key file ${path} was not created`,
+    readonly: `The key file ${path} cannot be created. Make its folder writable, or set HELMDECK_MEMORY_KEY.`,
+  };
+  return fullOrReadonly(path, cause, said) ?? unreadable(path, "cannot be created; see the cause", cause);
 }
 
 function missing(path: string, why = "is missing"): HelmdeckError {

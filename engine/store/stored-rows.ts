@@ -10,13 +10,17 @@ import type {
   EntryId,
   EntryMeta,
   EntryRef,
+  EntryVectors,
   FormerValue,
   Origin,
+  ReferenceVectors,
   UnixMs,
   UnreadableEntry,
+  VectorsQuery,
 } from "./memory-store.ts";
 import type { Namespace } from "./namespace.ts";
 import type { ClearColumns, HistoryColumns, Sealer } from "./sealing.ts";
+import { decodeVectors } from "./vector-rules.ts";
 
 /** By column name: integers and times, text, blobs, null. Untrusted until it authenticates. */
 export type StoredRow = Readonly<Record<string, string | number | Uint8Array | null | undefined>>;
@@ -51,6 +55,33 @@ export function openSlot(
     history: [],
     sizeBytes: row && sealedBytes(row),
   };
+}
+
+/** The vectors of a row with its entry's id and digest; undefined when they do not authenticate. */
+export function openVectors(
+  { id, digest, dimensions, sealed }: StoredRow,
+  sealer: Sealer,
+  { namespace, space }: Pick<VectorsQuery, "namespace" | "space">,
+): EntryVectors | undefined {
+  if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
+  if (!(sealed instanceof Uint8Array)) return undefined;
+  const entryId = `${id}` as EntryId; // the requested id
+  const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { id: entryId, dimensions, ...decoded };
+}
+
+/** The vectors of the reference texts of a row; undefined when they do not authenticate. */
+export function openReferences(
+  row: StoredRow | undefined,
+  sealer: Sealer,
+  space: string,
+): ReferenceVectors | undefined {
+  const { dimensions, sealed } = row ?? {};
+  if (typeof dimensions !== "number" || !(sealed instanceof Uint8Array)) return undefined;
+  const content = sealer.openReferences({ space, dimensions }, sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { dimensions, ...decoded };
 }
 
 /** The former value of a row of a history; undefined when it does not authenticate. */

@@ -27,7 +27,7 @@ export async function waitUntilFactsUse(
 ): Promise<void> {
   const deadline = now() + SETTLED_WITHIN_MS;
   for (;;) {
-    const status = await openclaw.callGateway("helmdeck.status");
+    const status = await openclaw.helmdeckStatus();
     if (uses(at(status, "embeddings"), embeds)) return;
     if (now() > deadline) {
       throw new HelmdeckError(
@@ -50,7 +50,7 @@ export async function waitUntilFoundByParaphrase(
   { now, pause }: Clock,
 ): Promise<void> {
   const deadline = now() + FOUND_WITHIN_MS;
-  const progress = async () => progressIn(await openclaw.callGateway("helmdeck.status"));
+  const progress = async () => progressIn(await openclaw.helmdeckStatus());
   let [seen, since] = [await progress(), now()];
   const before = seen.embedded;
   for (;;) {
@@ -139,7 +139,7 @@ export async function waitUntilMemoryIsAt(
 ): Promise<void> {
   const deadline = now() + SETTLED_WITHIN_MS;
   for (;;) {
-    const status = await openclaw.callGateway("helmdeck.status");
+    const status = await openclaw.helmdeckStatus();
     const isThere = at(status, "engine", "url") === url;
     if (isThere && at(status, "state") === "ready") return;
     if (isThere || now() > deadline) {

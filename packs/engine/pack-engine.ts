@@ -57,8 +57,6 @@ export interface PackEngineOptions {
   readonly onCacheFailure?: (error: HelmdeckError, pack: string) => void;
   /** Time that `close` waits for runs before it aborts them; default 5 s. */
   readonly closeGraceMs?: number;
-  /** Time for a handler to end after its run was aborted; then it is abandoned. Default 2 s. */
-  readonly handlerGraceMs?: number;
   /** Limits for concurrent runs. */
   readonly underWay?: ShareLimits;
 }
@@ -67,7 +65,8 @@ export interface PackEngineOptions {
 const DEFAULT_UNDER_WAY: ShareLimits = { perCaller: 256, total: 1_024 };
 
 const DEFAULT_CLOSE_GRACE_MS = 5_000;
-const DEFAULT_HANDLER_GRACE_MS = 2_000;
+/** Time for a handler to end after its run was aborted; then it is abandoned. */
+const HANDLER_GRACE_MS = 2_000;
 
 /** Throws `invalid_input` if a pack is invalid or two packs have the same name. */
 export function createPackEngine(options: PackEngineOptions): PackEngine {
@@ -219,8 +218,7 @@ class Engine implements PackEngine {
 
   /** Runs the pack's handler. After an abort it has a short time to end, then it is abandoned. */
   #withinGrace<T>(packCode: Promise<T>, signal: AbortSignal): Promise<T> {
-    const { handlerGraceMs = DEFAULT_HANDLER_GRACE_MS } = this.#options;
-    return orAborted(packCode, signal, { timer: this.#timer, graceMs: handlerGraceMs });
+    return orAborted(packCode, signal, { timer: this.#timer, graceMs: HANDLER_GRACE_MS });
   }
 
   async #handle(

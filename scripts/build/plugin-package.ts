@@ -11,7 +11,7 @@ export interface RootPackage {
 }
 
 /** Without its scope this is the plugin's id; otherwise OpenClaw warns at each installation that the two differ. */
-export const PLUGIN_PACKAGE = "@helmdeck/helmdeck-memory";
+const PLUGIN_PACKAGE = "@helmdeck/helmdeck-memory";
 
 /** The plugin for OpenClaw's own notes. */
 const NOTES_PACKAGE = "@helmdeck/helmdeck-memory-notes";

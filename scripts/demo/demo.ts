@@ -8,7 +8,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DIST } from "../build/build.ts";
 import { OpenClawHost } from "../openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../pack-plugin.ts";
+import { packPlugin } from "../pack.ts";
 import { type Answer, askMemorySearch } from "./asking.ts";
 import { type DemoOptions, readOptions } from "./demo-options.ts";
 import { Screen } from "./screen.ts";

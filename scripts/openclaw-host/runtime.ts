@@ -23,15 +23,11 @@ export interface RuntimeVersions {
 }
 
 /** Installs both from the registry, without install scripts: about a minute, 900 MB. */
-export async function installOpenClaw(
-  versions: RuntimeVersions,
-  folder: string,
-  npmEnv: NodeJS.ProcessEnv = process.env,
-): Promise<OpenClawRuntime> {
+export async function installOpenClaw(versions: RuntimeVersions, folder: string): Promise<OpenClawRuntime> {
   const nodePackage = `node-${process.platform}-${process.arch}`;
   const wanted = [`openclaw@${versions.openclaw}`, `${nodePackage}@${versions.node}`];
   const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  await promisify(execFile)("npm", ["install", "--prefix", folder, ...quiet, ...wanted], { env: npmEnv });
+  await promisify(execFile)("npm", ["install", "--prefix", folder, ...quiet, ...wanted]);
   return runtimeIn(join(folder, "package.json"), join(folder, "node_modules", nodePackage, "bin", "node"));
 }
 

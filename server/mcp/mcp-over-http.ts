@@ -7,7 +7,7 @@ import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
 import { McpSessions, type SessionLimits } from "./mcp-sessions.ts";
 import { processTicker } from "./watch.ts";
 
-export interface McpMountOptions extends McpServiceOptions {
+export interface McpMountOptions extends Omit<McpServiceOptions, "onFailure"> {
   readonly now?: () => number;
   readonly limits?: Partial<SessionLimits>;
   /** Time that `close` waits for runs before it cancels them. Default 5 s. */
@@ -51,17 +51,14 @@ export function mcpMount(serverContext: ServerContext, options: McpMountOptions 
   };
 }
 
-function answer(
-  sessions: McpSessions,
-  request: Request,
-  { caller, body }: MountedRequest,
-): Promise<Response> {
+function answer(sessions: McpSessions, request: Request, context: MountedRequest): Promise<Response> {
+  const { caller, body } = context;
   if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
     return Promise.resolve(refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`));
   }
   const id = request.headers.get("mcp-session-id");
   if (id !== null) return inSession(sessions, request, caller, { id, body });
-  if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, caller, body);
+  if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, context);
   return Promise.resolve(
     refusal(400, REFUSED, "Send initialize first, then the Mcp-Session-Id of its answer."),
   );
@@ -94,10 +91,9 @@ async function inSession(
 async function opening(
   sessions: McpSessions,
   request: Request,
-  caller: Caller,
-  body: unknown,
+  { caller, body, onFailure }: MountedRequest,
 ): Promise<Response> {
-  const session = await sessions.open(caller);
+  const session = await sessions.open(caller, onFailure);
   if (session === undefined) {
     return refusal(429, REFUSED, "You have too many MCP sessions and all are busy. End one with DELETE.");
   }

@@ -26,7 +26,6 @@ import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
-import { statusOf } from "../status.ts";
 import type { McpService } from "./mcp-service.ts";
 import { MCP_PROMPTS, promptNamed } from "./prompts.ts";
 import { MCP_RESOURCE_TEMPLATES, MCP_RESOURCES, resourceAt } from "./resources.ts";
@@ -80,7 +79,7 @@ async function callTool(
     const input = params.arguments ?? {};
     return await tool.call({ caller, input, signal, onProgress, ...sessionOf(_meta) });
   } catch (error) {
-    noteFailure(service, error);
+    service.onFailure(error);
     return resultOfFailure(error);
   }
 }
@@ -161,18 +160,13 @@ async function orProtocolError<Answer>(service: McpService, work: () => Promise<
     return await work();
   } catch (error) {
     if (error instanceof McpError) throw error;
-    noteFailure(service, error);
+    service.onFailure(error);
     const failure = asHelmdeckError(error);
     throw new McpError(ErrorCode.InternalError, sentenceFor(failure), {
       error: failure.code,
       remedy: remedyFor(failure.code),
     });
   }
-}
-
-function noteFailure(service: McpService, thrown: unknown): void {
-  const error = asHelmdeckError(thrown);
-  if (statusOf(error.code) >= 500) service.onFailure(error);
 }
 
 type Send = (notification: ProgressNotification) => Promise<void>;

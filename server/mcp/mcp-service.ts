@@ -1,6 +1,5 @@
 /** Shared by all MCP sessions of a process: the server context, the tool registry, and one watch on memory. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
-import type { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryTools, packTools, pipelineTools } from "./pack-tools.ts";
 import { type McpTool, ToolRegistry } from "./tool-registry.ts";
@@ -12,32 +11,27 @@ export interface McpService {
   readonly watch: MemoryWatch;
   /** Shared, because the SDK's server would create one each, which is most of a session's memory use. */
   readonly schemaValidator: AjvJsonSchemaValidator;
-  /** Called for every failure of a tool or resource that the caller did not cause. */
-  readonly onFailure: (error: HelmdeckError) => void;
+  /** Takes what a tool or resource threw. */
+  readonly onFailure: (thrown: unknown) => void;
 }
 
 export interface McpServiceOptions {
   /** Only memory's own tools; default: every pack and pipeline. */
   readonly memoryOnly?: boolean;
-  readonly onFailure?: (error: HelmdeckError) => void;
-  /**
-   * Interval for polling a subscribed caller's memory for other processes' writes. Default two seconds; 15 if the database tells of
-   * them.
-   */
-  readonly watchEveryMs?: number;
+  readonly onFailure?: (thrown: unknown) => void;
   readonly ticker?: Ticker;
 }
 
+/** Interval for polling a subscribed caller's memory for other processes' writes. */
 const WATCH_EVERY_MS = 2_000;
-/** For what the database failed to tell. */
+/** If the database tells of them: for what it failed to tell. */
 const WATCH_FOR_MISSED_EVERY_MS = 15_000;
 
 /** Throws `invalid_input` if two packs or pipelines would have the same tool name. Close its watch at the end. */
 export function makeMcpService(serverContext: ServerContext, options: McpServiceOptions = {}): McpService {
   const { memory, watch } = serverContext;
-  const usual = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
-  const { memoryOnly = false, onFailure = () => {}, watchEveryMs: everyMs = usual } = options;
-  const { ticker = processTicker } = options;
+  const everyMs = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
+  const { memoryOnly = false, onFailure = () => {}, ticker = processTicker } = options;
   return {
     serverContext,
     tools: new ToolRegistry(memoryOnly ? memoryTools(serverContext.packs) : allTools(serverContext)),

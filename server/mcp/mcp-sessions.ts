@@ -87,9 +87,9 @@ export class McpSessions {
   }
 
   /** Undefined if the caller has used its share and none of its sessions is idle. */
-  async open(caller: Caller): Promise<McpSession | undefined> {
+  async open(caller: Caller, onFailure: McpService["onFailure"]): Promise<McpSession | undefined> {
     if (!this.#makeRoomFor(caller)) return undefined;
-    const session = new McpSession(this.#service, caller, this.#now());
+    const session = new McpSession({ ...this.#service, onFailure }, caller, this.#now());
     this.#sessions.set(session.id, session);
     // Set before `connect`, which preserves it: a DELETE closes the transport.
     session.transport.onclose = () => this.#sessions.delete(session.id);

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { DIST } from "../../scripts/build/build.ts";
 import { startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
 import { atPlace, configBlock } from "../server/fixtures/howto.ts";
 import { beginSetUp, type Make, type SetUp } from "./set-up.ts";
 import { MODEL_ID, providerAt, startStandInModel } from "./stand-in-model.ts";

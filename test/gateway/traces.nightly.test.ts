@@ -22,7 +22,7 @@ import {
   type OpenClawHost,
   startOpenClaw,
 } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
 import { runPiped } from "../cli/terminal.ts";
 import { agentTurn, helmdeckMemory } from "./shared.ts";
 import { MODEL_ID, providerAt, type StandInModel, scriptFor, startStandInModel } from "./stand-in-model.ts";

@@ -23,10 +23,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { packageProblems } from "../../scripts/check-packages.ts";
-import { packEngine } from "../../scripts/pack-engine.ts";
-import { packModel } from "../../scripts/pack-model.ts";
-import { packNotesPlugin } from "../../scripts/pack-notes.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packEngine, packModel, packNotesPlugin, packPlugin } from "../../scripts/pack.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 300_000;

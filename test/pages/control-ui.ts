@@ -10,7 +10,7 @@ import {
   type OpenClawHost,
   startOpenClaw,
 } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../scripts/pack.ts";
 import { MODEL_ID, providerAt } from "../gateway/stand-in-model.ts";
 
 /** Long enough to start a gateway and install a plugin. */

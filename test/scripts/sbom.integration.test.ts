@@ -4,10 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DIST, PLUGIN_DIST, ROOT } from "../../scripts/build/build.ts";
-import { packEngine } from "../../scripts/pack-engine.ts";
-import { packModel } from "../../scripts/pack-model.ts";
-import { sbomBeside } from "../../scripts/pack-package.ts";
-import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { packEngine, packModel, packPlugin, sbomBeside } from "../../scripts/pack.ts";
 import { type Sbom, sbomOfPlugin } from "../../scripts/supply-chain/sbom.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "helmdeck-sbom-"));

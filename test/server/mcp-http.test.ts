@@ -2,7 +2,9 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import pino from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createServer } from "../../server/create-server.ts";
@@ -14,7 +16,7 @@ import {
 } from "../../server/mcp/mcp-over-http.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
-import { SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
+import { packThat, SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 const MEMORY = "helmdeck://my-memory";
@@ -400,6 +402,40 @@ describe("a subscriber over HTTP", () => {
     const first = await reader?.read();
     expect(first?.value?.match(/resources\/updated/g)).toHaveLength(1);
     await reader?.cancel();
+  });
+});
+
+describe("failures", () => {
+  test("of tools and resources are in the metrics as those of routes are, and the log has the server's", async () => {
+    const lines: string[] = [];
+    const memory = await openTestMemory();
+    const locked = async () => {
+      throw new HelmdeckError("store_locked", "Somebody writes.");
+    };
+    const packs = [memoryPack("store", memory), packThat("test.locked", locked)];
+    const serverContext = testServerContext({ memory, packs });
+    const server = createServer(serverContext, {
+      mounts: [mcpMount(serverContext)],
+      log: pino({}, { write: (line: string) => lines.push(line) }),
+    });
+    const listening = await server.listen({ port: 0, graceMs: 1_000 });
+    onTestFinished(() => listening.close());
+    const client = new Client({ name: "test", version: "1.0.0" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${listening.url}/api/v1/mcp`)));
+    onTestFinished(() => client.close());
+    const nothing = { key: "k", value: "" };
+    await client.callTool({ name: "helmdeck__memory_store", arguments: nothing });
+    await client.callTool({ name: "test__locked" });
+    const body = JSON.stringify(nothing);
+    await fetch(`${listening.url}/api/v1/memory/store`, {
+      ...{ method: "POST", body, headers: { "content-type": "application/json" } },
+    });
+    const metrics = await (await fetch(`${listening.url}/metrics`)).text();
+    expect(metrics).toContain('helmdeck_failures_total{code="invalid_input"} 2\n');
+    expect(metrics).toContain('helmdeck_failures_total{code="store_locked"} 1\n');
+    expect(lines.filter((line) => line.includes("a tool failed"))).toEqual([
+      expect.stringContaining('"code":"store_locked","problem":"Somebody writes."'),
+    ]);
   });
 });
 

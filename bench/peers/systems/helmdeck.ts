@@ -9,7 +9,7 @@ import { installModel } from "../../../model/artefact.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { DIST, MODEL_DIST } from "../../../scripts/build/build.ts";
 import type { JsonObject } from "../../../scripts/openclaw-host/openclaw-host.ts";
-import { packPlugin } from "../../../scripts/pack-plugin.ts";
+import { packPlugin } from "../../../scripts/pack.ts";
 import { importInto } from "../../plugin/fill.ts";
 import type { FactLine } from "../../recall/conversations.ts";
 import { EMBEDDER_MODEL } from "../embedder.ts";

@@ -8,7 +8,7 @@ import { NOTES_PLUGIN_ID, NOTES_PROVIDER } from "../../../plugin/notes/notes-nam
 import { MODEL_DIST } from "../../../scripts/build/build.ts";
 import type { JsonObject } from "../../../scripts/openclaw-host/openclaw-host.ts";
 import { LOCKED_OPENCLAW } from "../../../scripts/openclaw-host/runtime.ts";
-import { packNotesPlugin } from "../../../scripts/pack-notes.ts";
+import { packNotesPlugin } from "../../../scripts/pack.ts";
 import { EMBEDDER_MODEL } from "../embedder.ts";
 import { Gateway } from "../gateway.ts";
 import { noteName, noteText, removeNote } from "../notes.ts";

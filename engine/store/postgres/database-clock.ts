@@ -10,21 +10,15 @@ import type { UnixMs } from "../memory-store.ts";
 export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 export class DatabaseClock {
-  readonly #elapsed: () => number;
   #shown: UnixMs = 0;
   #at = 0;
 
-  /** @param elapsed monotonic milliseconds */
-  constructor(elapsed: () => number = () => performance.now()) {
-    this.#elapsed = elapsed;
-  }
-
   set(shown: UnixMs): void {
     this.#shown = shown;
-    this.#at = this.#elapsed();
+    this.#at = performance.now();
   }
 
   now(): UnixMs {
-    return Math.floor(this.#shown + (this.#elapsed() - this.#at));
+    return Math.floor(this.#shown + (performance.now() - this.#at));
   }
 }

@@ -5,8 +5,8 @@ import type { EntryId, EntryVectors, ReferenceVectors, UnixMs, VectorsQuery } fr
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
-import { openRow, type StoredRow } from "../stored-rows.ts";
-import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
+import { openReferences, openRow, openVectors, type StoredRow } from "../stored-rows.ts";
+import { encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import { liveCondition, namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries } from "./entry-rows.ts";
@@ -36,7 +36,7 @@ export async function readVectors(
     `SELECT id, digest, dimensions, vectors.sealed FROM entries JOIN vectors ON entry_id = id WHERE ${sql} AND space = ?`,
     [...values, bytesOf(space)],
   );
-  return rows.flatMap((row) => openVectors(row, sealer, namespace, space) ?? []);
+  return rows.flatMap((row) => openVectors(row, sealer, { namespace, space }) ?? []);
 }
 
 export async function writeVectors(
@@ -98,22 +98,7 @@ export async function vectorsAfter(
 /** Whether a row of {@link vectorsAfter} opens. */
 export function opensVectors(row: StoredRow, sealer: Sealer): boolean {
   const namespace = `${row.namespace}` as Namespace; // a forged one does not open
-  return openVectors(row, sealer, namespace, textOf(row.space)) !== undefined;
-}
-
-function openVectors(
-  row: StoredRow,
-  sealer: Sealer,
-  namespace: Namespace,
-  space: string,
-): EntryVectors | undefined {
-  const { id, digest, dimensions, sealed } = row;
-  if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
-  if (!(sealed instanceof Uint8Array)) return undefined;
-  const entryId = `${id}` as EntryId; // the requested id
-  const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
-  const decoded = content && decodeVectors(content, dimensions);
-  return decoded && { id: entryId, dimensions, ...decoded };
+  return openVectors(row, sealer, { namespace, space: textOf(row.space) }) !== undefined;
 }
 
 /** Vectors of the reference texts by space, sealed with the space and the store's id. */
@@ -124,11 +109,7 @@ export async function readReferences(
 ): Promise<ReferenceVectors | undefined> {
   const sql = "SELECT dimensions, sealed FROM reference_vectors WHERE space = ?";
   const [row] = await connection.query(sql, [bytesOf(space)]);
-  const dimensions = Number(row?.dimensions);
-  if (!(row?.sealed instanceof Uint8Array)) return undefined;
-  const content = sealer.openReferences({ space, dimensions }, row.sealed);
-  const decoded = content && decodeVectors(content, dimensions);
-  return decoded && { dimensions, ...decoded };
+  return openReferences(row, sealer, space);
 }
 
 /** There are few, and they can be made again; call it in a write transaction. */

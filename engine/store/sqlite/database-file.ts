@@ -8,7 +8,7 @@
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { HelmdeckError } from "../../errors.ts";
-import { isFileError, makePrivateFolder, placeOnce } from "../../private-file.ts";
+import { fullOrReadonly, isFileError, makePrivateFolder, placeOnce } from "../../private-file.ts";
 
 /**
  * The real path of a writable database file, created empty if there was none.
@@ -108,21 +108,11 @@ async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
 }
 
 function explain(cause: unknown, path: string): HelmdeckError {
-  const options = { details: { path }, cause };
-  if (isFileError(cause, "ENOSPC", "EDQUOT")) {
-    return new HelmdeckError(
-      "store_full",
-      `The disk is full, so the memory database ${path} cannot be created. Free some space.`,
-      options,
-    );
-  }
-  if (isFileError(cause, "EACCES", "EPERM", "EROFS")) {
-    return new HelmdeckError(
-      "store_readonly",
-      `The memory database ${path} is read-only. Make the file and its folder writable.`,
-      options,
-    );
-  }
+  const known = fullOrReadonly(path, cause, {
+    full: `the memory database ${path} cannot be created`,
+    readonly: `The memory database ${path} is read-only. Make the file and its folder writable.`,
+  });
+  if (known !== undefined) return known;
   const why = isFileError(cause, "ELOOP")
     ? "leads through symbolic links that form a loop"
     : "cannot be created or found; check each folder on its path";

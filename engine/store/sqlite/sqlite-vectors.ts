@@ -4,10 +4,9 @@ import { ALL_COLUMNS } from "../fields.ts";
 import type { EntryId, EntryVectors, ReferenceVectors, VectorsQuery } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { openRow } from "../stored-rows.ts";
-import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
+import { openReferences, openRow, openVectors } from "../stored-rows.ts";
+import { encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import { liveCondition, type Moment, namespaceCondition } from "./conditions.ts";
-import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 const NUMBER_OF_SPACE = "(SELECT number FROM vector_spaces WHERE name = ?)";
@@ -34,7 +33,7 @@ export function readVectors(
   );
   return ids.flatMap((id) => {
     const row = select.get(id, ...owner.values, ...live.values, space);
-    return (row && openVectors(row, sealer, namespace, space)) ?? [];
+    return (row && openVectors(row, sealer, { namespace, space })) ?? [];
   });
 }
 
@@ -83,21 +82,6 @@ export function removeOtherVectors(session: SqliteSession, { namespace, space, i
     .run();
 }
 
-function openVectors(
-  row: SqliteRow,
-  sealer: Sealer,
-  namespace: Namespace,
-  space: string,
-): EntryVectors | undefined {
-  const { id, digest, dimensions, sealed } = row;
-  if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
-  if (!(sealed instanceof Uint8Array)) return undefined;
-  const entryId = `${id}` as EntryId; // the requested id
-  const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
-  const decoded = content && decodeVectors(content, dimensions);
-  return decoded && { id: entryId, dimensions, ...decoded };
-}
-
 /**
  * Vectors of the reference texts by space, sealed with the space and the store's id.
  *
@@ -112,12 +96,7 @@ export function readReferences(
   const row = session
     .statement("SELECT dimensions, sealed FROM reference_vectors WHERE space = ?")
     .get(space);
-  if (typeof row?.dimensions !== "number") return undefined;
-  const { dimensions, sealed } = row;
-  if (!(sealed instanceof Uint8Array)) return undefined;
-  const content = sealer.openReferences({ space, dimensions }, sealed);
-  const decoded = content && decodeVectors(content, dimensions);
-  return decoded && { dimensions, ...decoded };
+  return openReferences(row, sealer, space);
 }
 
 /** Call it in a write transaction. */
