@@ -19,9 +19,9 @@ export interface ColdStart {
   /** From then on. */
   readonly firstAnswerMs: number;
   readonly completeMs: number;
-  /** Answers before the complete one, and the hits of the first of these. */
+  /** Answers before the complete one, and what the first answer was. */
   readonly incomplete: number;
-  readonly firstHits: readonly string[];
+  readonly first: string;
   /** User and system, from taking requests to the complete answer, whatever else the process does meanwhile. */
   readonly processorMs: number;
   readonly laterMs: number;
@@ -32,6 +32,7 @@ export interface ColdStart {
 interface Answer {
   readonly hits: readonly string[];
   readonly isComplete: boolean;
+  readonly said: string;
 }
 
 interface Running {
@@ -41,6 +42,7 @@ interface Running {
 }
 
 const SUBJECT = "main";
+const SAID_CHARACTERS = 1_000;
 /** An index of 100,000 facts takes a tenth of it. */
 const COMPLETE_WITHIN_MS = 60_000;
 
@@ -61,6 +63,7 @@ async function measureEmpty(tarball: string): Promise<ColdStart> {
   const host = await OpenClawHost.make();
   try {
     await host.installPlugin(tarball);
+    await useOnce(host);
     const start = () => startGateway(host, () => true);
     return {
       program: "gateway, empty plugin",
@@ -95,6 +98,7 @@ async function measureSize(
   };
   try {
     await host.installPlugin(tarball);
+    await useOnce(host);
     await fillMemory(stateDir, SUBJECT, entries);
     const starts: ColdStart[] = [];
     for (const program of ["gateway", "server"] as const) {
@@ -106,6 +110,13 @@ async function measureSize(
   } finally {
     await host.stop();
   }
+}
+
+/** In the first search of its life, OpenClaw also makes the index of its notes. */
+async function useOnce(host: OpenClawHost): Promise<void> {
+  const { ask, stop } = await startGateway(host, () => true);
+  await ask();
+  await stop();
 }
 
 async function timed(
@@ -133,7 +144,7 @@ async function timed(
       firstAnswerMs: (first?.at ?? Number.NaN) - ready,
       completeMs: (complete?.at ?? Number.NaN) - ready,
       incomplete: answers.length - 1,
-      firstHits: first?.hits ?? [],
+      first: first?.said ?? "",
       processorMs,
       laterMs,
     };
@@ -173,7 +184,8 @@ async function startGateway(host: OpenClawHost, isComplete: (hits: Hits) => bool
       const hits = results.map((hit) => String(hit?.path));
       // The note on a hit that only a part was searched.
       const isPart = JSON.stringify(results).includes("provenanceLabel");
-      return { hits, isComplete: isComplete({ hits, isPart }) };
+      const said = JSON.stringify(details).slice(0, SAID_CHARACTERS);
+      return { hits, isComplete: isComplete({ hits, isPart }), said };
     },
     stop: () => host.stopGateway(),
   };
@@ -196,7 +208,8 @@ async function startServer(home: string): Promise<Running> {
         readonly incomplete?: true;
       };
       const hits = reply.results.map(({ key }) => key);
-      return { hits, isComplete: isWhole({ hits, isPart: reply.incomplete === true }) };
+      const said = JSON.stringify(reply).slice(0, SAID_CHARACTERS);
+      return { hits, isComplete: isWhole({ hits, isPart: reply.incomplete === true }), said };
     },
     stop,
   };
