@@ -9,7 +9,7 @@ import { type CommandContext, present, type Runs, voiceOf } from "./command-line
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
 import { withCount } from "./progress-bar.ts";
-import { placeOf, refuseRemote } from "./with-memory.ts";
+import { PATIENT, placeOf, refuseRemote } from "./with-memory.ts";
 
 export function declareDoctor(program: Command, runs: Runs): void {
   const doctor = program
@@ -59,6 +59,6 @@ async function memoryReport(context: CommandContext): Promise<DoctorReport> {
   const { examineMemory } = await import("../app/open-memory.ts");
   return withCount(context.shell, ({ update }) => {
     const onProgress: InspectOptions["onProgress"] = ({ done, total }) => update(done, total);
-    return examineMemory(place, { onProgress, mayBlock: true });
+    return examineMemory({ ...place, ...PATIENT }, { onProgress, mayBlock: true });
   });
 }
