@@ -82,10 +82,15 @@ export interface ToolOperation extends Operation {
 type Input<Name extends UseCase> = Parameters<Memory[Name]>[1];
 type Answer<Name extends UseCase> = Exclude<Awaited<ReturnType<Memory[Name]>>, undefined>;
 
-interface Declared<Name extends UseCase, Given extends z.ZodObject, Reply extends z.ZodType>
-  extends Omit<Operation, "name" | "input" | "reply" | "toReply" | "fromReply"> {
+interface Declared<
+  Name extends UseCase,
+  Reply extends z.ZodType,
+  Given extends z.ZodObject,
+  ToTool extends z.ZodObject,
+> extends Omit<Operation, "name" | "input" | "reply" | "tool" | "toReply" | "fromReply"> {
   readonly input?: Given;
   readonly reply: Reply;
+  readonly tool?: AsTool & { readonly input: ToTool };
   readonly toReply?: (answer: Answer<Name>) => unknown;
   readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
 }
@@ -97,27 +102,39 @@ type Whole<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]-?: Whole<Exclude<Value[Name], undefined>> }
     : Value;
 
-/** Compiles only if input and reply are those of the use case, or `toReply` and `fromReply` make them so. */
+/** Compiles only if these are fields of the input, with its types: a use case ignores others without a word. */
+export type Fits<Asked, Taken> = [Asked, keyof Asked] extends [Taken, keyof Taken]
+  ? unknown
+  : "is not what the use case takes";
+
+type Takes<Name extends UseCase, Given extends z.ZodObject> = z.ZodObject extends Given
+  ? unknown // without an input
+  : Fits<Omit<FromWire<z.infer<Given>>, "writer">, Input<Name>>;
+
+/** Compiles only if inputs and reply are those of the use case, or `toReply` and `fromReply` make them so. */
 type Agrees<
   Name extends UseCase,
-  Given extends z.ZodObject,
   Reply extends z.ZodType,
-> = (z.ZodObject extends Given
-  ? unknown // without an input
-  : Omit<FromWire<z.infer<Given>>, "writer"> extends Input<Name>
-    ? unknown
-    : { readonly input: "is not what the use case takes" }) &
-  (Whole<FromWire<z.infer<Reply>>> extends Whole<Answer<Name>>
-    ? unknown
-    :
-        | { readonly isServed: false }
-        | { readonly fromReply: object }
-        | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never)
-        | { readonly reply: "has not every field of the answer" });
+  Given extends z.ZodObject,
+  ToTool extends z.ZodObject,
+> = { readonly input?: Takes<Name, Given>; readonly tool?: { readonly input: Takes<Name, ToTool> } } & (Whole<
+  FromWire<z.infer<Reply>>
+> extends Whole<Answer<Name>>
+  ? unknown
+  :
+      | { readonly isServed: false }
+      | { readonly fromReply: object }
+      | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never)
+      | { readonly reply: "has not every field of the answer" });
 
-export function operation<Name extends UseCase, Reply extends z.ZodType, Given extends z.ZodObject>(
+export function operation<
+  Name extends UseCase,
+  Reply extends z.ZodType,
+  Given extends z.ZodObject,
+  ToTool extends z.ZodObject,
+>(
   name: Name,
-  declared: Declared<Name, Given, Reply> & Agrees<Name, Given, Reply>,
+  declared: Declared<Name, Reply, Given, ToTool> & Agrees<Name, Reply, Given, ToTool>,
 ): Operation {
   return { ...declared, name } as Operation; // its hooks are called with its own answers and replies
 }
