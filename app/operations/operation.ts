@@ -82,26 +82,6 @@ export interface ToolOperation extends Operation {
 type Input<Name extends UseCase> = Parameters<Memory[Name]>[1];
 type Answer<Name extends UseCase> = Exclude<Awaited<ReturnType<Memory[Name]>>, undefined>;
 
-interface Declared<
-  Name extends UseCase,
-  Reply extends z.ZodType,
-  Given extends z.ZodObject,
-  ToTool extends z.ZodObject,
-> extends Omit<Operation, "name" | "input" | "reply" | "tool" | "toReply" | "fromReply"> {
-  readonly input?: Given;
-  readonly reply: Reply;
-  readonly tool?: AsTool & { readonly input: ToTool };
-  readonly toReply?: (answer: Answer<Name>) => unknown;
-  readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
-}
-
-/** With every optional field: a reply that leaves one out would drop it from what a client of a served engine gets. */
-type Whole<Value> = Value extends readonly (infer Item)[]
-  ? readonly Whole<Item>[]
-  : Value extends object
-    ? { readonly [Name in keyof Value]-?: Whole<Exclude<Value[Name], undefined>> }
-    : Value;
-
 /** Compiles only if these are fields of the input, with its types: a use case ignores others without a word. */
 export type Fits<Asked, Taken> = [Asked, keyof Asked] extends [Taken, keyof Taken]
   ? unknown
@@ -111,30 +91,41 @@ type Takes<Name extends UseCase, Given extends z.ZodObject> = z.ZodObject extend
   ? unknown // without an input
   : Fits<Omit<FromWire<z.infer<Given>>, "writer">, Input<Name>>;
 
-/** Compiles only if inputs and reply are those of the use case, or `toReply` and `fromReply` make them so. */
-type Agrees<
+/** With every optional field: a reply that leaves one out would drop it from what a client of a served engine gets. */
+type Whole<Value> = Value extends readonly (infer Item)[]
+  ? readonly Whole<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]-?: Whole<Exclude<Value[Name], undefined>> }
+    : Value;
+
+/** Compiles only if the reply is the answer of the use case, or `toReply` and `fromReply` make it so. */
+type Gives<Name extends UseCase, Reply extends z.ZodType> =
+  Whole<FromWire<z.infer<Reply>>> extends Whole<Answer<Name>>
+    ? unknown
+    :
+        | { readonly isServed: false }
+        | { readonly fromReply: object }
+        | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never)
+        | { readonly reply: "has not every field of the answer" };
+
+interface Declared<
   Name extends UseCase,
   Reply extends z.ZodType,
   Given extends z.ZodObject,
   ToTool extends z.ZodObject,
-> = { readonly input?: Takes<Name, Given>; readonly tool?: { readonly input: Takes<Name, ToTool> } } & (Whole<
-  FromWire<z.infer<Reply>>
-> extends Whole<Answer<Name>>
-  ? unknown
-  :
-      | { readonly isServed: false }
-      | { readonly fromReply: object }
-      | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never)
-      | { readonly reply: "has not every field of the answer" });
+> extends Omit<Operation, "name" | "input" | "reply" | "tool" | "toReply" | "fromReply"> {
+  readonly input?: Given & Takes<Name, Given>;
+  readonly reply: Reply;
+  readonly tool?: AsTool & { readonly input: ToTool & Takes<Name, ToTool> };
+  readonly toReply?: (answer: Answer<Name>) => unknown;
+  readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
+}
 
 export function operation<
   Name extends UseCase,
   Reply extends z.ZodType,
   Given extends z.ZodObject,
   ToTool extends z.ZodObject,
->(
-  name: Name,
-  declared: Declared<Name, Reply, Given, ToTool> & Agrees<Name, Reply, Given, ToTool>,
-): Operation {
+>(name: Name, declared: Declared<Name, Reply, Given, ToTool> & Gives<Name, Reply>): Operation {
   return { ...declared, name } as Operation; // its hooks are called with its own answers and replies
 }
