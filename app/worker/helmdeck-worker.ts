@@ -8,7 +8,7 @@ import type { Subject } from "../../engine/store/namespace.ts";
 import type { EngineAddress } from "../remote/engine/engine-address.ts";
 import { openHelmdeckMemory } from "../remote/helmdeck/helmdeck-memory.ts";
 import { fromWire, type HostFunctions } from "./worker-messages.ts";
-import { answerOf, answerOn, callOn, requirePort } from "./worker-server.ts";
+import { answerOn, onFirstCall, requirePort } from "./worker-server.ts";
 
 /** The worker's start data. */
 export interface HelmdeckStart {
@@ -22,15 +22,14 @@ export function serveHelmdeckMemory(
   port: MessagePort = requirePort(),
   start = workerData as HelmdeckStart,
 ): void {
-  const memory = openHelmdeckMemory({
-    ...start, // written by the main thread of the same build
-    tokenOf: async (agent, how) => {
-      const answer = await host.tokenOf(agent, how);
-      if (!answer.ok) throw fromWire(answer.error);
-      return String(answer.value);
-    },
-  });
-  const host: Pick<HostFunctions, "tokenOf"> = answerOn(port, (method, args) =>
-    answerOf(method, () => callOn(memory, method, args)),
-  );
+  const open = () =>
+    openHelmdeckMemory({
+      ...start, // written by the main thread of the same build
+      tokenOf: async (agent, how) => {
+        const answer = await host.tokenOf(agent, how);
+        if (!answer.ok) throw fromWire(answer.error);
+        return String(answer.value);
+      },
+    });
+  const host: Pick<HostFunctions, "tokenOf"> = answerOn(port, onFirstCall(open));
 }

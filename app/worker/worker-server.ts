@@ -46,15 +46,25 @@ export function answerOn(
   );
 }
 
-/** Opens memory with the first call. Until it opens, each call fails with the reason. Never rejects: a failure is an answer. */
+/** Until it opens, each call fails with the reason. */
 export function openingMemory(options: OpenMemoryOptions): WorkerFunctions["call"] {
-  let opening: Promise<OpenMemory> | undefined;
+  return onFirstCall(
+    () => openMemory({ ...options, waiting: {} }),
+    (memory, method, args) => (method === "doctor" ? examine(memory, options) : callOn(memory, method, args)),
+  );
+}
+
+/** Opens memory with the first call. Never rejects: a failure is an answer. */
+export function onFirstCall<Opened extends Memory>(
+  open: () => Promise<Opened>,
+  call: (memory: Opened, method: UseCase, args: readonly unknown[]) => unknown = callOn,
+): WorkerFunctions["call"] {
+  let opening: Promise<Opened> | undefined;
   return (method, args) =>
     answerOf(method, async () => {
       if (method === "close") return (await opening)?.close();
-      opening ??= openMemory({ ...options, waiting: {} });
-      const memory = await opening;
-      return method === "doctor" ? examine(memory, options) : callOn(memory, method, args);
+      opening ??= open();
+      return call(await opening, method, args);
     });
 }
 
