@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { DoctorReport } from "../app/memory.ts";
 import { doctorText } from "../app/presenters/doctor-text.ts";
-import { doctorReply } from "../app/wire/replies.ts";
+import { toWire } from "../app/wire/codec.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import type { InspectOptions } from "../engine/store/memory-store.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
@@ -41,7 +41,7 @@ async function doctorCommand(
     await output.note(isDone ? "The database was rewritten." : "There was nothing to compact.");
   }
   const report = await examined(context);
-  if (options.json) await output.json(doctorReply(report));
+  if (options.json) await output.json(toWire(report));
   else await present(context, doctorText(report, voiceOf(context)));
   return report.findings.some(({ level }) => level === "error") ? EXIT_FAILED : EXIT_DONE;
 }
