@@ -75,7 +75,7 @@ async function examine(memory: OpenMemory, options: OpenMemoryOptions): Promise<
 }
 
 /** Never rejects: a failure is an answer. */
-export async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
+async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
   try {
     if (!USE_CASES.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
     return { ok: true, value: await call() };
@@ -85,7 +85,7 @@ export async function answerOf(method: UseCase, call: () => unknown): Promise<Wi
 }
 
 /** Calls a use case of an open memory. */
-export function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
+function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
   // The arguments are those of the main thread's `Memory`; each use case validates its input.
   const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
   return useCase(...args);
