@@ -61,6 +61,12 @@ export async function runPeers(options: RunOptions): Promise<void> {
   }
 }
 
+/** The second run repeats what can differ: times, memory, and the answers of systems with vectors. */
+function ofSecondRun({ groups, ...system }: System): System {
+  const again: readonly Group[] = ["costs", "provider", ...(system.hasVectors ? (["recall"] as const) : [])];
+  return { ...system, groups: groups.filter((group) => again.includes(group)) };
+}
+
 /** How a group of measures of a system ended, or undefined if it has not. */
 export function outcomeIn(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
@@ -112,7 +118,7 @@ registries. A run that was interrupted continues. The protocol: bench/peers/READ
   --quick          eight questions of a kind from two sets, and fewer rounds; for trying a change
   --only SYSTEM    may be repeated: ${SYSTEMS.map(({ id }) => id).join(", ")}
   --group GROUP    may be repeated: ${GROUPS.join(", ")}
-  --run N          1 or 2; the second run shows the spread (1)
+  --run N          1 or 2; the second run measures again what can differ, and shows the spread (1)
   --seed N         of the set that is made anew (${DEFAULT_SEED})
   --locomo DIR     also asks LoCoMo, from a folder of NAME.facts.jsonl and NAME.questions.jsonl
   --fresh          measures again what has a result
@@ -173,7 +179,9 @@ async function main(): Promise<void> {
   if (!page) {
     await buildAll();
     await runPeers({
-      systems: SYSTEMS.filter(({ id }) => only.length === 0 || only.includes(id)),
+      systems: SYSTEMS.filter(({ id }) => only.length === 0 || only.includes(id)).map((system) =>
+        run === "2" ? ofSecondRun(system) : system,
+      ),
       groups: GROUPS.filter((name) => group.length === 0 || group.includes(name)),
       folder,
       child: { seed: Number(seed), isQuick: quick, ...(locomo !== undefined && { locomo }) },

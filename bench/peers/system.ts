@@ -69,5 +69,7 @@ export interface System {
   /** What a reader must know to judge its figures. */
   readonly note: string;
   readonly groups: readonly Group[];
+  /** Asked in the second run as well: without vectors, a search is deterministic. */
+  readonly hasVectors?: true;
   start(place: Place): Promise<Running>;
 }

@@ -1,6 +1,7 @@
 /** What a system costs: the time of a question, the start of OpenClaw's commands and of the gateway, and memory. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { OpenClawHost } from "../../../scripts/openclaw-host/openclaw-host.ts";
 import { BLOCKED_FILE } from "../gateway.ts";
 import type { QuestionSet } from "../sets.ts";
 import type { Running } from "../system.ts";
@@ -17,12 +18,19 @@ interface CostsOptions {
 
 export async function measureCosts(running: Running, options: CostsOptions): Promise<void> {
   const { host, pids } = running;
-  const { record, rounds } = options;
-  if (host !== undefined) record({ measure: "resident, idle", bytes: residentBytes(await pids()) });
+  const { record, agent } = options;
+  const recordResident = async (measure: string) =>
+    host === undefined ? undefined : record({ measure, bytes: residentBytes(await pids()) });
+  // The gateway starts again first: the agent's turn that admits a server takes memory which others would not need.
+  if (host !== undefined) await measureStarts(host, options);
+  await running.ready(agent);
+  await recordResident("resident, idle");
   await timeQuestions(running, options);
-  if (host === undefined) return;
-  record({ measure: "resident", bytes: residentBytes(await pids()) });
-  // The first round fills the caches of the file system and the compiler.
+  await recordResident("resident");
+}
+
+/** The first round fills the caches of the file system and the compiler, and is not counted. */
+async function measureStarts(host: OpenClawHost, { record, rounds }: CostsOptions): Promise<void> {
   for (let round = 0; round <= rounds; round += 1) {
     const { code, ms, stderr } = await host.openclaw(["--help"]);
     if (code !== 0) throw new Error(`openclaw --help ended with ${code}: ${stderr}`);
@@ -38,8 +46,9 @@ export async function measureCosts(running: Running, options: CostsOptions): Pro
 }
 
 async function timeQuestions(running: Running, { questions, agent, record }: CostsOptions): Promise<void> {
-  await running.ready(agent);
   for (const [way, how] of waysOf(running)) {
+    const [{ question: first } = { question: "" }] = questions;
+    await ask(how, agent, first); // starts what a system starts when it is first asked
     const began = Date.now();
     for (const { question } of questions) {
       const { answer, ms } = await ask(how, agent, question);

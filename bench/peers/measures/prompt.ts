@@ -1,4 +1,6 @@
 /** The prompt over some turns of one conversation in which facts are stored: its size, and how much the next request repeats. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { textOf } from "../../../test/gateway/stand-in-model.ts";
 import { lineOf } from "../../recall/paraphrases.ts";
 import type { Gateway } from "../gateway.ts";
@@ -11,6 +13,7 @@ const EVERY = 3;
 export async function measurePrompt(running: Running, turns: number, record: WriteLine): Promise<void> {
   const { gateway } = running;
   if (gateway === undefined) return;
+  await endBootstrap(gateway);
   let before: string | undefined;
   for (let turn = 1; turn <= turns; turn += 1) {
     if (turn % EVERY === 0) {
@@ -27,6 +30,12 @@ export async function measurePrompt(running: Running, turns: number, record: Wri
     });
     before = request.text;
   }
+}
+
+/** A new workspace has instructions for the first conversation, which then go. OpenClaw leaves them out where it finds notes. */
+async function endBootstrap(gateway: Gateway): Promise<void> {
+  await gateway.say("main", "first", "Hello.");
+  await rm(join(gateway.workspaceOf("main"), "BOOTSTRAP.md"), { force: true });
 }
 
 async function requestOf(gateway: Gateway, message: string) {

@@ -36,6 +36,7 @@ export const helmdeckModel: System = {
   title: "helmdeck, built-in model",
   note: "As its installer sets it up.",
   groups: ["recall", "costs", "care", "prompt"],
+  hasVectors: true,
   start: (place) => startHelmdeck(place, { provider: "builtin" }),
 };
 
@@ -45,6 +46,7 @@ export const helmdeckEager: System = {
   title: "helmdeck, built-in model, eager",
   note: 'With `recall: "eager"`, which shows three facts that it is not sure of instead of two. The setting is one of `memory_search`; the own tool takes it with each question.',
   groups: ["recall"],
+  hasVectors: true,
   start: async (place) => {
     const running = await startHelmdeck(place, { provider: "builtin" }, { recall: "eager" });
     const { memory_search } = running.ways;
@@ -58,6 +60,7 @@ export const helmdeckEmbedder: System = {
   title: "helmdeck, shared embedder",
   note: "The same model as the built-in one, at the address that the others get.",
   groups: ["recall", "provider"],
+  hasVectors: true,
   start: (place) => {
     const url = `${place.embedder.url}/v1`;
     return startHelmdeck(place, { provider: "openai-compatible", url, model: EMBEDDER_MODEL });

@@ -14,6 +14,7 @@ export const mcpMemoryService: System = {
   settings: "https://github.com/doobidoo/mcp-memory-service",
   note: "Its own model is downloaded from a hub, so `MCP_EXTERNAL_EMBEDDING_URL` names the shared embedder. It has no names for memories: a name stands before the text.",
   groups: ["recall", "costs", "care", "prompt", "provider"],
+  hasVectors: true,
   async start(place) {
     const needs = { atLeast: "(3, 10)", sqliteExtensions: true };
     const bin = await pythonPackage("mcp-memory-service", VERSION, needs);

@@ -26,7 +26,10 @@ export const mem0: System = {
     };
     const gateway = await Gateway.start(place, {
       // OpenClaw replaces some dependencies by others, which npm asks for at the first time only.
-      env: { npm_config_cache: cache, npm_config_offline: "false", npm_config_prefer_offline: "true" },
+      env: {
+        ...{ npm_config_cache: cache, npm_config_offline: "false", npm_config_prefer_offline: "true" },
+        NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? "",
+      },
       // OpenClaw takes settings of a plugin only when it is installed.
       prepare: async (made) => {
         await made.host.installPlugin(path);

@@ -34,6 +34,7 @@ export const memoryCoreEmbedder: System = {
   title: "memory-core, shared embedder",
   note: '`memory.search.provider: "openai-compatible"`. Its own tool is `memory_search`.',
   groups: ["recall", "costs", "care", "provider"],
+  hasVectors: true,
   start: (place) => startNotes(place, { search: embedderSearch(place) }),
 };
 
@@ -45,6 +46,7 @@ export const helmdeckNotes: System = {
   settings: "docs/howto/openclaw-notes.md",
   note: "OpenClaw's own notes and search, embedded in its process by the model that helmdeck ships.",
   groups: ["recall", "costs"],
+  hasVectors: true,
   start: (place) => {
     const plugins = { allow: ["memory-core", NOTES_PLUGIN_ID] };
     return startNotes(place, { search: { provider: NOTES_PROVIDER } }, plugins, async ({ host }) => {
