@@ -248,6 +248,6 @@ function written<S extends Slot>(
 }
 
 /** As the change with this number leaves it. */
-export function numbered({ meta: { id, ...meta } }: Upsert<Slot>, revision: Revision): EntryMeta {
+function numbered({ meta: { id, ...meta } }: Upsert<Slot>, revision: Revision): EntryMeta {
   return { id, revision, ...meta };
 }

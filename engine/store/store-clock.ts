@@ -1,6 +1,5 @@
 /** A store's clock: the system's clock, corrected by the observed time. */
 
-import { isExpired } from "./entry-rules.ts";
 import type { UnixMs } from "./memory-store.ts";
 import {
   deletableBefore,
@@ -67,9 +66,5 @@ export class StoreClock {
   /** Entries that expired then or earlier may be deleted; undefined: none yet. */
   get deletableUntil(): UnixMs | undefined {
     return deletableBefore(this.#seen);
-  }
-
-  isExpired(expiresAt: UnixMs | undefined): boolean {
-    return isExpired(expiresAt, this.now());
   }
 }
